@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from leaderboard.exposure import Exposure
+from leaderboard.goals import goal_words
 from leaderboard.line_chart import Lines, Series
 from leaderboard.number_text import exact, number
 from leaderboard.promise_table import promise_tables
@@ -227,7 +228,7 @@ def _row(one: Finalist) -> list[Value]:
         exposure.guarantee,
         exposure.utility.value,
         label(worst.attack, worst.attack_parameters),
-        worst.goal,
+        goal_words(worst.goal),
         max(0.0, worst.advantage),
         one.upper,
     ]
