@@ -250,7 +250,13 @@ def _scored(opened: Any, public_share: float, jobs: int | None, form: str, *, re
     """Score all tables, write boards and reports, and show the standings."""
     from scenarios.running.local import cores
     from scenarios.tournament.advancing import publish_again
-    from scenarios.tournament.boards import failures_table, standings_csv, standings_table, what_counts
+    from scenarios.tournament.boards import (
+        FOR_THE_HOST,
+        failures_table,
+        standings_csv,
+        standings_table,
+        what_counts,
+    )
     from scenarios.tournament.incidents import record_scoring
     from scenarios.tournament.scoring import score_shares
     from scenarios.tournament.updating import PhaseChangedError, shares_in, write_all
@@ -273,6 +279,9 @@ def _scored(opened: Any, public_share: float, jobs: int | None, form: str, *, re
         return
     for reason in boards.warnings:
         _say(f"warning: {reason}")
+    secret = not boards.closed and (shares[0] < 1 or opened.settings.hide_standings)
+    if secret:
+        _say(FOR_THE_HOST)
     if form == "csv":
         echo(standings_csv(boards.ordered, boards.titles, closed=boards.closed), nl=False)
     else:
@@ -280,11 +289,10 @@ def _scored(opened: Any, public_share: float, jobs: int | None, form: str, *, re
 
         counts = what_counts(1.0, closed=boards.closed)
         table = standings_table(boards.ordered, boards.titles, counts)
-        sections = [lb.Section(opened.settings.title, tables=(table,))]
+        about = f"{opened.settings.title}, for the host only" if secret else opened.settings.title
+        sections = [lb.Section(about, tables=(table,))]
         if boards.failed:
             sections.append(lb.Section("Failed scorings", tables=(failures_table(boards.failed),)))
-        if len(boards.downtime.rows) > 1:
-            sections.append(lb.Section("Failures", tables=(boards.downtime,)))
         echo(lb.report_to_terminal(sections))
     _say(f"boards written to {opened.public} (for everybody) and {opened.host} (for the host)")
 
