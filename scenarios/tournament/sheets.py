@@ -154,6 +154,17 @@ def read_answers(name: str, data: bytes, released: int, candidates: int) -> Rank
     )
 
 
+def notes_on(answers: RankedAnswers) -> tuple[str, ...]:
+    """What a team should know about a valid correspondence table: how many rows it answers, and what looks wrong."""
+    count, rows = answers.target.size, answers.targets
+    notes = [f"{count} of {rows} row{'' if rows == 1 else 's'} answered"]
+    if count > 1 and len(set(answers.answer.tolist())) == 1:
+        notes.append(
+            f"warning: every answer names candidate_row {answers.answer[0]}, which is right for one row at most"
+        )
+    return tuple(notes)
+
+
 class _Problems:
     """Problems of a file, collected column by column.
 

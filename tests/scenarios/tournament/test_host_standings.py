@@ -21,6 +21,7 @@ def test_standings_over_all_rows_are_marked_until_the_close(cup):
     assert FOR_THE_HOST in shown.stderr
     assert FOR_THE_HOST in (cup.tournament.host / "report.html").read_text()
     assert "downtime" not in shown.stdout
+    assert "failures so far: 1 x refused submission; `tokumei downtime --tournament" in shown.stderr
     assert FOR_THE_HOST in invoke("tournament", "score", folder, "-j", 1, "--format", "csv").stderr
     everything = invoke("tournament", "score", folder, "-j", 1, "--public-share", 1)
     assert "for the host only" not in everything.output
