@@ -59,8 +59,8 @@ def read_teams(path: Path) -> dict[str, str]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise ValueError(f"{path}, line {line}: is no UTF-8 text; save the file as UTF-8") from None
+        number = error.object[: error.start].count(b"\n") + 1
+        raise ValueError(f"{path}, line {number}: is no UTF-8 text; save the file as UTF-8") from None
     except OSError as error:
         raise ValueError(f"{path}: cannot be read ({error})") from None
     teams: dict[str, str] = {}
