@@ -6,6 +6,7 @@ from run_tools import invoke
 from tournament_tools import DAY, HOUR, START
 
 from scenarios.tournament.outcomes import accepted_outcome
+from scenarios.tournament.sheets import read_answers
 
 SAME = "warning: every answer names candidate_row 5, which is right for one row at most"
 
@@ -41,6 +42,15 @@ def test_the_check_counts_them_before(attacked):
     wrong = attacked.file("nara", answers([30], [60]), "wrong.csv")
     refused = invoke("tournament", "check", wrong, *files)
     assert (refused.exit_code, "'60' is no row number from 0 to 59" in refused.stderr) == (2, True)
+
+
+def test_without_confidence_all_answers_are_equally_certain_as_the_rules_say(attacked):
+    plain = answers([0, 1], [3, 4])
+    tables = (plain, plain.assign(confidence=1.0))
+    first, second = (read_answers("a.csv", table.to_csv(index=False).encode(), 30, 60) for table in tables)
+    assert first.score.tolist() == second.score.tolist()
+    rules = (attacked.tournament.team_folder("nara") / "RULES.md").read_text()
+    assert "Without the column `confidence`, all answers are equally" in rules
 
 
 @pytest.mark.parametrize("options", [[], ["--released", "a.csv"], ["--original", "a.csv", "--candidates", "b.csv"]])

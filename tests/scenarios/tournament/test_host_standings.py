@@ -22,6 +22,8 @@ def test_standings_over_all_rows_are_marked_until_the_close(cup):
     assert FOR_THE_HOST in (cup.tournament.host / "report.html").read_text()
     assert "downtime" not in shown.stdout
     assert "failures so far: 1 x refused submission; `tokumei downtime --tournament" in shown.stderr
+    report = (cup.tournament.team_folder("kyoto") / "report.md").read_text()
+    assert "A drop of 0 or less says that it leaks nothing" in report
     assert FOR_THE_HOST in invoke("tournament", "score", folder, "-j", 1, "--format", "csv").stderr
     everything = invoke("tournament", "score", folder, "-j", 1, "--public-share", 1)
     assert "for the host only" not in everything.output
