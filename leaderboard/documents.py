@@ -16,8 +16,12 @@ _COMPILED: dict[str, bytes] = {}
 """Compiled templates of this process; Jinja's key tells paths apart, and the code contains a hash of the source."""
 
 
+NAME_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[_=:,])(?=\w{6})")
+"""Where a line may break inside a name: before a capital letter inside a word, and before six letters after a sign."""
+
+
 def breakable(name: str) -> Markup:
-    """A name whose line may break before a capital letter inside a word, and before six letters after a sign.
+    """A name whose line may break where `NAME_BREAK` says.
 
     Examples
     --------
@@ -26,7 +30,7 @@ def breakable(name: str) -> Markup:
     >>> breakable("protocol=UnaryEncoding k=5")
     Markup('protocol=<wbr>Unary<wbr>Encoding k=5')
     """
-    return Markup("<wbr>").join(re.split(r"(?<=[a-z])(?=[A-Z])|(?<=[_=:,])(?=\w{6})", name))
+    return Markup("<wbr>").join(NAME_BREAK.split(name))
 
 
 def render(

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from leaderboard.documents import render
+from leaderboard.documents import NAME_BREAK, render
 from leaderboard.line_chart import Lines, draw
 from leaderboard.number_text import measure, number
 
@@ -216,7 +216,20 @@ def _joined(sections: Sequence[Section], form: str, width: int | None = None) ->
 
 def _folded(text: str, width: int) -> str:
     """A cell in lines of at most `width` characters."""
-    return "\n".join("\n".join(textwrap.wrap(line, width)) for line in text.split("\n"))
+    wrapper = _NameWrapper(width)
+    return "\n".join("\n".join(wrapper.wrap(line)) for line in text.split("\n"))
+
+
+class _NameWrapper(textwrap.TextWrapper):
+    """Wraps at spaces and hyphens, and words that are longer than a line between the words of a name."""
+
+    def _split(self, text: str) -> list[str]:
+        return [part for chunk in super()._split(text) for part in _parts(chunk, self.width)]
+
+
+def _parts(chunk: str, width: int) -> list[str]:
+    """Parts of a chunk between which a line may break; the chunk itself if it fits into a line."""
+    return [chunk] if len(chunk) <= width else NAME_BREAK.split(chunk)
 
 
 def _column_widths(table: Table, width: int) -> list[int]:
@@ -224,9 +237,21 @@ def _column_widths(table: Table, width: int) -> list[int]:
     columns = zip(table.columns, *table.texts(), strict=True)
     widths = [max(len(heading) + HEADER_PADDING, *map(len, cells)) for heading, *cells in columns]
     room = width - 2 * (len(widths) - 1)
-    while sum(widths) > room and max(widths) > NARROWEST:
-        widths[widths.index(max(widths))] -= 1
+    whole = [
+        max(NARROWEST, _longest_part(heading) + HEADER_PADDING, *map(_longest_part, cells))
+        for heading, *cells in zip(table.columns, *table.texts(), strict=True)
+    ]
+    # Words are broken only if the table then fits.
+    narrowest = [min(NARROWEST, one) for one in widths]
+    for least in (whole, *([narrowest] if sum(narrowest) <= room else [])):
+        while sum(widths) > room and (wide := [at for at, now in enumerate(widths) if now > least[at]]):
+            widths[max(wide, key=lambda at: (widths[at], -at))] -= 1
     return widths
+
+
+def _longest_part(text: str) -> int:
+    """Characters of the longest part of a cell in which no line breaks."""
+    return max((len(part) for word in text.split() for part in _parts(word, 0)), default=0)
 
 
 _WIDTH, _HEIGHT = 296.0, 120.0

@@ -45,6 +45,7 @@ copybutton_selector = "div:not(.run-output) > div.highlight > pre"
 html_theme = "furo"
 html_title = "Tokumei"
 html_static_path = ["static"]
+html_favicon = "static/favicon.svg"
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_show_sphinx = False

@@ -224,7 +224,7 @@ def play(browser: Browser, folder: Path) -> None:
         hand_in(kyoto, "kyoto", {"kyoto_anonymized.csv": with_mistakes(frames["kyoto"])})
         take(kyoto, "team_refused", height=640)
         hand_in(kyoto, "kyoto", {"kyoto_anonymized.csv": csv_bytes(frames["kyoto"])}, "Preview without submitting")
-        take(kyoto, "team_preview", selector="#outcome", height=440)
+        take(kyoto, "team_preview", selector="#outcome", height=500)
         for team, frame in frames.items():
             hand_in(pages[team], team, {f"{team}_anonymized.csv": csv_bytes(frame)})
         take(kyoto, "team_accepted", height=520)

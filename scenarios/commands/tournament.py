@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -98,7 +99,9 @@ def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, 
 
 @tournament.command()
 @click.argument("file", type=FILE)
-@click.option("--original", type=FILE, required=True, help="The team's original table, teamX_original.csv.")
+@click.option("--original", type=FILE, help="The team's original table, teamX_original.csv.")
+@click.option("--released", type=FILE, help="Of an attack: the table that it is about, teamY_anonymized.csv.")
+@click.option("--candidates", type=FILE, help="Of an attack: the candidate file, teamY_candidate.csv.")
 @click.option(
     "--roles", type=FILE, help="Roles and domains of the columns.  [default: roles.toml beside the original table]"
 )
@@ -106,11 +109,30 @@ def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, 
     "--others", type=FILE, help="Other people, used as decoys.  [default: others.csv beside the original table]"
 )
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
-def check(file: Path, original: Path, roles: Path | None, others: Path | None, form: str) -> None:
-    """Check a team's table, and show its utility and how well the host's attacks do."""
+def check(
+    file: Path,
+    original: Path | None,
+    released: Path | None,
+    candidates: Path | None,
+    roles: Path | None,
+    others: Path | None,
+    form: str,
+) -> None:
+    """Check a team's table, and show its utility and how well the host's attacks do.
+
+    With --released and --candidates, FILE is a correspondence table: its answers are checked and counted.
+    """
     with bad_input():
         from scenarios.tournament.checking import check as check_table
+        from scenarios.tournament.checking import check_answers
 
+        if released is not None and candidates is not None and original is None:
+            with listing_problems(as_json=form == "json"):
+                notes = check_answers(file, released, candidates)
+            echo(json.dumps({"notes": notes}, indent=2) if form == "json" else "\n".join(("valid", *notes)))
+            return
+        if original is None or released is not None or candidates is not None:
+            raise ValueError("name --original for a table, or --released and --candidates for an attack")
         with listing_problems(as_json=form == "json"):
             report = check_table(file, original, roles=roles, others=others)
     from scenarios.tournament.check_report import check_report_to_json, check_report_to_terminal
@@ -250,8 +272,14 @@ def _scored(opened: Any, public_share: float, jobs: int | None, form: str, *, re
     """Score all tables, write boards and reports, and show the standings."""
     from scenarios.running.local import cores
     from scenarios.tournament.advancing import publish_again
-    from scenarios.tournament.boards import failures_table, standings_csv, standings_table, what_counts
-    from scenarios.tournament.incidents import record_scoring
+    from scenarios.tournament.boards import (
+        FOR_THE_HOST,
+        failures_table,
+        standings_csv,
+        standings_table,
+        what_counts,
+    )
+    from scenarios.tournament.incidents import counted_incidents, record_scoring, tournament_incidents
     from scenarios.tournament.scoring import score_shares
     from scenarios.tournament.updating import PhaseChangedError, shares_in, write_all
 
@@ -273,6 +301,9 @@ def _scored(opened: Any, public_share: float, jobs: int | None, form: str, *, re
         return
     for reason in boards.warnings:
         _say(f"warning: {reason}")
+    secret = not boards.closed and (shares[0] < 1 or opened.settings.hide_standings)
+    if secret:
+        _say(FOR_THE_HOST)
     if form == "csv":
         echo(standings_csv(boards.ordered, boards.titles, closed=boards.closed), nl=False)
     else:
@@ -280,12 +311,13 @@ def _scored(opened: Any, public_share: float, jobs: int | None, form: str, *, re
 
         counts = what_counts(1.0, closed=boards.closed)
         table = standings_table(boards.ordered, boards.titles, counts)
-        sections = [lb.Section(opened.settings.title, tables=(table,))]
+        about = f"{opened.settings.title}, for the host only" if secret else opened.settings.title
+        sections = [lb.Section(about, tables=(table,))]
         if boards.failed:
             sections.append(lb.Section("Failed scorings", tables=(failures_table(boards.failed),)))
-        if len(boards.downtime.rows) > 1:
-            sections.append(lb.Section("Failures", tables=(boards.downtime,)))
         echo(lb.report_to_terminal(sections))
+    if failures := counted_incidents(tournament_incidents(opened)):
+        _say(f"failures so far: {failures}; `tokumei downtime --tournament {opened.folder}` shows how long they lasted")
     _say(f"boards written to {opened.public} (for everybody) and {opened.host} (for the host)")
 
 

@@ -55,6 +55,8 @@ def show_receipt(receipt: Receipt) -> None:
         f"accepted: {submission.team}'s {kind}, {rows}, entry {submission.number}, "
         f"content {submission.content[:16]}, log {receipt.entry.hash[:16]}"
     )
+    for note in receipt.notes:
+        echo(note)
     if receipt.utility is not None:
         utility = receipt.utility
         echo(f"utility {utility.counted:.3f} (of the table {utility.table:.3f}, of the records {utility.record:.3f})")

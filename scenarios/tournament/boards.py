@@ -30,6 +30,9 @@ _DETAILS = (
 )
 PAGES = ("standings.csv", "standings.html", "matrix.csv", "board.html")
 """Names of the boards' files."""
+FOR_THE_HOST = (
+    "These standings count all rows and membership, which stay secret until the close: they are for the host only."
+)
 FAILED = (
     "These submissions made their scoring fail. They count as not scored, and stop nothing else. "
     "`score --retry` scores them again."
@@ -186,8 +189,8 @@ def write_host_report(
     ordered: Sequence[Standing],
     failed: Sequence[Result],
     now: datetime,
-) -> lb.Table:
-    """Write the host's report and return the table of downtime by failures.
+) -> None:
+    """Write the host's report: standings over all rows, failed scorings, and downtime by failures.
 
     Parameters
     ----------
@@ -203,9 +206,14 @@ def write_host_report(
         Current time, with a time zone.
     """
     table = lb.downtime_table(tournament_incidents(tournament), now)
-    counts = what_counts(1.0, closed=tournament.phase(entries) is Phase.CLOSED)
+    closed = tournament.phase(entries) is Phase.CLOSED
+    counts = what_counts(1.0, closed=closed)
     sections = (
-        lb.Section("Standings", tables=(standings_table(ordered, tournament.titles(entries), counts),)),
+        lb.Section(
+            "Standings",
+            () if closed else (FOR_THE_HOST,),
+            tables=(standings_table(ordered, tournament.titles(entries), counts),),
+        ),
         *([lb.Section("Failed scorings", (FAILED,), (failures_table(failed),))] if failed else []),
         lb.Section(
             "Failures",
@@ -219,7 +227,6 @@ def write_host_report(
     about = {"teams": str(len(tournament.settings.teams)), "version": f"tokumei {version()}"}
     page = lb.render_report(tournament.settings.title, about, sections)
     write_whole(tournament.host / "report.html", page.encode(), mode=PRIVATE)
-    return table
 
 
 def failures_table(failed: Sequence[Result]) -> lb.Table:

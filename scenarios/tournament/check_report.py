@@ -19,6 +19,8 @@ def check_report_to_terminal(report: CheckReport) -> str:
         f"utility {utility.counted:.3f}, the smaller one of two: of the table {utility.table:.3f} ({parts}), "
         f"of the records {utility.record:.3f}",
     ]
+    if report.costs is not None and (words := report.costs.words()):
+        lines.append(words)
     if not report.outcomes:
         lines.append(
             "no attack was played and no classifier tested: there is no others.csv in the folder of the originals "
@@ -48,6 +50,8 @@ def check_report_to_json(report: CheckReport) -> str:
         "utility_table": utility.table,
         "utility_record": utility.record,
         "components": utility.components,
+        "record_costs": report.costs and {**report.costs.columns, "originals without a row": report.costs.left_out},
+        "dearest": report.costs.words() if report.costs else "",
         "decoys": report.decoys,
         "defense": report.defense,
         "attacks": [

@@ -21,9 +21,10 @@ from scenarios.tournament.folder import Tournament, originals_of
 from scenarios.tournament.forms import form_of
 from scenarios.tournament.opening import decimals
 from scenarios.tournament.problems import InvalidFileError, Problem
+from scenarios.tournament.record_costs import RecordCosts
 from scenarios.tournament.scoring import baseline_name, baselines, scores, seed_name
 from scenarios.tournament.settings import FILE, Settings
-from scenarios.tournament.sheets import Sheet, read_sheet, read_submission
+from scenarios.tournament.sheets import Sheet, notes_on, read_answers, read_sheet, read_submission
 from scenarios.tournament.standings import AttackOutcome, best_outcome
 from scenarios.tournament.submission_utility import SubmissionUtility
 from scenarios.tournament.validating import attacked, validated
@@ -43,12 +44,15 @@ class CheckReport:
         Outcomes of the baseline attacks, strongest first; empty if there are no other people for decoys.
     decoys : int
         Number of decoys among the candidates.
+    costs : RecordCosts or None
+        What each column costs of the utility of the records; None if nothing can be lost.
     """
 
     sheet: Sheet
     utility: SubmissionUtility
     outcomes: tuple[AttackOutcome, ...]
     decoys: int
+    costs: RecordCosts | None
 
     @property
     def defense(self) -> float | None:
@@ -112,6 +116,30 @@ def check(path: Path, original: Path, *, roles: Path | None = None, others: Path
     return measured(sheet, records, people, settings)
 
 
+def check_answers(path: Path, released: Path, candidates: Path) -> tuple[str, ...]:
+    """Check a correspondence table before it is submitted.
+
+    Parameters
+    ----------
+    path : Path
+        The correspondence table.
+    released, candidates : Path
+        The published table that it is about, and its candidate file.
+
+    Returns
+    -------
+    tuple of str
+        What the team should know about its answers; see `notes_on`.
+
+    Raises
+    ------
+    ValueError
+        If a file is invalid; the message names file, row and column.
+    """
+    rows, people = (len(load_table(one).records) for one in (released, candidates))
+    return notes_on(read_answers(path.name, read_submission(path), rows, people))
+
+
 def measured(sheet: Sheet, records: Microdata, people: Microdata | None, settings: Settings) -> CheckReport:
     """Utility of a valid table, and the outcomes of the baseline attacks on it.
 
@@ -128,11 +156,12 @@ def measured(sheet: Sheet, records: Microdata, people: Microdata | None, setting
     """
     scale = originals_of(records, settings.queries_seed, people)
     utility = scale.utility(sheet.frame, sheet.origin)
+    costs = scale.record_costs(sheet.frame, sheet.origin)
     if people is None:
-        return CheckReport(sheet, utility, (), 0)
+        return CheckReport(sheet, utility, (), 0, costs)
     origins = scale.origins(sheet.origin, sheet.frame, generator(0, "check", "map"))
     outcomes, count = _outcomes(sheet, records, people, settings, origins)
-    return CheckReport(sheet, utility, tuple(sorted(outcomes, key=lambda one: -one.advantage)), count)
+    return CheckReport(sheet, utility, tuple(sorted(outcomes, key=lambda one: -one.advantage)), count, costs)
 
 
 def _if_file(path: Path) -> Path | None:

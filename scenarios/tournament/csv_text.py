@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
@@ -53,7 +54,7 @@ def read_csv_text(data: bytes, wanted: Collection[str], most: int, *, empty_rows
     wanted : collection of str
         Names of the columns that the file should have, by which the separator is recognized.
     most : int
-        Largest number of rows; nothing is read beyond them.
+        Largest number of rows. Of a file with more, twice as many are read, so that rows that repeat are found.
     empty_rows : bool
         Whether a line of empty fields at the end is a row.
     """
@@ -76,17 +77,18 @@ def read_csv_text(data: bytes, wanted: Collection[str], most: int, *, empty_rows
             if not record or (not records and _names_separator(record, separator)):
                 continue
             if records and not empty_rows and not any(record):
-                empty += [record] if len(records) + len(empty) <= most + 1 else []
+                empty += [record] if len(records) + len(empty) <= 2 * most else []
                 continue
             records += [*empty, record]
             empty = []
-            if len(records) > most + 1:
-                read.problems.append(Problem(f"has more than {most} rows"))
+            if len(records) > 2 * most:
                 break
     except csv.Error as error:
         read.problems.append(Problem(f"is no CSV ({error})", line=reader.line_num))
+    if len(records) > most + 1:
+        read.problems.append(Problem(f"has more than {most} rows"))
     if records:
-        _fill(read, records[0], records[1 : most + 1])
+        _fill(read, records[0], records[1:])
     elif not read.problems:
         return _unreadable("is empty", "the first line must name the columns")
     return read
@@ -98,13 +100,17 @@ def _fill(read: CsvText, header: list[str], rows: list[list[str]]) -> None:
     while width > 1 and not header[width - 1] and not any("".join(row[width - 1 :]) for row in rows):
         width -= 1
     read.header = header[:width]
+    others: dict[int, list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
         if len(row) >= width and (width < len(header) or len(row) == width) and not any(row[width:]):
             read.rows.append((number, row[:width]))
-            continue
-        fields = f"has {len(row)} field{'' if len(row) == 1 else 's'}, the header has {width}"
-        advice = "put a cell that holds the separator into double quotes" if len(row) > width else None
-        read.problems.append(Problem(fields, (number,), suggestion=advice))
+        else:
+            others[len(row)].append(number)
+    # One cause is one problem, in however many rows.
+    for count, numbers in others.items():
+        fields = f"has {count} field{'' if count == 1 else 's'}, the header has {width}"
+        advice = "put a cell that holds the separator into double quotes" if count > width else None
+        read.problems.append(Problem(fields, tuple(numbers), suggestion=advice))
     if not rows and not read.problems:
         read.problems.append(Problem("names columns but holds no row"))
 

@@ -109,7 +109,8 @@ keeps at most {quota} of each team's files and refuses what exceeds them; equal 
 Everybody gets each team's table without `original_row`, and its candidate file. Yours holds {candidates} people in
 clear, shuffled: your {originals} originals and {decoys} decoys ({similar}). Submit `TEAM_attack_OTHER.csv` with the
 columns `released_row`, `candidate_row` (both counted from 0) and `confidence` (0 to 1). It has at most one line per
-released row; leave out rows that you do not want to answer. The last valid file about a team counts.
+released row; leave out rows that you do not want to answer. Without the column `confidence`, all answers are equally
+certain. The last valid file about a team counts.
 
 ## Scores
 **Utility** is the smaller of two numbers. Each is 0 for a table whose rows are all equal, and 1 for the originals.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -60,6 +62,11 @@ def tournament_incidents(tournament: Tournament) -> list[Incident]:
             later = [time for time in scored if time >= found]
         incidents.append(Incident(line["kind"], began, found, min(later, default=None)))
     return incidents
+
+
+def counted_incidents(incidents: Sequence[Incident]) -> str:
+    """Number of failures of each kind, such as ``2 x refused submission``; empty without any."""
+    return ", ".join(f"{times} x {kind}" for kind, times in sorted(Counter(one.kind for one in incidents).items()))
 
 
 def _append(tournament: Tournament, line: dict[str, Any]) -> None:

@@ -65,4 +65,4 @@ def admit(
             raise ValueError(f"the table of {team} is published and others attack it; `reopen` the phase to replace it")
         entry = archive(tournament, entries, theirs, upload, now, late=reason)
     publish_again(tournament)
-    return Receipt(tournament.accepted([entry])[0], entry, None)
+    return Receipt(tournament.accepted([entry])[0], entry, None, upload.notes)

@@ -58,7 +58,10 @@ def read_teams(path: Path) -> dict[str, str]:
     """
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        number = error.object[: error.start].count(b"\n") + 1
+        raise ValueError(f"{path}, line {number}: is no UTF-8 text; save the file as UTF-8") from None
+    except OSError as error:
         raise ValueError(f"{path}: cannot be read ({error})") from None
     teams: dict[str, str] = {}
     for line in lines:
@@ -69,7 +72,8 @@ def read_teams(path: Path) -> dict[str, str]:
             name = team_name(name.strip())
             given = checked_title(title, name, {**dict.fromkeys(teams, ""), **teams}) if title.strip() else ""
         except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
+            hint = "" if name.isascii() else f"; a title in any script follows a comma, as in kyoto,{name}"
+            raise ValueError(f"{path}: {error}{hint}") from None
         if any(title and alike(title) == alike(name) for title in teams.values()):
             raise ValueError(f"{path}: {name!r} is the title of another team")
         if name.casefold() in map(str.casefold, teams):

@@ -25,10 +25,11 @@ def accepted_outcome(name: str, receipt: Receipt) -> dict[str, Any]:
         ``file``, ``accepted`` (true), ``message``, ``problems`` (none) and ``receipt``.
     """
     submission = receipt.submission
+    plural = "" if submission.rows == 1 else "s"
     return {
         "file": name,
         "accepted": True,
-        "message": f"accepted, {submission.rows} row{'' if submission.rows == 1 else 's'}",
+        "message": ", ".join(["accepted", *(receipt.notes or [f"{submission.rows} row{plural}"])]),
         "problems": [],
         "receipt": {
             "number": submission.number,

@@ -52,7 +52,9 @@ class Problem:
     def __str__(self) -> str:
         more = ""
         if len(self.rows) > 1:
-            listed = ", ".join(map(str, self.rows[1:MOST_ROWS])) + (", …" if len(self.rows) > MOST_ROWS else "")
+            listed = ", ".join(map(str, self.rows[1:MOST_ROWS])) + (
+                f" and {len(self.rows) - MOST_ROWS} more" if len(self.rows) > MOST_ROWS else ""
+            )
             more = f" (also in row{'s' if len(self.rows) > 2 else ''} {listed})"
         return f"{self.place.removeprefix(', ') or 'file'}: {self.problem}{self.advice}{more}"
 

@@ -154,6 +154,17 @@ def read_answers(name: str, data: bytes, released: int, candidates: int) -> Rank
     )
 
 
+def notes_on(answers: RankedAnswers) -> tuple[str, ...]:
+    """What a team should know about a valid correspondence table: how many rows it answers, and what looks wrong."""
+    count, rows = answers.target.size, answers.targets
+    notes = [f"{count} of {rows} row{'' if rows == 1 else 's'} answered"]
+    if count > 1 and len(set(answers.answer.tolist())) == 1:
+        notes.append(
+            f"warning: every answer names candidate_row {answers.answer[0]}, which is right for one row at most"
+        )
+    return tuple(notes)
+
+
 class _Problems:
     """Problems of a file, collected column by column.
 
@@ -206,7 +217,7 @@ class _Problems:
                 raise ValueError(f"is no row number from 0 to {count - 1}")
             return int(text)
 
-        from_one = str(count) in texts and "0" not in texts
+        from_one = set(texts) == set(map(str, range(1, count + 1)))
 
         def suggestion(text: str) -> str | None:
             if text == str(count):
@@ -294,14 +305,14 @@ def _confidence(text: str) -> float:
 
 
 def _percentage(text: str) -> str | None:
-    """Advice where a confidence is a percentage or has a decimal comma."""
+    """Advice where a confidence is a percentage with its sign, or has a decimal comma."""
+    number = text.strip()
+    plain = number.rstrip("%").replace(",", ".")
     try:
-        value = float(text.strip().rstrip("%").replace(",", "."))
+        value = float(plain) / (100 if number.endswith("%") else 1)
     except ValueError:
         return None
-    if not 0 <= value <= 100:
-        return None
-    return f"write {value if value <= 1 and '%' not in text else value / 100:g}"
+    return f"write {value:g}" if 0 <= value <= 1 else None
 
 
 def _quoted(text: str) -> str:

@@ -17,11 +17,13 @@ from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from leaderboard.utility import pooled_utility
 from metrics.arrays import Floats, Integers
+from metrics.cells import SUPPRESSED
 from metrics.domains import Domain
 from metrics.profile import original_profile, profile
 from metrics.similarity import record_similarity
 from metrics.table_utility import TableUtility, anchored
 from scenarios.seeds import generator
+from scenarios.tournament.record_costs import RecordCosts
 
 COMPONENTS = ("marginals", "associations", "queries", "classifier")
 
@@ -113,6 +115,44 @@ class Originals:
         )
         record = min(self._record(similarity, one) for one in (origin, self._learned(released)))
         return SubmissionUtility(utility.components, utility.headline.value, record)
+
+    def record_costs(self, released: pd.DataFrame, origin: Integers) -> RecordCosts | None:
+        """What each column costs of the utility of the records, under the origins by which that utility counts.
+
+        Parameters
+        ----------
+        released, origin
+            See `utility`.
+
+        Returns
+        -------
+        RecordCosts or None
+            None if every row without information equals its original, so that nothing can be lost.
+        """
+        scale = len(self.frame) * (1 - float(self._constant_similarity.mean()))
+        if scale <= 0:
+            return None
+        by_column = {
+            name: record_similarity(
+                original_profile(self.frame[[name]], {name: domain}),
+                profile(released[[name]], {name: domain}),
+                {name: domain},
+            )
+            for name, domain in self.domains.items()
+        }
+        similarity = np.mean(list(by_column.values()), axis=0)
+        counted = min((origin, self._learned(released)), key=lambda one: self._record(similarity, one))
+        rows = np.flatnonzero(counted >= 0)
+        count = np.bincount(counted[rows], minlength=len(self.frame))
+        weights = 1 / count[counted[rows]]
+        return RecordCosts(
+            {
+                name: float((weights * (1 - own[counted[rows], rows])).sum()) / scale / len(by_column)
+                for name, own in by_column.items()
+            },
+            float((1 - self._constant_similarity)[count == 0].sum()) / scale,
+            {name: int((released[name] == SUPPRESSED).sum()) for name in self.domains},
+        )
 
     def _record(self, similarity: Floats, origin: Integers) -> float:
         """Anchored similarity of the originals to their own rows, given the origins of the rows."""

@@ -34,11 +34,14 @@ class Receipt:
         Its entry in the log; the team may note its hash.
     utility : SubmissionUtility or None
         Utility of an anonymized table; None for a correspondence table, or if it was not measured.
+    notes : tuple of str
+        What the team should know about a correspondence table, such as ``50 of 100 rows answered``.
     """
 
     submission: Submission
     entry: LogEntry
     utility: SubmissionUtility | None
+    notes: tuple[str, ...] = ()
 
 
 def submit(tournament: Tournament, team: str, path: Path, now: datetime, *, against: str | None = None) -> Receipt:
@@ -130,7 +133,7 @@ def submit_content(
         about = named_target(name, against) if phase is Phase.ATTACK else None
         record_refusal(tournament, team, about, written or now, now)
         raise
-    return Receipt(tournament.accepted([entry])[0], entry, utility)
+    return Receipt(tournament.accepted([entry])[0], entry, utility, upload.notes)
 
 
 def submit_all(

@@ -6,25 +6,29 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Iterator
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
 
-from metrics.cells import SUPPRESSED, interval_cell, set_cell
+from metrics.cells import SUPPRESSED, set_cell
 from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
 from scenarios.tournament.canonical_cells import canonical_cell
 
 LONGEST = 100
 """Largest length of a cell for which something is suggested."""
 MOST_DIGITS = 15
-"""Largest power of ten of a number that is rounded or moved into the public range."""
+"""Largest power of ten of a number that is rounded."""
 _UNKNOWN = {"", "?", "-", "na", "n/a", "nan", "none", "null", "any", "all", "unknown", "missing", "不明"}
 _PART = r"([+-]?\d{1,15}(?:\.\d{1,15})?)"
-_DASH = r"(?:-|‐|–|—|−|ー|~|〜|\.\.+|…|:|;|,|to|bis|から)"
-_RANGE = re.compile(rf"[\[(]?\s*{_PART}\s*{_DASH}\s*{_PART}(?:まで)?\s*[\])]?", re.IGNORECASE)
+_DASH = r"(?:-|‐|–|—|−|ー|~|〜|\.\.+|…|:|;|,|、|to|bis|から)"
+_RANGE = re.compile(rf"([\[(]?)\s*{_PART}\s*({_DASH})\s*{_PART}(?:まで)?\s*([\])]?)", re.IGNORECASE)
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+"""A number with separators of thousands, such as ``1,234,567``."""
+_SPACED = re.compile(r"[+-]?\d{1,3}(?:[ '’]\d{3})+(?:\.\d{1,15})?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d{1,15},\d{1,15}")
 _OR_MORE = r"(?:\+|or more|and over|以上|から|~|〜)"
 _AT_LEAST = re.compile(rf"(?:>=|≥|=>|from|over)\s*{_PART}|{_PART}\s*{_OR_MORE}", re.IGNORECASE)
 _AT_MOST = re.compile(rf"(?:<=|≤|=<|up to|[~〜])\s*{_PART}|{_PART}\s*(?:or less|and under|以下|まで)", re.IGNORECASE)
 _BELOW = re.compile(rf"<\s*{_PART}|{_PART}\s*未満")
+_BOTH_BOUNDS = re.compile(rf"{_PART}\s*以上[、,]?\s*{_PART}\s*(以下|未満)")
 _DECADE = re.compile(r"(\d*0)(?:s|代)")
 _UNIT = re.compile(r"(?<=\d)\s*(?:歳|才|円|回|日|秒|人|件)")
 _BETWEEN = re.compile(r"\s*(?:[|,;/、・]|または)\s*|\s+or\s+")
@@ -58,41 +62,90 @@ def suggested_cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) 
 
 
 def _numeric(text: str, domain: NumericDomain, decimals: int) -> Iterator[str]:
-    """Ideas for a cell of numbers, the likeliest first."""
+    """Ideas for a cell of numbers, the likeliest first; each means the same as the text, but for digits that it rounds.
+
+    A number outside the public range is left alone: the nearest number of the range would be another value.
+    """
     low, high = format_number(domain.low), format_number(domain.high)
     text = _UNIT.sub("", text)
-    if decimals and _DECIMAL_COMMA.fullmatch(text):
-        yield text.replace(",", ".")
-    if match := _RANGE.fullmatch(text):
-        first, last = sorted(match.groups(), key=Decimal)
-        yield f"[{first},{last}]"
-        ends = [_rounded(_clipped(end, domain), decimals) for end in (first, last)]
-        yield f"[{ends[0]},{ends[1]}]"
+    if numbers := _separated(text, domain, decimals):
+        if len(numbers) == 1:
+            yield _rounded(numbers[0], decimals)
+        return
+    # In brackets, a single comma separates two ends.
+    if text.count(",") > 1 or text[:1] not in "[(":
+        text = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
+    if (match := _RANGE.fullmatch(text)) and not _may_be_one_number(match):
+        yield from _interval(*_ends(match, domain), domain, decimals)
+    if match := _BOTH_BOUNDS.fullmatch(text):
+        yield from _interval(match[1], match[2], domain, decimals, closed=match[3] == "以下")
     if match := _AT_LEAST.fullmatch(text):
-        yield f"[{match[1] or match[2]},{high}]"
+        yield from _interval(match[1] or match[2], high, domain, decimals)
     if match := _AT_MOST.fullmatch(text):
-        yield f"[{low},{match[1] or match[2]}]"
+        yield from _interval(low, match[1] or match[2], domain, decimals)
     if match := _BELOW.fullmatch(text):
-        yield f"[{low},{match[1] or match[2]})"
+        yield from _interval(low, match[1] or match[2], domain, decimals, closed=False)
     if match := _DECADE.fullmatch(text):
-        yield interval_cell(int(match[1]), int(match[1]) + 9)
+        yield from _interval(match[1], str(int(match[1]) + 9), domain, decimals)
     if "|" in text and not text.startswith("{"):
         yield "{" + text + "}"
-    # A decimal comma or a separator of thousands.
-    for number in (text, text.replace(",", "."), text.replace(",", "").replace(" ", "").replace("'", "")):
-        try:
-            value = Decimal(number)
-        except InvalidOperation:
-            continue
-        if value.is_finite() and abs(value.adjusted()) <= MOST_DIGITS:
-            yield _rounded(number, decimals)
-            yield _rounded(_clipped(number, domain), decimals)
+    if (value := _number(text)) is not None and _inside(value, domain):
+        yield _rounded(text, decimals)
 
 
-def _clipped(number: str, domain: NumericDomain) -> str:
-    """The nearest number of the public range."""
+def _separated(text: str, domain: NumericDomain, decimals: int) -> list[str]:
+    """Numbers that a text with separators of thousands or a decimal comma may mean; those of the range if any is."""
+    readings = []
+    if re.fullmatch(rf"[+-]?{_THOUSANDS.pattern}(?:\.\d{{1,15}})?", text) or _SPACED.fullmatch(text):
+        readings.append(re.sub("[, '’]", "", text))
+    if decimals and _DECIMAL_COMMA.fullmatch(text):
+        readings.append(text.replace(",", "."))
+    return [one for one in readings if _inside(Decimal(one), domain)] or readings
+
+
+def _may_be_one_number(match: re.Match[str]) -> bool:
+    """Whether the comma of a range may also separate decimals or thousands, as in ``20,4`` and ``[1,000]``."""
+    first, last = match[2], match[4]
+    reversed_ends = Decimal(first) > Decimal(last)
+    return match[3] == "," and reversed_ends and (not match[1] or (len(last) == 3 and last.startswith("0")))
+
+
+def _ends(match: re.Match[str], domain: NumericDomain) -> tuple[str, str]:
+    """Both ends of a range, the smaller one first."""
+    first, last = match[2], match[4]
+    if match[1] == "(" and match[5] == "]" and domain.integer:
+        # An interval that is open below, as pandas writes it, begins with the next integer.
+        return f"{Decimal(first).to_integral_value(ROUND_FLOOR) + 1:f}", last
+    return (first, last) if Decimal(first) <= Decimal(last) else (last, first)
+
+
+def _interval(first: str, last: str, domain: NumericDomain, decimals: int, *, closed: bool = True) -> Iterator[str]:
+    """The interval, as it is and then without the numbers that lie outside the public range or between its values."""
+    yield f"[{first},{last}{']' if closed else ')'}"
     low, high = Decimal(format_number(domain.low)), Decimal(format_number(domain.high))
-    return f"{min(max(Decimal(number), low), high):f}"
+    ends = max(Decimal(first), low), min(Decimal(last), high)
+    closed = closed or ends[1] < Decimal(last)
+    if domain.integer:
+        ends = (
+            ends[0].to_integral_value(ROUND_CEILING),
+            ends[1].to_integral_value(ROUND_FLOOR if closed else ROUND_CEILING),
+        )
+    if ends[0] <= ends[1]:
+        yield f"[{_rounded(f'{ends[0]:f}', decimals)},{_rounded(f'{ends[1]:f}', decimals)}{']' if closed else ')'}"
+
+
+def _number(text: str) -> Decimal | None:
+    """The number that a text is; None if it is none, or too large or small to be rounded."""
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        return None
+    return value if value.is_finite() and abs(value.adjusted()) <= MOST_DIGITS else None
+
+
+def _inside(value: Decimal, domain: NumericDomain) -> bool:
+    """Whether a number lies in the public range."""
+    return Decimal(format_number(domain.low)) <= value <= Decimal(format_number(domain.high))
 
 
 def _rounded(number: str, decimals: int) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from leaderboard.report import Table
 from leaderboard.result import Result
 from leaderboard.store import Store
 from scenarios.tournament.advancing import publish_again
@@ -26,8 +25,6 @@ class Boards:
     ----------
     ordered : list of Standing
         Standings over all rows, which are the host's.
-    downtime : Table
-        Downtime by failures.
     titles : dict of str to str
         Title by team.
     closed : bool
@@ -39,7 +36,6 @@ class Boards:
     """
 
     ordered: list[Standing]
-    downtime: Table
     titles: dict[str, str]
     closed: bool
     failed: list[Result]
@@ -94,8 +90,8 @@ def write_all(
     warnings = write_reports(tournament, entries, public, share)
     ordered = standings(tournament.settings.teams, full, tournament.disqualified(entries))
     failed = [one for one in full if one.status != "ok"]
-    downtime = write_host_report(tournament, entries, ordered, failed, datetime.now(UTC))
-    return Boards(ordered, downtime, tournament.titles(entries), phase is Phase.CLOSED, failed, warnings)
+    write_host_report(tournament, entries, ordered, failed, datetime.now(UTC))
+    return Boards(ordered, tournament.titles(entries), phase is Phase.CLOSED, failed, warnings)
 
 
 def update_boards(tournament: Tournament, share: float) -> list[Result]:

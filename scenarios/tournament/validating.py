@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.log import LogEntry
 from scenarios.tournament.problems import InvalidFileError
-from scenarios.tournament.sheets import read_answers, read_sheet
+from scenarios.tournament.sheets import notes_on, read_answers, read_sheet
 from scenarios.tournament.submission_utility import SubmissionUtility
 
 _ATTACK_FILE = re.compile(r"(?P<attacker>.+)_attack_(?P<target>.+)\.csv")
@@ -33,6 +33,8 @@ class Upload:
         SHA-256 of the attacked table.
     rows : int
         Number of rows.
+    notes : tuple of str
+        What the team should know about a correspondence table; see `notes_on`.
     """
 
     team: str
@@ -41,6 +43,7 @@ class Upload:
     target: str | None
     table: str | None
     rows: int
+    notes: tuple[str, ...] = ()
 
     def utility(self, tournament: Tournament) -> SubmissionUtility | None:
         """Utility of a table; None for a correspondence table."""
@@ -79,11 +82,11 @@ def validated(
         raise ValueError(f"{target} has submitted no table; there is nothing to attack")
     candidates = tournament.settings.candidates
     try:
-        rows = read_answers(name, plain, table.rows, candidates).target.size
+        answers = read_answers(name, plain, table.rows, candidates)
     except InvalidFileError:
         read_answers(name, data, table.rows, candidates)
         raise
-    return Upload(team, name, plain, target, table.content, rows)
+    return Upload(team, name, plain, target, table.content, answers.target.size, notes_on(answers))
 
 
 def without_blank_lines(data: bytes) -> bytes:

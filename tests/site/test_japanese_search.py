@@ -38,9 +38,13 @@ GLOSSARY = """\
    * - k-匿名性
      - k-anonymity
      - どの同値類にもk個のレコードがあること。
+   * - 局所差分プライバシー
+     - local differential privacy
+     - 各利用者がランダム化すること。
 """
 PAGES = {
-    "index": "最初\n====\n\n準識別子とは何か。対照群を選ぶ。\n\n.. toctree::\n\n   glossary\n   group\n   some\n",
+    "index": "最初\n====\n\n.. raw:: html\n\n   <svg><text>図の文字</text></svg>\n\n"
+    "準識別子とは何か。対照群を選ぶ。\n\n.. toctree::\n\n   glossary\n   group\n   some\n",
     "glossary": GLOSSARY,
     "group": "対照群を取り分ける\n==================\n\nこの対照群は、後では用意できません。\n",
     "some": "あ\n==\n\n攻撃の話。\n",
@@ -100,30 +104,39 @@ def address(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def search(address):
-    """Function that searches in the browser: number of results in words; target, excerpt and highlights of each."""
+def page():
+    """A page of the browser."""
     with chromium() as browser:
-        page = browser.new_page()
+        yield browser.new_page()
 
-        def results(query):
-            page.goto(f"{address}/search.html?q={quote(query)}")
-            page.wait_for_function("document.querySelector('.search-summary')?.innerText")
-            page.wait_for_function(
-                "document.querySelectorAll('.search .context').length == Search.output.children.length"
+
+@pytest.fixture(scope="module")
+def titles(page):
+    """Function that returns the titles of the results that the browser shows."""
+    return lambda: [one.inner_text() for one in page.query_selector_all("ul.search > li > a")]
+
+
+@pytest.fixture(scope="module")
+def search(address, page):
+    """Function that searches in the browser: number of results in words; target, excerpt and highlights of each."""
+
+    def results(query):
+        page.goto(f"{address}/search.html?q={quote(query)}")
+        page.wait_for_function("document.querySelector('.search-summary')?.innerText")
+        page.wait_for_function("document.querySelectorAll('.search .context').length == Search.output.children.length")
+        page.wait_for_timeout(50)
+        found = page.query_selector_all("ul.search > li")
+        rows = [
+            (
+                one.query_selector("a").get_attribute("href"),
+                one.query_selector(".context").inner_text(),
+                "".join(mark.inner_text() for mark in one.query_selector_all(".context .highlighted")),
             )
-            page.wait_for_timeout(50)
-            found = page.query_selector_all("ul.search > li")
-            rows = [
-                (
-                    one.query_selector("a").get_attribute("href"),
-                    one.query_selector(".context").inner_text(),
-                    "".join(mark.inner_text() for mark in one.query_selector_all(".context .highlighted")),
-                )
-                for one in found
-            ]
-            return page.inner_text(".search-summary"), rows
+            for one in found
+        ]
+        return page.inner_text(".search-summary"), rows
 
-        yield results
+    return results
 
 
 def test_a_term_of_the_glossary_leads_to_its_row(search):
@@ -136,6 +149,35 @@ def test_a_term_of_the_glossary_leads_to_its_row(search):
     assert search("k-匿名性")[1][0][0] == "glossary.html#term-2"
     assert search("匿名性")[1][0][2] == "匿名性"
     assert search("quasi-identifier")[1][0][0] == "glossary.html#term-1"
+
+
+@pytest.mark.parametrize(
+    ("query", "row"),
+    [
+        ("差分", "term-3"),
+        ("local", "term-3"),
+        ("k匿名性", "term-2"),
+        ("k 匿名性", "term-2"),
+        ("Ｋ－匿名性", "term-2"),
+        ("quasi", "term-1"),
+        ("間接識別情報", "term-1"),
+    ],
+)
+def test_a_part_of_a_term_finds_its_row_first_whatever_its_hyphens(search, query, row):
+    assert search(query)[1][0][0] == f"glossary.html#{row}"
+
+
+def test_a_result_in_the_glossary_is_called_by_its_term(search, titles):
+    search("匿名性")
+    assert titles()[0] == "用語集 > k-匿名性"
+    search("対照群")
+    assert titles() == ["対照群を取り分ける", "最初"]
+
+
+def test_excerpts_have_no_labels_of_pictures(search):
+    (excerpt,) = (text for target, text, _ in search("準識別子")[1] if target == "index.html")
+    assert "図の文字" not in excerpt
+    assert "準識別子とは何か" in excerpt
 
 
 def test_a_title_precedes_the_text(search):

@@ -42,7 +42,7 @@ async def invitation_page(visit: Visit) -> Response:
     site, token = visit.site, visit.request.path_params["token"]
     invited = await to_thread.run_sync(site.accounts.invitations.find, token, site.clock())
     if invited is None or invited[1]:
-        raise RefusalError(404, "this link was used or has expired; log in, or ask the host for a new one")
+        raise RefusalError(404, "this link is wrong, was used, or has expired; log in, or ask the host for a new one")
     return answered(visit, "invitation.html", {"name": invited[0]}, shortest=SHORTEST, longest=LONGEST, message="")
 
 

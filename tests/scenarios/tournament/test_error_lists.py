@@ -1,6 +1,7 @@
 """A refused file comes with the whole list of its errors: row, column, and what would be right."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -23,6 +24,15 @@ FORM = Form(
     with_missing=frozenset({"job"}),
 )
 HEADER = "age,height,job,original_row\n"
+PAY = NumericDomain(-8000, 20000, integer=True, cuts=(0, 1000))
+FORM_OF_ALL = replace(FORM, domains={**FORM.domains, "pay": PAY})
+HEADER_OF_ALL = "age,height,job,pay,original_row\n"
+
+
+def line(cells):
+    """A valid line of all columns but for these cells."""
+    values = {"age": "20", "height": "1", "job": "clerk", "pay": "100", "original_row": "0"} | cells
+    return ",".join(f'"{cell}"' for cell in values.values()) + "\n"
 
 
 def errors(text, form=FORM):
@@ -65,7 +75,22 @@ def errors(text, form=FORM):
         ("age", "<=30", "[18,30]"),
         ("age", "20|30", "{20|30}"),
         ("age", "20.4", "20"),
-        ("age", "17", "18"),
+        ("age", "(20,30]", "[21,30]"),
+        ("age", "[20、29]", "[20,29]"),
+        ("age", "20以上30未満", "[20,30)"),
+        ("age", "20歳以上、30歳以下", "[20,30]"),
+        ("age", "90代", "[90,95]"),
+        ("age", "[20.4,29.6]", "[21,29]"),
+        ("pay", "1,000", "1000"),
+        ("pay", "12,345", "12345"),
+        ("pay", "１，０００", "1000"),
+        ("pay", "-1,234", "-1234"),
+        ("pay", "1 000", "1000"),
+        ("pay", "1000円", "1000"),
+        ("pay", "1,000円", "1000"),
+        ("pay", "1,000-2,000", "[1000,2000]"),
+        ("pay", "1,000以上2,000未満", "[1000,2000)"),
+        ("pay", "1,000以上", "[1000,20000]"),
         ("age", "NA", "*"),
         ("age", "?", "*"),
         ("height", "1,5", "1.5"),
@@ -85,12 +110,9 @@ def errors(text, form=FORM):
     ],
 )
 def test_a_wrong_cell_comes_with_one_that_is_accepted(column, wrong, right):
-    values = {"age": "20", "height": "1", "job": "clerk"}
-    line = ",".join(f'"{cell}"' for cell in (values | {column: wrong}).values())
-    (problem,) = errors(HEADER + line + ",0\n").problems
+    (problem,) = errors(HEADER_OF_ALL + line({column: wrong}), FORM_OF_ALL).problems
     assert (problem.row, problem.column, problem.suggestion) == (0, column, f"write {right}")
-    mended = ",".join(f'"{cell}"' for cell in (values | {column: right}).values())
-    assert len(read_sheet("kyoto.csv", (HEADER + mended + ",0\n").encode(), FORM).frame) == 1
+    assert len(read_sheet("kyoto.csv", (HEADER_OF_ALL + line({column: right})).encode(), FORM_OF_ALL).frame) == 1
 
 
 @pytest.mark.parametrize(
@@ -104,11 +126,21 @@ def test_a_wrong_cell_comes_with_one_that_is_accepted(column, wrong, right):
         ("age", "9" * 300),
         ("job", "pilot"),
         ("age", "-"),
+        ("age", "17"),
+        ("age", "200"),
+        ("age", "1000円"),
+        ("age", "1,000"),
+        ("age", "20,4"),
+        ("age", "[10,12]"),
+        ("pay", "1,234,567"),
+        ("pay", "[1,000]"),
+        ("pay", "20,4"),
+        ("height", "9"),
+        ("height", "1.5cm"),
     ],
 )
 def test_nothing_is_made_up(column, wrong):
-    values = {"age": "20", "height": "1", "job": "clerk", column: wrong}
-    (problem,) = errors(HEADER + ",".join(values.values()) + ",0\n").problems
+    (problem,) = errors(HEADER_OF_ALL + line({column: wrong}), FORM_OF_ALL).problems
     assert problem.suggestion in (None, "write *")
 
 
@@ -139,7 +171,7 @@ def test_all_errors_are_named_at_once_and_by_row():
         "row": 1,
         "column": "height",
         "problem": "'9' lies outside the public range -2 to 2.5",
-        "suggestion": "write 2.5",
+        "suggestion": None,
         "line": None,
         "rows": [1],
     }
@@ -159,6 +191,39 @@ def test_rows_count_from_0():
         "write 5",
         None,
     ]
+
+
+def test_only_a_column_that_is_counted_from_1_is_to_be_counted_anew():
+    answers = "released_row,candidate_row\n" + "".join(f"{row},{row + 1}\n" for row in range(4)) + "4,9\n"
+    with pytest.raises(InvalidFileError) as error:
+        read_answers("a.csv", answers.encode(), 5, 9)
+    assert [one.suggestion for one in error.value.problems] == ["rows count from 0, below the header"]
+
+
+@pytest.mark.parametrize(("wrong", "right"), [("1.5", None), ("93", None), ("93%", "write 0.93"), ("0,5", "write 0.5")])
+def test_a_confidence_is_not_guessed(wrong, right):
+    with pytest.raises(InvalidFileError) as error:
+        read_answers("a.csv", f'released_row,candidate_row,confidence\n0,1,"{wrong}"\n'.encode(), 3, 6)
+    assert [one.suggestion for one in error.value.problems] == [right]
+
+
+def test_rows_that_repeat_are_named_though_there_are_too_many():
+    rows = "".join(f"{row},1\n" for row in [*range(100), 0, 7])
+    with pytest.raises(InvalidFileError) as error:
+        read_answers("a.csv", ("released_row,candidate_row\n" + rows).encode(), 100, 200)
+    assert [str(one) for one in error.value.problems] == [
+        "file: has more than 100 rows",
+        "row 100, column 'released_row': 0 stands in row 0 already; each released row may stand in one row",
+        "row 101, column 'released_row': 7 stands in row 7 already; each released row may stand in one row",
+    ]
+
+
+def test_one_cause_in_many_rows_is_one_problem():
+    rows = "".join(f"[20,29],1,clerk,{row}\n" for row in range(100))
+    (problem,) = errors(HEADER + rows).problems
+    assert problem.rows == tuple(range(100))
+    assert str(problem).startswith("row 0: has 5 fields, the header has 4; put a cell that holds the separator into")
+    assert str(problem).endswith(" 18, 19 and 80 more)")
 
 
 def test_many_errors_are_counted():

@@ -261,6 +261,18 @@ class TestTitles:
         with pytest.raises(ValueError, match=r"teams\.txt"):
             read_teams(path)
 
+    def test_a_file_of_teams_in_another_encoding_names_its_line(self, tmp_path):
+        path = tmp_path / "teams.txt"
+        path.write_bytes("osaka\nkyoto,京都大学\n".encode("cp932"))
+        with pytest.raises(ValueError, match=r"teams\.txt, line 2: is no UTF-8 text; save the file as UTF-8$"):
+            read_teams(path)
+
+    def test_a_title_in_place_of_a_name_is_told_where_it_belongs(self, tmp_path):
+        path = tmp_path / "teams.txt"
+        path.write_text("京都大学\nosaka\n", encoding="utf-8")
+        with pytest.raises(ValueError, match="a title in any script follows a comma, as in kyoto,京都大学"):
+            read_teams(path)
+
 
 class TestCommands:
     def test_all_decisions_by_command(self, cup):

@@ -26,6 +26,16 @@ def test_an_invitation_sets_a_password_once(cup_site):
     assert log_in(other, "KYOTO").status_code == 303
 
 
+def test_a_wrong_link_is_not_only_called_expired(cup_site):
+    answer = cup_site.visitor().get("/invitation/wrong")
+    assert answer.status_code == 404
+    assert "this link is wrong, was used, or has expired" in answer.text
+
+
+def test_the_log_in_page_says_which_name_it_wants(cup_site):
+    assert "Name of the team (letters, such as kyoto)" in cup_site.visitor().get("/log-in").text
+
+
 def test_a_double_click_on_an_invitation_logs_in(cup_site):
     path, visitor = cup_site.invitation("kyoto"), cup_site.visitor()
     token = visitor.token(path)

@@ -1,0 +1,55 @@
+"""Lines of Japanese pages: no small kana begins one, and an option of a command is not broken."""
+
+from pathlib import Path
+
+import pytest
+from browser_tools import chromium
+
+SHEET = Path(__file__).parents[2] / "docs" / "site" / "static" / "site.css"
+CODE = '種は<code class="docutils literal"><span class="pre">--anonymize-until</span></code>、'
+LINES = """() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), lines = [];
+  let bottom = -1;
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    for (let at = 0; at < node.length; at++) {
+      const range = document.createRange();
+      range.setStart(node, at);
+      range.setEnd(node, at + 1);
+      const box = range.getClientRects()[0];
+      if (!box) continue;
+      if (box.top > bottom - 3) lines.push("");
+      lines[lines.length - 1] += node.data[at];
+      bottom = box.bottom;
+    }
+  }
+  return lines;
+}"""
+
+
+@pytest.fixture(scope="module")
+def lines():
+    """Function that returns the lines of a Japanese text in a column of some width."""
+    with chromium() as browser:
+        page = browser.new_page()
+
+        def broken(text, width):
+            style = SHEET.read_text(encoding="utf-8") + f"body {{ width: {width}px; margin: 0; }}"
+            page.set_content(f'<!doctype html><html lang="ja"><style>{style}</style><body>{text}</body></html>')
+            return page.evaluate(LINES)
+
+        yield broken
+
+
+def test_no_line_begins_with_a_small_kana(lines):
+    for width in range(100, 400, 7):
+        found = lines("ページをチェックしてアップロードします。" * 5, width)
+        assert len(found) > 2
+        assert not [line for line in found if line[0] in "ァィゥェォッャュョー。"]
+
+
+def test_an_option_is_not_broken_and_no_line_begins_with_the_comma_behind_it(lines):
+    for width in range(200, 400, 7):
+        found = lines(CODE * 8, width)
+        assert sum(line.count("--anonymize-until") for line in found) == 8
+        assert not [line for line in found if line[0] == "、"]
