@@ -39,6 +39,8 @@ _UNQUOTED = re.compile(r"""\[\s*[^][{}()"'=\s][^][{}()"'=]*\]""")
 # What looks like a TOML table; it is none where its words lack quotes.
 _TABLE = re.compile(r"\{\s*[\w-]+\s*=.*\}", re.DOTALL)
 FORMATS = ("table", "markdown", "csv", "json", "latex")
+STORED_NAMES = ("csv", "json")
+"""Formats for programs, which name a class of one's own as the database does, `module:Class`."""
 
 db_option = click.option(
     "--db",
@@ -242,6 +244,8 @@ def written_board(results: Sequence[Result], form: str, *, matrix: bool, promise
     """The board of some results as text in one of `FORMATS`, and below it what the promises cover."""
     import leaderboard as lb
 
+    if form not in STORED_NAMES:
+        results, promises = _shown(results, promises)
     if matrix:
         pairs = lb.matrix(results)
         writers: dict[str, Any] = {
@@ -265,6 +269,13 @@ def written_board(results: Sequence[Result], form: str, *, matrix: bool, promise
     return str(writers[form](rows))
 
 
+def _shown(results: Sequence[Result], promises: Sequence[Promise]) -> tuple[list[Result], list[Promise]]:
+    """Results and promises with the names that tables show."""
+    from scenarios.boards.shown_names import shown_board
+
+    return shown_board(results, promises)
+
+
 def below(board: str, more: str) -> str:
     """A board with more text below it, if there is any."""
     return f"{board.rstrip()}\n\n{more}" if more else board
@@ -274,6 +285,8 @@ def written_summary(results: Sequence[Result], form: str) -> str:
     """The summary of some results as text in one of `FORMATS`; by goal too, except on the terminal."""
     import leaderboard as lb
 
+    if form not in STORED_NAMES:
+        results, _ = _shown(results, ())
     sections = lb.summarize(results, by_goal=form != "table")
     return str(_report_writers()[form](sections))
 
