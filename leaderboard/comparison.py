@@ -14,8 +14,7 @@ from leaderboard.pairs import variant_name
 from leaderboard.result import FAILURES, Result
 from leaderboard.significance import (
     TestedChange,
-    able_to_reject,
-    holm,
+    corrected,
     plays_for,
     shared_level,
     signed_rank_test,
@@ -367,7 +366,7 @@ def _change(
 
 def _corrected(changes: Sequence[Change], level: float) -> list[Change]:
     """Changes with Holm's correction of the tests that can reject; failures are counted, not tested."""
-    corrected = list(changes)
+    judged = list(changes)
     measures = [change.measure for change in changes if change.measure != "failures"]
     for is_time, share in shared_level(measures, level).items():
         tested = [
@@ -375,11 +374,9 @@ def _corrected(changes: Sequence[Change], level: float) -> list[Change]:
             for number, change in enumerate(changes)
             if change.measure != "failures" and (change.measure == "time") == is_time
         ]
-        able = able_to_reject([changes[number].smallest_p for number in tested], share)
-        judged = [number for number, can_reject in zip(tested, able, strict=True) if can_reject]
-        rejected = dict(zip(judged, holm([changes[number].p for number in judged], share), strict=True))
-        for number in tested:
-            corrected[number] = replace(
-                changes[number], significant=rejected.get(number, False), judged=number in rejected
-            )
-    return corrected
+        verdicts = corrected(
+            [changes[number].p for number in tested], [changes[number].smallest_p for number in tested], share
+        )
+        for number, verdict in zip(tested, verdicts, strict=True):
+            judged[number] = replace(changes[number], significant=bool(verdict), judged=verdict is not None)
+    return judged

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from leaderboard.documents import render
 from leaderboard.line_chart import Lines, draw
 from leaderboard.number_text import measure, number
+from leaderboard.tables import fold
 
 Value = str | float | int | None
 NARROWEST = 10
@@ -215,8 +216,9 @@ def _joined(sections: Sequence[Section], form: str, width: int | None = None) ->
 
 
 def _folded(text: str, width: int) -> str:
-    """A cell in lines of at most `width` characters."""
-    return "\n".join("\n".join(textwrap.wrap(line, width)) for line in text.split("\n"))
+    """A cell in lines of at most `width` characters; a longer word is broken at capitals, if that suffices."""
+    lines = (part for line in text.split("\n") for part in fold(line, width).split("\n"))
+    return "\n".join("\n".join(textwrap.wrap(line, width)) for line in lines)
 
 
 def _column_widths(table: Table, width: int) -> list[int]:

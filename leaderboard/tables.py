@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from leaderboard.board import Row, by_place
 from leaderboard.goals import goal_words
-from leaderboard.number_text import counted, number
+from leaderboard.number_text import counted, number, range_text
 from leaderboard.pairs import Pair, goals
 from leaderboard.result import label
 
@@ -181,8 +181,7 @@ def place_title(scenario: str, variant: str) -> str:
 
 def plays_text(rows: Sequence[Row]) -> str:
     """Number of plays of the rows: ``20``, or ``17 to 20``."""
-    plays = sorted({row.plays for row in rows})
-    return f"{plays[0]}" if len(plays) == 1 else f"{plays[0]} to {plays[-1]}"
+    return range_text(row.plays for row in rows)
 
 
 def board_notes(rows: Sequence[Row]) -> str:

@@ -112,6 +112,31 @@ class BoardResult:
                 rows.append((*common, None, *[None] * 5, pair.plays, pair.status))
         return pd.DataFrame(rows, columns=[*names, "plays", "status"])
 
+    def against(self, baseline: str) -> pd.DataFrame:
+        """Success of every attack compared with a baseline, paired by trial (`leaderboard.compare_with_baseline`).
+
+        Parameters
+        ----------
+        baseline : str
+            Name of an attack as the board shows it, such as ``"NearestNeighbour"``.
+
+        Returns
+        -------
+        DataFrame
+            The columns ``leaderboard.BASELINE_COLUMNS``, one row for each other attack and goal. ``low`` and ``high``
+            are the ends of the 95 % interval of ``difference``; ``significant`` is corrected for all rows (Holm).
+
+        Raises
+        ------
+        ValueError
+            If no attack has this name, or several settings of one have.
+        """
+        import pandas as pd
+
+        rows = lb.compare_with_baseline(self.results, baseline)
+        names = list(lb.BASELINE_COLUMNS)
+        return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
+
     def pictures(self) -> list[StandalonePicture]:
         """Every picture of the board's page, each as one that stands alone."""
         from leaderboard.pictures import pictures_of

@@ -8,15 +8,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from leaderboard.baseline import BaselineDifference
 from leaderboard.comparison import Change
 from leaderboard.promises import Promise
 from leaderboard.result import Result
 
-PARTS = ("defense", "parameters", "base_defense", "base_parameters", "attack", "attack_parameters")
+PARTS = (
+    *("defense", "parameters", "base_defense", "base_parameters"),
+    *("attack", "attack_parameters", "baseline", "baseline_parameters"),
+)
 """Fields that name methods, alone or among their parameters."""
 
 
-One = TypeVar("One", Result, Promise, Change)
+One = TypeVar("One", Result, Promise, Change, BaselineDifference)
+Other = TypeVar("Other", Change, BaselineDifference)
 
 
 def shown_board(results: Sequence[Result], promises: Sequence[Promise] = ()) -> tuple[list[Result], list[Promise]]:
@@ -44,12 +49,12 @@ def shown_board(results: Sequence[Result], promises: Sequence[Promise] = ()) -> 
     return _all_renamed(results, names), _all_renamed(promises, names)
 
 
-def shown_changes(changes: Sequence[Change]) -> list[Change]:
-    """Changes with the names that tables show, as `shown_board` has them."""
-    return _all_renamed(changes, class_names(changes))
+def shown_rows(rows: Sequence[Other]) -> list[Other]:
+    """Rows of a comparison with the names that tables show, as `shown_board` has them."""
+    return _all_renamed(rows, class_names(rows))
 
 
-def class_names(named: Iterable[Result | Change]) -> dict[str, str]:
+def class_names(named: Iterable[Result | Change | BaselineDifference]) -> dict[str, str]:
     """Class name of each method ``module:Class`` whose class name no other method has, by stored name."""
     owners: dict[str, set[str]] = defaultdict(set)
     for name in {name for one in named for name in _names_in(one)}:

@@ -352,15 +352,17 @@ def write_report(
     form: str,
     html: Path | None,
     page: Sequence[Section] | None = None,
+    text: str | None = None,
 ) -> None:
     """Write a report to standard output in one of `FORMATS`, and as an HTML page if `html` is given.
 
-    The page has the same sections, unless `page` gives it others.
+    The page has the same sections, unless `page` gives it others. If there is a `text`, it replaces that of the
+    sections on standard output.
     """
     import leaderboard as lb
     from leaderboard.version import version
 
-    echo_board(_report_writers()[form](sections))
+    echo_board(_report_writers()[form](sections) if text is None else text)
     if html is not None:
         about = {**about, "version": f"tokumei {version()}"}
         with bad_input():
