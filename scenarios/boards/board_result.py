@@ -257,7 +257,8 @@ class BoardResult:
         }
         if path.suffix not in writers:
             raise ValueError(f"a board is written as {', '.join(writers)}; got {path.name!r}")
-        write_atomically(path, writers[path.suffix]().encode())
+        # A board holds no records: others may read it as far as the umask lets them.
+        write_atomically(path, writers[path.suffix]().encode(), mode=None)
         return path
 
     def __repr__(self) -> str:
