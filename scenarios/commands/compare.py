@@ -207,14 +207,14 @@ def _nothing(base: str, head: str, sides: Sequence[Sequence[Result]], pairs: Seq
 def _summary(changes: Sequence[Change], pace: float | None, level: float, needed: int | None) -> str:
     """How many measures got worse or better, which had too few plays, and how the machine's speed was corrected for."""
     from leaderboard.goals import goal_words, in_order
-    from leaderboard.number_text import range_text
+    from leaderboard.number_text import counted, range_text
 
     defenses = {(change.scenario, change.defense, str(change.parameters)) for change in changes}
     worse = sum(change.alarm for change in changes)
     better = sum(change.significant and not change.worse for change in changes)
     lines = [
-        f"{len(changes)} measures of {len(defenses)} defenses over {range_text(change.plays for change in changes)}"
-        f" plays: {worse} worse, {better} better"
+        f"{counted(len(changes), 'measure')} of {counted(len(defenses), 'defense')} over "
+        f"{range_text(change.plays for change in changes)} plays: {worse} worse, {better} better"
         f" (false-alarm probability over all measures {level:g})"
     ]
     unjudged = in_order({change.measure for change in changes if not change.judged})

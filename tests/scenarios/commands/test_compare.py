@@ -214,7 +214,7 @@ def test_two_settings_of_a_defense_compare_as_a_pair(sizes):
     done = invoke("compare", *sizes, "--pair", "Alpha k=5", "Alpha k=2")
     assert done.exit_code == 1
     assert sum("✗" in line and "Alpha k=5 → Alpha k=2" in line for line in done.stdout.splitlines()) == 2
-    assert "of 1 defenses" in done.stdout
+    assert "of 1 defense over" in done.stdout
     found = json.loads(invoke("compare", *sizes, "--pair", "Alpha", "Alpha", "--format", "json").stdout)
     assert {(one["base_parameters"]["k"], one["parameters"]["k"], one["alarm"]) for one in found} == {(5, 2, True)}
     done = invoke("compare", *reversed(sizes), "--pair", "Alpha k=2", "Alpha k=5")
