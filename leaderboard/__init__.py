@@ -42,7 +42,8 @@ Tables and exports of the board, and its HTML page
     BOARD_COLUMNS: Columns of the board as CSV.
     latex_board: The board as LaTeX (booktabs), one table per scenario and variant; captions state units and
         intervals.
-    latex_matrix: The matrix as LaTeX (booktabs), one table per scenario and variant.
+    latex_matrix: The matrix as LaTeX (booktabs), one table per scenario and variant; more attacks than defenses
+        become rows.
     MATRIX_COLUMNS: Columns of the matrix as CSV.
     matrix_to_csv: The matrix as CSV with the columns `MATRIX_COLUMNS`, one line per pair.
     matrix_to_json: The matrix as a JSON list of objects, one per pair.
@@ -85,6 +86,16 @@ Comparison of two boards, gates and history
     Tolerance: Tolerated changes: of utility and success in their own unit, of time as a share.
     trial_checks: A check for each defense: an error if any of its releases or trials failed, and their total time.
     unmeasured_goals: Goals with a bound that no attack among the results pursued with enough trials to be judged.
+
+Comparison of attacks with a baseline
+    BASELINE_COLUMNS: Columns of a comparison with a baseline as CSV, and keys of its JSON.
+    baseline_sections: Sections of a report: a table for each scenario and variant.
+    baseline_to_csv: A comparison with a baseline as CSV with the columns `BASELINE_COLUMNS`.
+    baseline_to_json: A comparison with a baseline as a JSON list of objects with the keys `BASELINE_COLUMNS`.
+    BaselineDifference: Success of an attack compared with a baseline, in one goal of one variant of a scenario's
+        game.
+    compare_with_baseline: Compare every attack with a baseline, in every goal that both pursue.
+    plays_to_judge: Smallest number of plays with which every row could be significant; None if every row can be.
 
 Downtime by failures
     downtime_hours: Data downtime: incidents x (time to detection + time to repair).

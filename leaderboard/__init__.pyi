@@ -77,6 +77,15 @@ from .check_reports import trial_checks as trial_checks
 from .history import history_of as history_of
 from .history import history_report as history_report
 
+# Comparison of attacks with a baseline
+from .baseline import BaselineDifference as BaselineDifference
+from .baseline import compare_with_baseline as compare_with_baseline
+from .baseline import plays_to_judge as plays_to_judge
+from .baseline_tables import BASELINE_COLUMNS as BASELINE_COLUMNS
+from .baseline_tables import baseline_sections as baseline_sections
+from .baseline_tables import baseline_to_csv as baseline_to_csv
+from .baseline_tables import baseline_to_json as baseline_to_json
+
 # Downtime by failures
 from .downtime import Incident as Incident
 from .downtime import downtime_hours as downtime_hours

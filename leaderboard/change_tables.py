@@ -20,6 +20,7 @@ from leaderboard.tables import place_title
 CHANGE_COLUMNS = (
     *("scenario", "variant", "defense", "parameters", "attack", "attack_parameters", "measure"),
     *("base", "head", "change", "low", "high", "p", "plays", "judged", "worse", "significant", "alarm"),
+    *("base_defense", "base_parameters"),
 )
 _HEADERS = ("", "scenario", "defense", "attack", "measure", "base", "head", "change", "interval", "plays")
 _ALIGN = ("left", "left", "left", "left", "left", "right", "right", "right", "right", "right")
@@ -89,7 +90,7 @@ def change_checks(changes: Sequence[Change]) -> list[ReportedCheck]:
     for change in changes:
         attack = "" if change.attack is None else f" against {label(change.attack, change.attack_parameters)}"
         base, head, moved, interval = _ends(change)
-        name = f"{label(change.defense, change.parameters)}{attack}: {goal_words(change.measure)}"
+        name = f"{_defenses(change)}{attack}: {goal_words(change.measure)}"
         failure = f"{base} became {head} ({moved}{f', {interval}' if interval else ''})" if change.alarm else ""
         skipped = "" if change.alarm or change.judged else "too few plays"
         checks.append(
@@ -108,7 +109,7 @@ def _cells(changes: Sequence[Change]) -> list[list[str]]:
         [
             ("✗" if change.worse else "✓") if change.significant else "",
             place_title(change.scenario, change.variant),
-            label(change.defense, change.parameters),
+            _defenses(change),
             "–" if change.attack is None else label(change.attack, change.attack_parameters),
             goal_words(change.measure),
             *_ends(change),
@@ -116,6 +117,12 @@ def _cells(changes: Sequence[Change]) -> list[list[str]]:
         ]
         for change in changes
     ]
+
+
+def _defenses(change: Change) -> str:
+    """The defense, or that of the base and that of the head if they are two."""
+    sides = (label(change.base_defense, change.base_parameters), label(change.defense, change.parameters))
+    return " → ".join(dict.fromkeys(sides))
 
 
 def _ends(change: Change) -> tuple[str, str, str, str]:

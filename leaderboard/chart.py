@@ -8,7 +8,7 @@ from math import cos, pi, sin
 
 from leaderboard.advantage_axis import Scale, position, ticks
 from leaderboard.board import Row
-from leaderboard.label_boxes import Box, Segment, inside, is_clear, is_free, text_box
+from leaderboard.label_boxes import Box, Point, Segment, inside, is_clear, is_free, is_nearest, text_box
 from leaderboard.number_text import number
 from leaderboard.pareto_line import path, staircase, steps
 from leaderboard.result import label
@@ -177,6 +177,11 @@ def lines_of(point: ChartPoint) -> list[Segment]:
     return [*intervals, *([(point.x, point.y, point.disc_x, point.disc_y)] if point.moved else [])]
 
 
+def places_of(point: ChartPoint) -> list[Point]:
+    """Where a point is seen: its disc, and the point itself if the disc stands beside it."""
+    return list(dict.fromkeys([(point.disc_x, point.disc_y), (point.x, point.y)]))
+
+
 def box_of(name: ChartLabel) -> Box:
     """Box that a name takes at most."""
     return text_box(name.x, name.y, name.anchor, _LETTER * len(name.text), _LINE)
@@ -189,7 +194,7 @@ def _labels(
     radius: float,
     frame: Box,
 ) -> list[ChartLabel]:
-    """Names beside their discs, best rank first; a name without a free place is left out."""
+    """Names beside their discs, best rank first; a name without a free place, nearest to its disc, is left out."""
     taken = [
         (point.disc_x - radius, point.disc_x + radius, point.disc_y - radius, point.disc_y + radius) for point in points
     ]
@@ -199,10 +204,12 @@ def _labels(
         text = label(point.row.defense, point.row.parameters)
         if len(text) > 40:
             continue
+        others = [place for other in points if other is not point for place in places_of(other)]
         for x, y, anchor in _sides(point, radius + 5):
             name = ChartLabel(text, round(x, 1), round(y, 1), anchor)
             box = box_of(name)
-            if inside(box, frame) and is_free(box, taken) and is_clear(box, lines, _STROKE):
+            free = inside(box, frame) and is_free(box, taken) and is_clear(box, lines, _STROKE)
+            if free and is_nearest(box, (point.disc_x, point.disc_y), others):
                 placed.append(name)
                 taken.append(box)
                 break

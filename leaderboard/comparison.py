@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from leaderboard.goals import in_order
+from leaderboard.paired_results import RELEASE, ended_pairs, grouped, paired_settings
 from leaderboard.pairs import variant_name
 from leaderboard.result import FAILURES, Result
 from leaderboard.significance import (
     TestedChange,
-    able_to_reject,
-    holm,
+    corrected,
     plays_for,
     shared_level,
     signed_rank_test,
@@ -24,8 +23,6 @@ from leaderboard.significance import (
 from leaderboard.utility import headlines_without, jackknife_deviation, pooled_utility
 from metrics.arrays import Floats
 
-RELEASE = 4
-"""Length of a release's identity: scenario, variant, defense, parameters. A trial's identity has two more parts."""
 COMPARABLE = 3
 """Smallest number of defenses (or pairs of defense and attack) from which the machine's speed is estimated."""
 FIRM, LOOSE = 0.05, 0.5
@@ -45,6 +42,8 @@ class Change:
         Class names; `attack` is None if the release was measured.
     parameters, attack_parameters : dict
         Their parameters.
+    base_defense, base_parameters : str, dict
+        The defense of the base; another one than `defense` if the two were paired.
     measure : str
         ``utility``, ``time``, ``failures``, or a goal, for the success rate in it.
     base, head : float
@@ -80,6 +79,8 @@ class Change:
     variant: str
     defense: str
     parameters: dict[str, Any]
+    base_defense: str
+    base_parameters: dict[str, Any]
     attack: str | None = None
     attack_parameters: dict[str, Any]
     measure: str
@@ -114,7 +115,12 @@ class Tolerance:
 
 
 def compare(
-    base: Sequence[Result], head: Sequence[Result], *, tolerance: Tolerance | None = None, level: float = 0.01
+    base: Sequence[Result],
+    head: Sequence[Result],
+    *,
+    tolerance: Tolerance | None = None,
+    level: float = 0.01,
+    pairs: Sequence[tuple[str, str]] = (),
 ) -> list[Change]:
     r"""Compare every defense, and every attack on it, that both sides have played.
 
@@ -143,6 +149,9 @@ def compare(
         Tolerated changes.
     level : float
         Probability of any false alarm, in (0, 1).
+    pairs : sequence of (str, str)
+        Defenses to be compared with each other: that of the base and that of the head, by the names that boards show,
+        as in ``("Mondrian k=5", "Mondrian k=2")``. All others are compared with their like.
 
     Returns
     -------
@@ -152,7 +161,7 @@ def compare(
     Raises
     ------
     ValueError
-        If `level` or a tolerance is out of range.
+        If `level` or a tolerance is out of range, a side has no defense of a pair, or a defense is in two pairs.
 
     References
     ----------
@@ -166,7 +175,7 @@ def compare(
         value = getattr(allowed, name)
         if value is not None and not 0 <= value < np.inf:
             raise ValueError(f"tolerance of {name} must be a finite number of at least 0, got {value}")
-    before, after = _groups(base), _groups(head)
+    before, after = grouped(base), grouped(head, paired_settings(base, head, pairs))
     speed = pace(base, head)
     if allowed.time is None:
         allowed = replace(allowed, time=LOOSE if speed is None else FIRM)
@@ -201,10 +210,10 @@ def pace(base: Sequence[Result], head: Sequence[Result]) -> float | None:
     attributed to the machine, or to code that all methods use, and not to one method. Only results that both sides
     computed anew count, since a result that is known from an earlier run was timed in that run.
     """
-    before, after = _groups(base), _groups(head)
+    before, after = grouped(base), grouped(head)
     shifts: dict[bool, list[float]] = {True: [], False: []}
     for identity in set(before) & set(after):
-        pairs = _ended(before[identity], after[identity])
+        pairs = ended_pairs(before[identity], after[identity])
         log_ratios = _log_ratios([pair for pair in pairs if _both_anew(*pair)])
         if log_ratios.size:
             shifts[len(identity) == RELEASE].append(float(np.median(log_ratios)))
@@ -217,22 +226,6 @@ def pace(base: Sequence[Result], head: Sequence[Result]) -> float | None:
 def _both_anew(base: Result, head: Result) -> bool:
     """Whether the two results were computed separately, so that neither side reused the other's."""
     return (base.key, base.created, base.seconds) != (head.key, head.created, head.seconds)
-
-
-def _groups(results: Sequence[Result]) -> Mapping[tuple[str, ...], dict[int, Result]]:
-    """Results by identity (scenario, variant, defense, parameters, and for a trial attack and parameters), by play."""
-    groups: dict[tuple[str, ...], dict[int, Result]] = defaultdict(dict)
-    for result in results:
-        attack = () if result.attack is None else (result.attack, result.attack_parameters_text)
-        place_played = (result.scenario, "" if result.attack is None else variant_name(result.game))
-        groups[(*place_played, result.defense, result.parameters_text, *attack)][result.play] = result
-    return groups
-
-
-def _ended(base: Mapping[int, Result], head: Mapping[int, Result]) -> list[tuple[Result, Result]]:
-    """Both results of every play that ended ``ok`` on both sides."""
-    pairs = [(base[play], head[play]) for play in sorted(set(base) & set(head))]
-    return [pair for pair in pairs if pair[0].status == pair[1].status == "ok"]
 
 
 def _log_ratios(pairs: Sequence[tuple[Result, Result]]) -> Floats:
@@ -248,7 +241,7 @@ def _changes(
 ) -> list[Change]:
     """Changes of one release, or of one trial, in all measures."""
     changes = [*_failures([(base[play], head[play]) for play in sorted(set(base) & set(head))])]
-    ended = _ended(base, head)
+    ended = ended_pairs(base, head)
     if len(ended) > 1:
         if ended[0][0].is_measurement:
             changes += _losses(ended, allowed.success, level)
@@ -344,12 +337,14 @@ def _change(
     *,
     worse: bool,
 ) -> Change:
-    example = pairs[0][1]
+    before, example = pairs[0]
     return Change(
         scenario=example.scenario,
         variant="" if example.attack is None else variant_name(example.game),
         defense=example.defense,
         parameters=example.parameters,
+        base_defense=before.defense,
+        base_parameters=before.parameters,
         attack=example.attack,
         attack_parameters=example.attack_parameters,
         measure=measure,
@@ -367,7 +362,7 @@ def _change(
 
 def _corrected(changes: Sequence[Change], level: float) -> list[Change]:
     """Changes with Holm's correction of the tests that can reject; failures are counted, not tested."""
-    corrected = list(changes)
+    judged = list(changes)
     measures = [change.measure for change in changes if change.measure != "failures"]
     for is_time, share in shared_level(measures, level).items():
         tested = [
@@ -375,11 +370,9 @@ def _corrected(changes: Sequence[Change], level: float) -> list[Change]:
             for number, change in enumerate(changes)
             if change.measure != "failures" and (change.measure == "time") == is_time
         ]
-        able = able_to_reject([changes[number].smallest_p for number in tested], share)
-        judged = [number for number, can_reject in zip(tested, able, strict=True) if can_reject]
-        rejected = dict(zip(judged, holm([changes[number].p for number in judged], share), strict=True))
-        for number in tested:
-            corrected[number] = replace(
-                changes[number], significant=rejected.get(number, False), judged=number in rejected
-            )
-    return corrected
+        verdicts = corrected(
+            [changes[number].p for number in tested], [changes[number].smallest_p for number in tested], share
+        )
+        for number, verdict in zip(tested, verdicts, strict=True):
+            judged[number] = replace(changes[number], significant=bool(verdict), judged=verdict is not None)
+    return judged

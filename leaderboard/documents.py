@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
+from leaderboard.name_parts import name_parts
 from leaderboard.number_text import measure, number
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -16,21 +16,15 @@ _COMPILED: dict[str, bytes] = {}
 """Compiled templates of this process; Jinja's key tells paths apart, and the code contains a hash of the source."""
 
 
-NAME_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[_=:,])(?=\w{6})")
-"""Where a line may break inside a name: before a capital letter inside a word, and before six letters after a sign."""
-
-
 def breakable(name: str) -> Markup:
-    """A name whose line may break where `NAME_BREAK` says.
+    """A name as HTML, whose line may break between its parts (`name_parts`).
 
     Examples
     --------
     >>> breakable("HadamardResponse of age")
     Markup('Hadamard<wbr>Response of age')
-    >>> breakable("protocol=UnaryEncoding k=5")
-    Markup('protocol=<wbr>Unary<wbr>Encoding k=5')
     """
-    return Markup("<wbr>").join(NAME_BREAK.split(name))
+    return Markup("<wbr>").join(name_parts(name))
 
 
 def render(

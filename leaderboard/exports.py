@@ -36,7 +36,7 @@ _BOARD_EXTRAS = (
 
 def to_csv(rows: Sequence[Row]) -> str:
     """The board as CSV with the columns `BOARD_COLUMNS`; a missing value is an empty field."""
-    return _csv(BOARD_COLUMNS, [{name: getattr(row, name) for name in BOARD_COLUMNS} for row in rows])
+    return csv_text(BOARD_COLUMNS, [{name: getattr(row, name) for name in BOARD_COLUMNS} for row in rows])
 
 
 def to_json(rows: Sequence[Row], promises: Sequence[Promise] = ()) -> str:
@@ -56,17 +56,17 @@ def to_json(rows: Sequence[Row], promises: Sequence[Promise] = ()) -> str:
         for row, record in zip(rows, records, strict=True):
             promise = stated.get((row.scenario, row.defense, canonical(row.parameters)))
             record["coverage"] = promise and {"statement": promise.statement, **promise.roles}
-    return _json(records)
+    return json_text(records)
 
 
 def matrix_to_csv(pairs: Sequence[Pair]) -> str:
     """The matrix as CSV with the columns `MATRIX_COLUMNS`, one line per pair."""
-    return _csv(MATRIX_COLUMNS, [_flat(pair) for pair in pairs])
+    return csv_text(MATRIX_COLUMNS, [_flat(pair) for pair in pairs])
 
 
 def matrix_to_json(pairs: Sequence[Pair]) -> str:
     """The matrix as a JSON list of objects, one per pair."""
-    return _json(
+    return json_text(
         [{**_flat(pair), "measures": pair.measures, "reason": pair.reason, "seconds": pair.seconds} for pair in pairs]
     )
 
@@ -94,7 +94,8 @@ def _rates(goal: str, success: Success | None) -> dict[str, float | None]:
     return dict(zip(names, (rate.value, rate.low, rate.high, success.chance), strict=True))
 
 
-def _csv(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> str:
+def csv_text(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> str:
+    """Records as CSV with the given columns; parameters are canonical JSON, other numbers have six decimals."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -108,7 +109,8 @@ def _cell(value: Any) -> Any:
     return canonical(value) if isinstance(value, Mapping) else _rounded(value)
 
 
-def _json(records: Sequence[Mapping[str, Any]]) -> str:
+def json_text(records: Sequence[Mapping[str, Any]]) -> str:
+    """Records as a JSON list of objects; numbers have six decimals, those of parameters as many as they need."""
     # Parameters are given, not measured, and stay exact.
     rounded = [
         {name: value if name.endswith("parameters") else _rounded(value) for name, value in record.items()}

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import hypot
 
 Box = tuple[float, float, float, float]
 """Left, right, top and bottom end of a box."""
+Point = tuple[float, float]
+"""Coordinates x and y."""
 Segment = tuple[float, float, float, float]
 """Coordinates x and y of a line's start, then of its end."""
 
@@ -56,6 +59,32 @@ def is_clear(box: Box, segments: Iterable[Segment], wide: float) -> bool:
 def inside(box: Box, frame: Box) -> bool:
     """Whether a box lies within a frame."""
     return box[0] >= frame[0] and box[1] <= frame[1] and box[2] >= frame[2] and box[3] <= frame[3]
+
+
+def distance(box: Box, point: Point) -> float:
+    """Distance of a point from a box, 0 inside of it.
+
+    Examples
+    --------
+    >>> distance((0, 2, 0, 2), (5, 6)), distance((0, 2, 0, 2), (1, 1))
+    (5.0, 0.0)
+    """
+    x, y = point
+    return hypot(max(box[0] - x, x - box[1], 0.0), max(box[2] - y, y - box[3], 0.0))
+
+
+def is_nearest(box: Box, own: Point, others: Iterable[Point], apart: float = 0.0) -> bool:
+    """Whether a label's own point is nearer to it than all others that are farther than `apart` from its own.
+
+    Points at one place cannot be told apart, whatever the label's place.
+
+    Examples
+    --------
+    >>> is_nearest((0, 2, 0, 2), (3, 1), [(3, 1), (4, 1)]), is_nearest((0, 2, 0, 2), (3, 1), [(1, 2.5)])
+    (True, False)
+    """
+    near = distance(box, own)
+    return all(near < distance(box, other) for other in others if hypot(own[0] - other[0], own[1] - other[1]) > apart)
 
 
 def text_box(x: float, y: float, anchor: str, wide: float, high: float) -> Box:

@@ -1,4 +1,4 @@
-"""Board, matrix and reports as LaTeX tables with the package booktabs."""
+"""Board, matrix and reports as LaTeX tables with the packages booktabs and graphicx."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import re
 from collections.abc import Sequence
 
 from leaderboard.board import Row, by_place
+from leaderboard.latex_layout import Layout, layout
 from leaderboard.pairs import Pair
 from leaderboard.report import Section
 from leaderboard.tables import ALIGNMENT, HEADERS, board_cells, board_notes, matrix_tables, place_title
 
+PACKAGES = r"% \usepackage{booktabs,graphicx}"
+"""First line of each table: the packages that a document loads for it."""
 UNITS = "Utility, success, chance, advantage and score: shares of 1"
 # Letters of other languages stay: LaTeX reads UTF-8.
 _ESCAPES = str.maketrans(
@@ -58,8 +61,18 @@ def latex_board(rows: Sequence[Row]) -> str:
 
 
 def latex_matrix(pairs: Sequence[Pair]) -> str:
-    """The matrix as LaTeX (booktabs), one table per scenario and variant."""
-    return "\n".join(latex_table(*table, note="Success: a share of 1") for table in matrix_tables(pairs))
+    """The matrix as LaTeX (booktabs), one table per scenario and variant; more attacks than defenses become rows."""
+    tables = []
+    for title, headers, cells, align in matrix_tables(pairs):
+        corner, *attacks = headers
+        # Columns of a page are few, and several goals of one cell belong together.
+        lines = [[cell.replace(" / ", "/") if column else cell for column, cell in enumerate(line)] for line in cells]
+        if len(attacks) > len(lines):
+            corner, headers = "attack", ["attack", *(line[0] for line in lines)]
+            lines = [[attack, *(line[1 + number] for line in lines)] for number, attack in enumerate(attacks)]
+            align = ["left", *("right" for _ in headers[1:])]
+        tables.append(latex_table(title, [corner, *headers[1:]], lines, align, "Success: a share of 1"))
+    return "\n".join(tables)
 
 
 def report_to_latex(sections: Sequence[Section]) -> str:
@@ -84,7 +97,10 @@ def latex_table(
     align: Sequence[str] | None,
     note: str = "",
 ) -> str:
-    r"""A table with caption and label as LaTeX; the document loads the package booktabs.
+    r"""A table with caption and label as LaTeX; the document loads the packages booktabs and graphicx.
+
+    The type is small, headings are turned and texts are broken as far as a line of the class article needs. What is
+    still wider than the line is scaled down to it.
 
     Parameters
     ----------
@@ -100,38 +116,46 @@ def latex_table(
     Examples
     --------
     >>> print(latex_table("Risk", ["defense", "ε"], [["[0,9] & more", "-.5"]], ["left", "right"]))
-    % \usepackage{booktabs}
+    % \usepackage{booktabs,graphicx}
     \begin{table}
       \centering
       \caption{Risk}
       \label{tab:risk}
-      \begin{tabular}{lr}
+      \medskip
+      \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
+      \begin{tabular}{@{}lr@{}}
         \toprule
         defense & $\varepsilon$ \\
         \midrule
         {}[0,9] \& more & $-$.5 \\
         \bottomrule
-      \end{tabular}
+      \end{tabular}}
     \end{table}
     <BLANKLINE>
     """
-    columns = "".join("r" if side == "right" else "l" for side in align or ["left"] * len(headers))
+    sides = list(align or ["left"] * len(headers))
+    fitted = layout(headers, cells, sides)
+    columns = "".join("r" if side == "right" else "l" for side in sides)
     notes = [line.strip().rstrip(".") for line in note.splitlines() if line.strip()]
     caption = ". ".join([title, *(line[0].upper() + line[1:] for line in notes)])
     label = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+    rows = [_line([_stack(lines, side, "t") for lines, side in zip(row, sides, strict=True)]) for row in fitted.cells]
     lines = [
-        r"% \usepackage{booktabs}",
+        PACKAGES,
         r"\begin{table}",
         r"  \centering",
         rf"  \caption{{{latex_text(caption)}{'.' if notes else ''}}}",
         rf"  \label{{tab:{label}}}",
-        rf"  \begin{{tabular}}{{{columns}}}",
+        r"  \medskip",
+        *([rf"  {fitted.size}\setlength{{\tabcolsep}}{{{fitted.gap:g}pt}}%"] if fitted.size else []),
+        r"  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+        rf"  \begin{{tabular}}{{@{{}}{columns}@{{}}}}",
         r"    \toprule",
-        f"    {_line(headers)}",
+        f"    {_line(_headings(fitted, sides))}",
         r"    \midrule",
-        *(f"    {_line(row)}" for row in cells),
+        *(f"    {row}" for row in (_spaced(rows) if fitted.stacked else rows)),
         r"    \bottomrule",
-        r"  \end{tabular}",
+        r"  \end{tabular}}",
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
@@ -148,7 +172,32 @@ def latex_text(text: str) -> str:
     return _MINUS.sub("−", text).translate(_ESCAPES)
 
 
+def _headings(fitted: Layout, sides: Sequence[str]) -> list[str]:
+    """Headings of a table, of which some are turned."""
+    return [
+        rf"\rotatebox{{90}}{{{_stack(lines, 'left', 'c')}}}" if fitted.turns(column) else _stack(lines, side, "b")
+        for column, (lines, side) in enumerate(zip(fitted.headers, sides, strict=True))
+    ]
+
+
+def _stack(lines: Sequence[str], side: str, place: str) -> str:
+    """Lines of a cell one below the other; `place` is the line that stands beside those of other cells."""
+    texts = [_started(latex_text(line)) for line in lines]
+    if len(texts) == 1:
+        return texts[0]
+    return rf"\begin{{tabular}}[{place}]{{@{{}}{side[0]}@{{}}}}" + r"\\".join(texts) + r"\end{tabular}"
+
+
+def _started(text: str) -> str:
+    r"""Text after a ``\\``, which would take a bracket or a star for its argument."""
+    return f"{{}}{text}" if text.startswith(("[", "*")) else text
+
+
+def _spaced(rows: Sequence[str]) -> list[str]:
+    """Rows with a little space between them."""
+    return [*(part for row in rows[:-1] for part in (row, r"\addlinespace[2pt]")), *rows[-1:]]
+
+
 def _line(cells: Sequence[str]) -> str:
-    r"""A row of a table. A first cell with a bracket or star would be an argument of the ``\\`` before it."""
-    first, *rest = map(latex_text, cells)
-    return " & ".join([f"{{}}{first}" if first.startswith(("[", "*")) else first, *rest]) + r" \\"
+    """A row of a table."""
+    return " & ".join(cells) + r" \\"

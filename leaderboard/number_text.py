@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -48,6 +49,18 @@ def counted(count: int | str, what: str) -> str:
     """
     text = count if isinstance(count, str) else f"{count:,}"
     return f"{text} {what}" if text == "1" else f"{text} {what}s"
+
+
+def range_text(counts: Iterable[int]) -> str:
+    """Smallest and largest of some counts, or the only one.
+
+    Examples
+    --------
+    >>> range_text([20, 17, 20]), range_text([20, 20])
+    ('17 to 20', '20')
+    """
+    ends = sorted(set(counts))
+    return f"{ends[0]}" if len(ends) == 1 else f"{ends[0]} to {ends[-1]}"
 
 
 def _bare(text: str) -> str:

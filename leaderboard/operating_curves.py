@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from leaderboard.advantage_axis import Scale, position, ticks
-from leaderboard.label_boxes import Box, Segment, crosses, inside, is_clear, is_free, overlap, text_box
+from leaderboard.label_boxes import Box, Segment, crosses, inside, is_clear, is_free, is_nearest, overlap, text_box
 from leaderboard.number_text import number
 from leaderboard.pareto_line import Corner, path, staircase, steps
 from leaderboard.settings import Setting, best_within, most_useful_left_of
@@ -239,8 +239,9 @@ def _labels(
 ) -> list[CurveLabel]:
     """Names of the settings at the guides, then of families at an end of their lines, where there is room.
 
-    A name never lies on another one, on the front or on a setting at a guide. Where there is a choice, it lies on few
-    markers and lines.
+    A name never lies on another one, on the front or on a setting at a guide. No setting of its family is nearer to a
+    setting's name than its own, and no other family to a family's name, unless markers overlap. Where there is a
+    choice, its own setting is the nearest of all, and it lies on few markers and lines.
     """
     marks = [mark for curve in curves for mark in curve.marks]
     discs = [_around(mark) for mark in marks]
@@ -250,10 +251,18 @@ def _labels(
     taken = [_around(mark, 3.0) for mark, _ in best]
     labels: list[CurveLabel] = []
 
-    def place(text: str, places: Iterable[tuple[float, float, str]], curve: Curve, *, best: bool) -> None:
+    def place(text: str, own: Sequence[Mark], curve: Curve, *, best: bool) -> None:
         colour = curve.style.colour
-        names = [CurveLabel(text, round(x, 1), round(y, 1), anchor, colour, best) for x, y, anchor in places]
-        boxes = {name: box_of(name) for name in names}
+        family, foreign = (
+            [(mark.x, mark.y) for each in curves if (each is curve) == same for mark in each.marks if mark not in own]
+            for same in (True, False)
+        )
+        owners = {
+            CurveLabel(text, round(x, 1), round(y, 1), anchor, colour, best): (mark.x, mark.y)
+            for mark in own
+            for x, y, anchor in (_beside(mark) if best else _beside(mark)[:4])
+        }
+        boxes = {name: box_of(name) for name in owners}
         free = [
             name
             for name, box in boxes.items()
@@ -261,20 +270,27 @@ def _labels(
             and is_free(box, taken)
             and is_clear(box, stairs, FRONT)
             and (best or is_free(box, discs))
+            and is_nearest(box, owners[name], family if best else foreign, apart=2 * _MARK)
         ]
         if free:
-            chosen = min(free, key=lambda name: _covered(boxes[name], discs, lines))
+            chosen = min(
+                free,
+                key=lambda name: (
+                    not is_nearest(boxes[name], owners[name], foreign, apart=2 * _MARK),
+                    _covered(boxes[name], discs, lines),
+                ),
+            )
             labels.append(chosen)
             taken.append(boxes[chosen])
 
     for mark, curve in sorted(best, key=lambda one: one[0].x):
         name = mark.setting.name
-        place(name if len(name) <= _LONGEST else curve.family, _beside(mark), curve, best=True)
+        place(name if len(name) <= _LONGEST else curve.family, [mark], curve, best=True)
     labelled = {curve.family for _, curve in best}
     for curve in curves:
         if curve.family not in labelled and len(curve.family) <= _LONGEST:
             ends = (curve.marks[-1], curve.marks[0])
-            place(curve.family, [one for mark in ends for one in _beside(mark)[:4]], curve, best=False)
+            place(curve.family, ends, curve, best=False)
     return labels
 
 

@@ -1,4 +1,4 @@
-"""Pictures of a page as files of their own: SVG, and PNG with the extra `png`."""
+"""Pictures of a page as files of their own: SVG, PDF with the extra `pdf`, and PNG with the extra `png`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import copy
 import html
 import itertools
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -22,10 +22,14 @@ MARGIN = 8.0
 """Space around a picture, in its units."""
 _VOID = frozenset({"base", "br", "col", "hr", "img", "input", "link", "meta", "wbr"})
 _ATTRIBUTE = re.compile(r"""([^\s=<>"'/]+)(?:\s*=\s*"([^"]*)")?""")
+_OUTLINED = re.compile(r'<text [^>]*paint-order="stroke"[^>]*>[^<]*</text>')
+_STROKE = re.compile(r' (?:stroke|stroke-width|stroke-linejoin|paint-order)="[^"]*"')
 # A letter and a line of a legend in the picture's units, and the space that a key takes.
 _LETTER, _LINE, _KEY = 7.2, 18.0, 36.0
-_LONGEST = 80
-"""Letters of a file's name."""
+_LONGEST = 40
+"""Letters of a file's name, without the scale and the number that tell pictures apart."""
+_SHORT = (("utility-against-the-worst-attack-s-advantage", "utility"), ("all-goals", "utility"))
+"""Beginnings of titles with the words that files have for them."""
 _PAGE_ONLY = ("class", "tabindex", "role", "aria-label", "aria-hidden")
 
 
@@ -70,20 +74,44 @@ class StandalonePicture:
             raise ValueError("PNG needs the extra png: pip install 'tokumei[png]'") from None
         return bytes(resvg_py.svg_to_bytes(svg_string=self.svg, zoom=scale))
 
-    def save(self, path: str | Path, scale: float = 2.0) -> Path:
-        """Write the picture as SVG or PNG, by the suffix of the path.
+    def pdf(self) -> bytes:
+        """The picture as PDF, in vectors, for LaTeX.
 
         Raises
         ------
         ValueError
-            If the suffix is another one, or the extra `png` is missing.
+            If the extra `pdf` is not installed.
+        """
+        try:
+            from weasyprint import HTML
+        except ImportError:
+            raise ValueError("PDF needs the extra pdf: pip install 'tokumei[pdf]'") from None
+        width, height = re.findall(r' (?:width|height)="([^"]+)"', self.svg)[:2]
+        sheet = f"@page {{ size: {width}px {height}px; margin: 0 }} svg {{ display: block }}"
+        # WeasyPrint paints an outline over its letters: the letters are drawn once more.
+        svg = _OUTLINED.sub(lambda text: text[0] + _STROKE.sub("", text[0]), self.svg)
+        return bytes(HTML(string=f"<style>{sheet} body {{ margin: 0 }}</style>{svg}").write_pdf())
+
+    def save(self, path: str | Path, scale: float = 2.0) -> Path:
+        """Write the picture as SVG, PDF or PNG, by the suffix of the path.
+
+        Raises
+        ------
+        ValueError
+            If the suffix is another one, or the extra `pdf` or `png` is missing.
         OSError
             If the file cannot be written.
         """
         path = Path(path)
-        if path.suffix not in (".svg", ".png"):
-            raise ValueError(f"a picture is written as .svg or .png, got {path.name!r}")
-        write_atomically(path, self.svg.encode() if path.suffix == ".svg" else self.png(scale))
+        writers: dict[str, Callable[[], bytes]] = {
+            ".svg": self.svg.encode,
+            ".pdf": self.pdf,
+            ".png": lambda: self.png(scale),
+        }
+        if path.suffix not in writers:
+            raise ValueError(f"a picture is written as {', '.join(writers)}; got {path.name!r}")
+        # A picture holds no records: others may read it as far as the umask lets them.
+        write_atomically(path, writers[path.suffix](), mode=None)
         return path
 
 
@@ -130,7 +158,10 @@ def _pictures(page: str) -> list[StandalonePicture]:
 def _free_name(title: str, classes: str, taken: Collection[str]) -> str:
     """Name of a file that no other picture has."""
     scales = [scale for scale in ("logit", "linear") if scale in classes.split()]
-    name = re.sub(r"[^a-z0-9]+", "-", title.partition(":")[0].lower()).strip("-")[:_LONGEST] or "picture"
+    name = re.sub(r"[^a-z0-9]+", "-", title.partition(":")[0].lower()).strip("-") or "picture"
+    for long, short in _SHORT:
+        name = short + name.removeprefix(long) if name.startswith(long) else name
+    name = name[:_LONGEST].strip("-")
     numbers = itertools.count(2)
     free = "-".join([name, *scales])
     while free in taken:

@@ -6,9 +6,11 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from leaderboard.documents import NAME_BREAK, render
+from leaderboard.documents import render
 from leaderboard.line_chart import Lines, draw
+from leaderboard.name_parts import name_parts
 from leaderboard.number_text import measure, number
+from leaderboard.tables import fold
 
 Value = str | float | int | None
 NARROWEST = 10
@@ -215,21 +217,9 @@ def _joined(sections: Sequence[Section], form: str, width: int | None = None) ->
 
 
 def _folded(text: str, width: int) -> str:
-    """A cell in lines of at most `width` characters."""
-    wrapper = _NameWrapper(width)
-    return "\n".join("\n".join(wrapper.wrap(line)) for line in text.split("\n"))
-
-
-class _NameWrapper(textwrap.TextWrapper):
-    """Wraps at spaces and hyphens, and words that are longer than a line between the words of a name."""
-
-    def _split(self, text: str) -> list[str]:
-        return [part for chunk in super()._split(text) for part in _parts(chunk, self.width)]
-
-
-def _parts(chunk: str, width: int) -> list[str]:
-    """Parts of a chunk between which a line may break; the chunk itself if it fits into a line."""
-    return [chunk] if len(chunk) <= width else NAME_BREAK.split(chunk)
+    """A cell in lines of at most `width` characters; a longer word is broken at capitals, if that suffices."""
+    lines = (part for line in text.split("\n") for part in fold(line, width).split("\n"))
+    return "\n".join("\n".join(textwrap.wrap(line, width)) for line in lines)
 
 
 def _column_widths(table: Table, width: int) -> list[int]:
@@ -251,7 +241,7 @@ def _column_widths(table: Table, width: int) -> list[int]:
 
 def _longest_part(text: str) -> int:
     """Characters of the longest part of a cell in which no line breaks."""
-    return max((len(part) for word in text.split() for part in _parts(word, 0)), default=0)
+    return max((len(part) for word in text.split() for part in name_parts(word)), default=0)
 
 
 _WIDTH, _HEIGHT = 296.0, 120.0

@@ -178,3 +178,24 @@ def holm(p_values: Sequence[float], level: float) -> list[bool]:
             break
         rejected[index] = True
     return rejected
+
+
+def corrected(p_values: Sequence[float], smallest_p_values: Sequence[float], level: float) -> list[bool | None]:
+    """Whether each hypothesis is rejected after Holm's correction; None for tests that cannot reject (Tarone).
+
+    Parameters
+    ----------
+    p_values, smallest_p_values : sequence of float
+        P-value of each test, and the smallest one that it can give.
+    level : float
+        Family-wise error rate, in (0, 1).
+
+    Examples
+    --------
+    >>> corrected([0.01, 0.04, 0.5], [0.001, 0.001, 0.5], 0.05)
+    [True, True, None]
+    """
+    able = able_to_reject(smallest_p_values, level)
+    judged = [number for number, can_reject in enumerate(able) if can_reject]
+    rejected = dict(zip(judged, holm([p_values[number] for number in judged], level), strict=True))
+    return [rejected.get(number) for number in range(len(p_values))]

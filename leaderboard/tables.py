@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from leaderboard.board import Row, by_place
 from leaderboard.goals import goal_words
-from leaderboard.number_text import counted, number
+from leaderboard.name_parts import name_parts
+from leaderboard.number_text import counted, number, range_text
 from leaderboard.pairs import Pair, goals
 from leaderboard.result import label
 
@@ -18,7 +18,6 @@ _DEFENSE, _ATTACK = HEADERS.index("defense"), HEADERS.index("worst attack")
 SMALL = 0.05
 """Chance levels below this are shown with three decimals."""
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz"
-_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=,)(?=.)")
 
 
 def to_terminal(rows: Sequence[Row], width: int = 120) -> str:
@@ -181,8 +180,7 @@ def place_title(scenario: str, variant: str) -> str:
 
 def plays_text(rows: Sequence[Row]) -> str:
     """Number of plays of the rows: ``20``, or ``17 to 20``."""
-    plays = sorted({row.plays for row in rows})
-    return f"{plays[0]}" if len(plays) == 1 else f"{plays[0]} to {plays[-1]}"
+    return range_text(row.plays for row in rows)
 
 
 def board_notes(rows: Sequence[Row]) -> str:
@@ -201,11 +199,11 @@ def board_notes(rows: Sequence[Row]) -> str:
 
 
 def fold(text: str, width: int) -> str:
-    """Text in lines of at most `width`, broken at spaces; longer words are broken at capitals and commas."""
+    """Text in lines of at most `width`, broken at spaces; longer words are broken as `name_parts` says."""
     lines = [""]
     for word in text.split():
         space = " " if lines[-1] else ""
-        parts = [word] if len(word) <= width else _BREAK.split(word)
+        parts = [word] if len(word) <= width else name_parts(word)
         for part in parts:
             if lines[-1] and len(lines[-1]) + len(space) + len(part) > width:
                 lines.append(part)

@@ -8,6 +8,7 @@ import leaderboard as lb
 from leaderboard.promises import Promise
 from leaderboard.result import Result
 from leaderboard.version import version
+from scenarios.boards.shown_names import shown_board
 from scenarios.descriptions import defense_kinds, one_liners
 
 
@@ -21,6 +22,7 @@ def board_page(results: Sequence[Result], promises: Sequence[Promise] = ()) -> s
     promises : sequence of Promise
         What the defenses promise.
     """
+    results, promises = shown_board(results, promises)
     names = {name for result in results for name in _method_names(result)}
     about = {
         "scenario": ", ".join(sorted({result.scenario for result in results})),

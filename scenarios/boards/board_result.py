@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from leaderboard.result import Result, label
 from leaderboard.tables import ALIGNMENT, HEADERS, board_cells, board_notes, place_title
 from metrics.files import write_atomically
 from scenarios.boards.board_page import board_page
+from scenarios.boards.shown_names import shown_board
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +67,11 @@ class BoardResult:
         """Releases and trials that failed, or ran out of time or memory."""
         return [result for result in self.results if result.status not in ("ok", "skipped")]
 
+    @cached_property
+    def _shown_rows(self) -> list[Row]:
+        """Rows with the names that tables show."""
+        return lb.rank(shown_board(self.results)[0])
+
     def to_frame(self) -> pd.DataFrame:
         """The board as a data frame, one row for each defense in each variant.
 
@@ -104,6 +111,31 @@ class BoardResult:
             if not pair.successes:
                 rows.append((*common, None, *[None] * 5, pair.plays, pair.status))
         return pd.DataFrame(rows, columns=[*names, "plays", "status"])
+
+    def against(self, baseline: str) -> pd.DataFrame:
+        """Success of every attack compared with a baseline, paired by trial (`leaderboard.compare_with_baseline`).
+
+        Parameters
+        ----------
+        baseline : str
+            Name of an attack as the board shows it, such as ``"NearestNeighbour"``.
+
+        Returns
+        -------
+        DataFrame
+            The columns ``leaderboard.BASELINE_COLUMNS``, one row for each other attack and goal. ``low`` and ``high``
+            are the ends of the 95 % interval of ``difference``; ``significant`` is corrected for all rows (Holm).
+
+        Raises
+        ------
+        ValueError
+            If no attack has this name, or several settings of one have.
+        """
+        import pandas as pd
+
+        rows = lb.compare_with_baseline(self.results, baseline)
+        names = list(lb.BASELINE_COLUMNS)
+        return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
 
     def pictures(self) -> list[StandalonePicture]:
         """Every picture of the board's page, each as one that stands alone."""
@@ -198,12 +230,12 @@ class BoardResult:
         return board_page(self.results, self.promises)
 
     def to_latex(self) -> str:
-        """The board as LaTeX tables (booktabs)."""
-        return lb.latex_board(self.rows)
+        """The board as LaTeX tables for the packages booktabs and graphicx."""
+        return lb.latex_board(self._shown_rows)
 
     def to_markdown(self) -> str:
         """The board as Markdown tables."""
-        return lb.to_markdown(self.rows)
+        return lb.to_markdown(self._shown_rows)
 
     def save(self, path: str | Path) -> Path:
         """Write the board as a page (``.html``), LaTeX (``.tex``), Markdown (``.md``), CSV or JSON, by the suffix.
@@ -225,12 +257,13 @@ class BoardResult:
         }
         if path.suffix not in writers:
             raise ValueError(f"a board is written as {', '.join(writers)}; got {path.name!r}")
-        write_atomically(path, writers[path.suffix]().encode())
+        # A board holds no records: others may read it as far as the umask lets them.
+        write_atomically(path, writers[path.suffix]().encode(), mode=None)
         return path
 
     def __repr__(self) -> str:
         """The board as the terminal shows it."""
-        return lb.to_terminal(self.rows) if self.rows else "a board without results"
+        return lb.to_terminal(self._shown_rows) if self.rows else "a board without results"
 
     def _repr_html_(self) -> str:
         """Tables for a notebook."""
@@ -239,7 +272,7 @@ class BoardResult:
         if not self.rows:
             return "<p>a board without results</p>"
         parts = []
-        for place, group in by_place(self.rows).items():
+        for place, group in by_place(self._shown_rows).items():
             head = _line("th", HEADERS)
             body = "".join(_line("td", cells) for cells in board_cells(group))
             notes = "<br>".join(map(escape, board_notes(group).splitlines()))

@@ -52,8 +52,9 @@ def run(
     roles : mapping or path, optional
         Roles of the table's columns: a roles file, or its content, as in ``{"quasi_identifiers": ["age"]}``.
     defenses, attacks : iterable of str, Defense or Attack
-        What to play instead of all methods of the scenario: names of some of them, ``"module:Class"``, or objects. The
-        class of an object must stand in a module, which worker processes can import.
+        What to play instead of all methods of the scenario: names of some of them, ``"module:Class"``,
+        ``"Mondrian k=3"``, or objects. The class of an object must stand in a module, which worker processes can
+        import.
     plays, seed : int, optional
         Number of plays, and seed; by default those of the scenario.
     jobs : int, optional

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scenarios.commands.common import bad_input, echo, given_parameters, parameter_option, roles_option
+from scenarios.commands.common import bad_input, echo, parameter_option, roles_option
+from scenarios.written_methods import given_parameters
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,10 +12,10 @@ from scenarios.commands.common import (
     GATE_FAILED,
     bad_input,
     echo,
-    given_parameters,
     parameter_option,
     warnings_as_lines,
 )
+from scenarios.written_methods import given_parameters
 
 if TYPE_CHECKING:
     from numpy.random import Generator

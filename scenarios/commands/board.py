@@ -33,6 +33,7 @@ EPILOG = """\b
 Examples:
   tokumei board
   tokumei board bank --matrix
+  tokumei board bank --baseline NearestNeighbour
   tokumei board "arena on bank" --full
   tokumei board --summary --format latex > summary.tex
   tokumei board --format csv --db results.db > board.csv
@@ -49,6 +50,11 @@ Examples:
 @html_option
 @click.option("--summary", is_flag=True, help="Show utility left at risk, mean ranks and the usefulness of attacks.")
 @click.option("--full", is_flag=True, help="Show whole boards where the summary is the default.")
+@click.option(
+    "--baseline",
+    metavar="ATTACK",
+    help="Compare the success of every attack with this one, play by play; named as boards show it.",
+)
 @click.option("--history", "defense", metavar="DEFENSE", help="Show the results of this defense in each recorded run.")
 def board(
     scenarios: tuple[str, ...],
@@ -56,6 +62,7 @@ def board(
     form: str,
     html: Path | None,
     defense: str | None,
+    baseline: str | None,
     *,
     matrix: bool,
     summary: bool,
@@ -74,11 +81,9 @@ def board(
     if "://" not in db and not Path(db).exists():
         echo(f"there are no results at {db}; `tokumei run` makes some", err=True)
         sys.exit(NOTHING)
+    with bad_input():
+        _check_view({"--matrix": matrix, "--summary": summary, "--full": full}, baseline, defense)
     if defense is not None:
-        with bad_input():
-            given = {"--matrix": matrix, "--summary": summary, "--full": full}
-            for option in (name for name, value in given.items() if value):
-                raise ValueError(f"--history shows one defense over runs, it takes no {option}")
         _show_history(defense, scenarios, db, form, html)
         return
     with bad_input():
@@ -94,6 +99,9 @@ def board(
     if not results:
         echo(f"there are no results at {db}", err=True)
         sys.exit(NOTHING)
+    if baseline is not None:
+        _show_baseline(baseline, results, db, form, html)
+        return
     if summary or (not full and shows_summary(results, form, matrix=matrix)):
         echo_board(written_summary(results, form))
         if not summary:
@@ -104,6 +112,18 @@ def board(
         with bad_input():
             write_page(results, html, promises)
         echo(f"page written to {html}", err=True)
+
+
+def _check_view(boards: dict[str, bool], baseline: str | None, defense: str | None) -> None:
+    """Refuse options that show other tables than those of ``--history`` or ``--baseline``."""
+    views = {
+        "--history": (defense, "shows one defense over runs"),
+        "--baseline": (baseline, "compares attacks with one of them"),
+    }
+    for view, (name, does) in views.items():
+        others = {**boards, **{other: value is not None for other, (value, _) in views.items() if other != view}}
+        for option in (option for option, given in others.items() if given and name is not None):
+            raise ValueError(f"{view} {does}, it takes no {option}")
 
 
 def _stored_results(scenarios: tuple[str, ...], db: str) -> tuple[list[Result], list[Promise]]:
@@ -137,6 +157,22 @@ def _show_reports(scenarios: tuple[str, ...], db: str, form: str, html: Path | N
             raise ValueError("--html: name one experiment")
     for report in reports:
         write_report(report.title, report.about, report.sections, form, html)
+
+
+def _show_baseline(baseline: str, results: list[Result], db: str, form: str, html: Path | None) -> None:
+    """Compare every attack with a baseline."""
+    import leaderboard as lb
+    from scenarios.boards.shown_names import shown_rows
+
+    with bad_input():
+        rows = lb.compare_with_baseline(results, baseline)
+    if not rows:
+        echo(f"no other attack shares a goal, and two plays or more, with {baseline}", err=True)
+        sys.exit(NOTHING)
+    records = {"csv": lb.baseline_to_csv, "json": lb.baseline_to_json}
+    sections = lb.baseline_sections(shown_rows(rows))
+    text = records[form](rows) if form in records else None
+    write_report(f"Attacks compared with {baseline}", {"database": db}, sections, form, html, text=text)
 
 
 def _show_history(defense: str, scenarios: tuple[str, ...], db: str, form: str, html: Path | None) -> None:

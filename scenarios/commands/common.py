@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import stat
 import sys
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -32,13 +30,9 @@ GATE_FAILED, FAILED_TRIALS, NOTHING = 1, 3, 4
 """Exit codes; 2 is that of `BadInput`."""
 SIGNALLED = 128
 """Exit code of a process that a signal ended: this plus the signal's number."""
-# Numbers are printed without the zero before the point; TOML wants it.
-_POINT = re.compile(r"^(\s*[-+]?)(?=\.\d)")
-# A list of words without quotes, which a shell may have removed.
-_UNQUOTED = re.compile(r"""\[\s*[^][{}()"'=\s][^][{}()"'=]*\]""")
-# What looks like a TOML table; it is none where its words lack quotes.
-_TABLE = re.compile(r"\{\s*[\w-]+\s*=.*\}", re.DOTALL)
 FORMATS = ("table", "markdown", "csv", "json", "latex")
+STORED_NAMES = ("csv", "json")
+"""Formats for programs, which name a class of one's own as the database does, `module:Class`."""
 
 db_option = click.option(
     "--db",
@@ -148,53 +142,6 @@ def parameter_option(method: str) -> Callable[[Any], Any]:
     )
 
 
-def given_parameters(texts: tuple[str, ...]) -> dict[str, Any]:
-    """Parameters given as NAME=VALUE. A value is TOML, or plain text where it is no TOML; .2 is a number, too.
-
-    Raises
-    ------
-    ValueError
-        If a text has no name or no equals sign, a name is given twice, or a list holds a word without quotes.
-
-    Examples
-    --------
-    >>> given_parameters(("k=5", "t=.2", "columns=['age', 'job']", "protocol=RAPPOR"))
-    {'k': 5, 't': 0.2, 'columns': ['age', 'job'], 'protocol': 'RAPPOR'}
-    """
-    parameters: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        name = name.strip()
-        if not equals or not name:
-            raise ValueError(f"-p must be NAME=VALUE, got {text!r}")
-        if name in parameters:
-            raise ValueError(f"parameter {name!r} is given twice")
-        try:
-            parameters[name] = tomllib.loads("value = " + _POINT.sub(r"\g<1>0", value))["value"]
-        except tomllib.TOMLDecodeError:
-            if _UNQUOTED.fullmatch(value.strip()):
-                words = ", ".join(_quoted(word.strip()) for word in value.strip()[1:-1].split(","))
-                raise ValueError(
-                    f"-p {name}: words in a list need double quotes, and the whole single quotes: -p '{name}=[{words}]'"
-                ) from None
-            if _TABLE.fullmatch(value.strip()):
-                raise ValueError(
-                    f"-p {name}: {value.strip()} is no TOML table; words in it need double quotes, and the whole "
-                    f"single quotes, as in -p '{name}={{use=\"Mondrian\", k=5}}'"
-                ) from None
-            parameters[name] = value
-    return parameters
-
-
-def _quoted(entry: str) -> str:
-    """An entry of a list as TOML: in double quotes unless it is a number or a truth."""
-    try:
-        tomllib.loads(f"value = {entry}")
-    except tomllib.TOMLDecodeError:
-        return f'"{entry}"'
-    return entry
-
-
 class BadInput(click.ClickException):
     """Bad input: one line on standard error, exit code 2."""
 
@@ -242,6 +189,8 @@ def written_board(results: Sequence[Result], form: str, *, matrix: bool, promise
     """The board of some results as text in one of `FORMATS`, and below it what the promises cover."""
     import leaderboard as lb
 
+    if form not in STORED_NAMES:
+        results, promises = _shown(results, promises)
     if matrix:
         pairs = lb.matrix(results)
         writers: dict[str, Any] = {
@@ -265,6 +214,13 @@ def written_board(results: Sequence[Result], form: str, *, matrix: bool, promise
     return str(writers[form](rows))
 
 
+def _shown(results: Sequence[Result], promises: Sequence[Promise]) -> tuple[list[Result], list[Promise]]:
+    """Results and promises with the names that tables show."""
+    from scenarios.boards.shown_names import shown_board
+
+    return shown_board(results, promises)
+
+
 def below(board: str, more: str) -> str:
     """A board with more text below it, if there is any."""
     return f"{board.rstrip()}\n\n{more}" if more else board
@@ -274,6 +230,8 @@ def written_summary(results: Sequence[Result], form: str) -> str:
     """The summary of some results as text in one of `FORMATS`; by goal too, except on the terminal."""
     import leaderboard as lb
 
+    if form not in STORED_NAMES:
+        results, _ = _shown(results, ())
     sections = lb.summarize(results, by_goal=form != "table")
     return str(_report_writers()[form](sections))
 
@@ -339,15 +297,17 @@ def write_report(
     form: str,
     html: Path | None,
     page: Sequence[Section] | None = None,
+    text: str | None = None,
 ) -> None:
     """Write a report to standard output in one of `FORMATS`, and as an HTML page if `html` is given.
 
-    The page has the same sections, unless `page` gives it others.
+    The page has the same sections, unless `page` gives it others. If there is a `text`, it replaces that of the
+    sections on standard output.
     """
     import leaderboard as lb
     from leaderboard.version import version
 
-    echo_board(_report_writers()[form](sections))
+    echo_board(_report_writers()[form](sections) if text is None else text)
     if html is not None:
         about = {**about, "version": f"tokumei {version()}"}
         with bad_input():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from scenarios.commands.common import (
     FORMATS,
     GATE_FAILED,
     NOTHING,
+    STORED_NAMES,
     bad_input,
     check_page,
     db_option,
@@ -36,6 +38,7 @@ Examples:
   tokumei compare 1f2e3d4 5a6b7c8           the latest runs of two revisions
   tokumei compare main HEAD                 the same by their names in the git repository around
   tokumei compare main.db branch.db --format markdown > comment.md
+  tokumei compare k5.db k2.db --pair "Mondrian k=5" "Mondrian k=2"
 
 \b
 Exit codes: 0 nothing got worse, 1 something did, 2 bad input, 4 nothing in common to compare, or too few plays.
@@ -46,6 +49,14 @@ Exit codes: 0 nothing got worse, 1 something did, 2 bad input, 4 nothing in comm
 @click.argument("base")
 @click.argument("head")
 @db_option
+@click.option(
+    "--pair",
+    "pairs",
+    nargs=2,
+    multiple=True,
+    metavar="DEFENSE DEFENSE",
+    help="Compare this defense of BASE with that of HEAD (repeatable); named as boards show them.",
+)
 @click.option(
     "--tolerance",
     type=click.FloatRange(min=0),
@@ -74,6 +85,7 @@ def compare(
     base: str,
     head: str,
     db: str,
+    pairs: tuple[tuple[str, str], ...],
     tolerance: float,
     time_tolerance: float | None,
     level: float,
@@ -89,20 +101,23 @@ def compare(
     BASE and HEAD are each a database (a file or URL) or a run in --db. A run is named by its number or by the revision
     that it played. Only plays that both sides have are compared, and only significant changes are shown.
 
+    Defenses are compared with their like: the same method with the same parameters. --pair compares two settings.
+
     The machine's speed is the common factor in the release times of three or more defenses. Without those, it is the
     common factor in the times of three or more pairs of defense and attack. A slowdown beyond that factor by more than
     --time-tolerance is an alarm.
     """
     import leaderboard as lb
+    from scenarios.boards.shown_names import shown_rows
 
     with bad_input():
         check_page(html)
         check_page(junit, "--junit")
         sides = [_results(base, db), _results(head, db)]
         allowed = lb.Tolerance(utility=tolerance, success=tolerance, time=time_tolerance)
-        changes = lb.compare(*sides, tolerance=allowed, level=level)
+        changes = lb.compare(*sides, tolerance=allowed, level=level, pairs=pairs)
     if not changes:
-        echo(_nothing(base, head, sides), err=True)
+        echo(_nothing(base, head, sides, pairs), err=True)
         sys.exit(NOTHING)
     listed = [change for change in changes if everything or change.significant]
     writers = {
@@ -114,11 +129,11 @@ def compare(
     }
     pure = form in ("csv", "json", "latex")
     if listed or pure:
-        echo_board(writers[form](listed))
+        echo_board(writers[form](listed if form in STORED_NAMES else shown_rows(listed)))
     summary = _summary(changes, lb.pace(*sides), level, lb.plays_needed(changes, level))
     echo(("\n" if listed else "") + summary, err=pure)
     if html is not None:
-        _write_page(lb.change_sections(changes, summary), base, head, html)
+        _write_page(lb.change_sections(shown_rows(changes), summary), base, head, html)
     report_checks(lb.change_checks(changes), junit, annotate=annotate)
     if any(change.alarm for change in changes):
         sys.exit(GATE_FAILED)
@@ -164,26 +179,42 @@ def _results(name: str, db: str) -> list[Result]:
         return results_of(store, find_run(store, name, revision_named(Path.cwd(), name)))
 
 
-def _nothing(base: str, head: str, sides: Sequence[Sequence[Result]]) -> str:
+def _nothing(base: str, head: str, sides: Sequence[Sequence[Result]], pairs: Sequence[tuple[str, str]]) -> str:
     """Why there is nothing to compare."""
+    from leaderboard.result import label
+    from leaderboard.setting_names import listed
+
     for name, results in zip((base, head), sides, strict=True):
         if not results:
             return f"there is nothing to compare: {name} has no results"
-    common = "have no defense in common with two or more finished plays, and no measurement"
-    return f"there is nothing to compare: {base} and {head} {common}"
+    scenarios = [sorted({result.scenario for result in results}) for results in sides]
+    if not set(scenarios[0]) & set(scenarios[1]):
+        plays = [f"{name} has {', '.join(names)}" for name, names in zip((base, head), scenarios, strict=True)]
+        return f"there is nothing to compare: the scenarios differ: {'; '.join(plays)}"
+    settings = [sorted({label(one.defense, one.parameters) for one in results}) for results in sides]
+    if pairs or set(settings[0]) & set(settings[1]):
+        return f"there is nothing to compare: {base} and {head} share fewer than two finished plays of any defense"
+    has = [
+        f"{name} has {listed((one.defense, one.parameters) for one in results)}"
+        for name, results in zip((base, head), sides, strict=True)
+    ]
+    return (
+        f"there is nothing to compare: {base} and {head} have no defense in common: {'; '.join(has)}. Name two to "
+        f"compare: --pair {shlex.quote(settings[0][0])} {shlex.quote(settings[1][0])}"
+    )
 
 
 def _summary(changes: Sequence[Change], pace: float | None, level: float, needed: int | None) -> str:
     """How many measures got worse or better, which had too few plays, and how the machine's speed was corrected for."""
     from leaderboard.goals import goal_words, in_order
+    from leaderboard.number_text import counted, range_text
 
     defenses = {(change.scenario, change.defense, str(change.parameters)) for change in changes}
     worse = sum(change.alarm for change in changes)
     better = sum(change.significant and not change.worse for change in changes)
-    plays = sorted({change.plays for change in changes})
     lines = [
-        f"{len(changes)} measures of {len(defenses)} defenses over {plays[0]}"
-        f"{'' if len(plays) == 1 else f' to {plays[-1]}'} plays: {worse} worse, {better} better"
+        f"{counted(len(changes), 'measure')} of {counted(len(defenses), 'defense')} over "
+        f"{range_text(change.plays for change in changes)} plays: {worse} worse, {better} better"
         f" (false-alarm probability over all measures {level:g})"
     ]
     unjudged = in_order({change.measure for change in changes if not change.judged})

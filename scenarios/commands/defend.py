@@ -12,7 +12,6 @@ from scenarios.commands.common import (
     bad_input,
     echo,
     engine_options,
-    given_parameters,
     heavy_imports,
     memory_option,
     parameter_option,
@@ -20,6 +19,7 @@ from scenarios.commands.common import (
     roles_option,
     warnings_as_lines,
 )
+from scenarios.written_methods import given_parameters
 
 if TYPE_CHECKING:
     from defenses.base.defense import MicrodataDefense

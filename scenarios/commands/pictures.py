@@ -12,6 +12,7 @@ from scenarios.commands.common import NOTHING, bad_input, echo
 EPILOG = """\b
 Examples:
   tokumei run bank --html board.html && tokumei pictures board.html -o figures
+  tokumei pictures board.html -o figures --format pdf          for LaTeX
   tokumei pictures board.html -o figures --format png --scale 3
 """
 
@@ -28,11 +29,11 @@ Examples:
 @click.option(
     "--format",
     "forms",
-    type=click.Choice(["svg", "png"]),
+    type=click.Choice(["svg", "pdf", "png"]),
     multiple=True,
     default=("svg",),
     show_default=True,
-    help="Form of the files (repeatable). PNG needs the extra `png`.",
+    help="Form of the files (repeatable). PDF needs the extra `pdf`, PNG the extra `png`.",
 )
 @click.option(
     "--scale",
@@ -44,8 +45,9 @@ Examples:
 def pictures(page: Path, output: Path, forms: tuple[str, ...], scale: float) -> None:
     """Write the pictures of a page as files, for papers and slides.
 
-    PAGE is a page of Tokumei: a board, a report, a risk page, a tournament. Each picture becomes an SVG or PNG file of
-    its own, with its legend, in the colours of the light theme. The files need no style sheet, script or network.
+    PAGE is a page of Tokumei: a board, a report, a risk page, a tournament. Each picture becomes an SVG, PDF or PNG
+    file of its own, with its legend, in the colours of the light theme. The files need no style sheet, script or
+    network.
     """
     from leaderboard.pictures import pictures_of
 

@@ -12,12 +12,12 @@ from scenarios.commands.common import (
     GATE_FAILED,
     bad_input,
     echo,
-    given_parameters,
     parameter_option,
     reading_options,
     roles_option,
     share,
 )
+from scenarios.written_methods import given_parameters
 
 if TYPE_CHECKING:
     from defenses.base.defense import MicrodataDefense

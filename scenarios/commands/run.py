@@ -38,6 +38,7 @@ Examples:
   tokumei run
   tokumei run bank --plays 50 --html board.html
   tokumei run bank -d Mondrian -d Microaggregation -a LikelihoodAssignment
+  tokumei run bank -d "Mondrian k=3" -d "Mondrian k=7"
   tokumei run --data people.csv --roles roles.toml --db people.db
   tokumei run bank -d mymodule:MyDefense --min-utility 0.4 --max-advantage 0.3
   tokumei run bank -d mymodule:MyDefense --max-advantage rows=0.1 --junit gate.xml

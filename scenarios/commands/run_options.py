@@ -118,10 +118,18 @@ def _bytes(context: click.Context, parameter: click.Parameter, value: str | None
 _OPTIONS = (
     click.argument("scenarios", nargs=-1, metavar="[SCENARIO...]"),
     click.option(
-        "-d", "--defense", "defenses", multiple=True, help="Play only this defense (repeatable); or module:Class."
+        "-d",
+        "--defense",
+        "defenses",
+        multiple=True,
+        help="Play only this defense (repeatable); module:Class, or 'Mondrian k=3', is added.",
     ),
     click.option(
-        "-a", "--attack", "attacks", multiple=True, help="Play only this attack (repeatable); or module:Class."
+        "-a",
+        "--attack",
+        "attacks",
+        multiple=True,
+        help="Play only this attack (repeatable); module:Class, or 'LearnedLinkage simulations=2', is added.",
     ),
     click.option(
         "--plays", type=click.IntRange(min=1), help="How often each pair plays.  [default: the scenario's own]"

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
+from leaderboard.result import label
 from scenarios.files.complaint import located
 from scenarios.files.scenario_file import (
     MethodTable,
@@ -27,6 +28,7 @@ from scenarios.running.limits import Limits, read_size
 from scenarios.running.questions import check_questions, read_questions
 from scenarios.tables.dataset import Dataset, with_columns
 from scenarios.tables.impossible_rows import with_rules
+from scenarios.written_methods import written_method
 
 
 class _ScenarioHead(ScenarioTable):
@@ -134,7 +136,9 @@ class Plan:
         return 0 if self.games[game].shares_people else game
 
     def filtered(self, defenses: Sequence[str | NamedMethod], attacks: Sequence[str | NamedMethod]) -> Plan:
-        """Keep only the named defenses and attacks; add given methods, and ``module:Class`` with default parameters.
+        """Keep only the named defenses and attacks; add given methods, ``module:Class`` and ``Mondrian k=3``.
+
+        What a method that is added does not say has its default.
 
         Raises
         ------
@@ -330,8 +334,10 @@ def _chosen(
     for name in dict.fromkeys(name for name in names if isinstance(name, str)):
         if name in scenario_names:
             chosen += [entry for entry in entries if entry.name == name]
-        elif ":" in name:
-            chosen.append(_entry({"use": name}, package))
+        elif shown := [entry for entry in entries if label(entry.name, entry.parameters) == " ".join(name.split())]:
+            chosen += shown
+        elif ":" in name or " " in name:
+            chosen.append(_entry(written_method(name, package), package))
         else:
             find(name, package)
             raise ValueError(f"the scenario does not play {name!r}{suggestion(name, sorted(scenario_names))}")

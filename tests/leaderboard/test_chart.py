@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from leaderboard import Row
 from leaderboard.advantage_axis import SCALES, Scale
 from leaderboard.board import ranked
-from leaderboard.chart import Picture, box_of, lines_of, picture
-from leaderboard.label_boxes import crosses, inside, is_free
+from leaderboard.chart import Picture, box_of, lines_of, picture, places_of
+from leaderboard.label_boxes import crosses, distance, inside, is_free
 from leaderboard.pareto_line import staircase, steps
+from leaderboard.result import label
 
 SIZE = 880.0, 560.0, 10.0
 names = st.sampled_from(["Mondrian", "PrivateMarginals", "OptimalRetentionByOutput", "Identity", "A"])
@@ -79,6 +80,20 @@ def test_no_error_bar_leader_front_or_disc_lies_under_a_name(scale: Scale, rows:
         assert inside(box, (left, drawn.width - right, top, drawn.height - bottom))
         assert is_free(box, [*boxes[:index], *discs])
         assert not [line for line in lines if crosses(box, line)]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@settings(max_examples=60, deadline=None)
+@given(rows=boards())
+def test_a_name_stands_nearest_to_its_own_disc(scale: Scale, rows: list[Row]) -> None:
+    drawn = picture(rows, *SIZE, labelled=True, scale=scale)
+    owners = {label(point.row.defense, point.row.parameters): point for point in drawn.points}
+    for name in drawn.labels:
+        own = owners[name.text]
+        near = distance(box_of(name), (own.disc_x, own.disc_y))
+        for other in (point for point in drawn.points if point is not own):
+            for place in places_of(other):
+                assert near < distance(box_of(name), place) or place == (own.disc_x, own.disc_y)
 
 
 def test_a_defense_alone_is_named_beside_its_disc() -> None:

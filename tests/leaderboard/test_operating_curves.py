@@ -1,5 +1,6 @@
 """Geometry of operating curves."""
 
+import math
 import re
 from itertools import pairwise
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.advantage_axis import SCALES, Scale
-from leaderboard.label_boxes import crosses, inside, is_free, text_box
+from leaderboard.label_boxes import crosses, distance, inside, is_free, text_box
 from leaderboard.operating_curves import DASHES, FRONT, KINDS, MARKERS, box_of, curve_styles, draw_curves
 from leaderboard.settings import Setting
 
@@ -155,3 +156,25 @@ def test_the_front_and_other_names_lie_under_no_name(scale: Scale, crowd: list[S
         grown = (box[0] - half, box[1] + half, box[2] - half, box[3] + half)
         assert not any(crosses(grown, (*one, *other)) for one, other in pairwise(points))
         assert is_free(box, boxes[:index])
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@hypothesis.settings(max_examples=60, deadline=None)
+@given(crowd=st.lists(settings_drawn, min_size=1, max_size=40, unique_by=lambda one: one.name))
+def test_no_other_setting_of_its_family_is_nearer_to_a_name(scale: Scale, crowd: list[Setting]) -> None:
+    drawn = draw_curves(crowd, curve_styles({one.family for one in crowd}), 1000, 600, scale=scale)
+    marks = {mark.setting.name: (mark.x, mark.y) for curve in drawn.curves for mark in curve.marks}
+    for label in (label for label in drawn.labels if label.text in marks):
+        own, box = marks[label.text], box_of(label)
+        family = label.text.partition(" ")[0]
+        apart = [place for name, place in marks.items() if name.startswith(f"{family} ") and math.dist(own, place) > 9]
+        assert all(distance(box, own) < distance(box, other) for other in apart)
+
+
+def test_a_name_that_would_stand_nearer_to_another_setting_of_its_family_is_left_out() -> None:
+    # The frame leaves room on the right only, where the second setting is.
+    measured = [setting("Mondrian", 2, 0.5, 0.01, upper=0.02), setting("Mondrian", 3, 0.499, 0.0125, upper=0.02)]
+    drawn = draw_curves(measured, curve_styles(["Mondrian"]), 1000, 600, scale="logit")
+    [first, second] = drawn.curves[0].marks
+    assert 9 < second.x - first.x < 60
+    assert "Mondrian k=2" not in {label.text for label in drawn.labels}

@@ -1,7 +1,11 @@
 """Pictures of a page as files: what the page draws, without style sheet, script or network."""
 
+import os
+import re
+import stat
 import struct
 import sys
+import zlib
 from xml.etree import ElementTree
 
 import pytest
@@ -11,6 +15,7 @@ from run_tools import invoke
 from leaderboard import Bars, Lines, Section, Series, Store, render_report
 from leaderboard.pictures import SVG, pictures_of
 from scenarios.boards.board_page import board_page
+from scenarios.boards.board_result import BoardResult
 
 NAMES = {"s": SVG}
 ATTRIBUTES = {"class", "style", "href", "data-row", "tabindex", "onclick"}
@@ -112,8 +117,62 @@ def test_files_are_svg_and_png_by_their_suffix(board, tmp_path):
     width, height = struct.unpack(">II", content[16:24])
     root = elements(picture)
     assert (width, height) == (round(float(root.get("width"))), round(float(root.get("height"))))
-    with pytest.raises(ValueError, match=r"as .svg or .png, got 'a.pdf'"):
-        picture.save(tmp_path / "a.pdf")
+    with pytest.raises(ValueError, match=r"as .svg, .pdf, .png; got 'a.gif'"):
+        picture.save(tmp_path / "a.gif")
+
+
+def test_a_pdf_has_the_size_of_the_picture(board, tmp_path):
+    pytest.importorskip("weasyprint")
+    picture = pictures_of(board)[0]
+    content = picture.save(tmp_path / "a.pdf").read_bytes()
+    assert content.startswith(b"%PDF")
+    parts = (re.split(rb"[\r\n]*endstream", part)[0] for part in re.split(rb"stream\r?\n", content)[1:])
+    inner = b"\n".join(zlib.decompress(part) for part in parts if part.startswith(b"x"))
+    (box,) = re.finditer(rb"/MediaBox ?\[ ?0 0 ([\d.]+) ([\d.]+) ?\]", inner)
+    root = elements(picture)
+    # A unit of SVG is .75 points.
+    assert [float(side) for side in box.groups()] == pytest.approx(
+        [0.75 * float(root.get(side)) for side in ("width", "height")], abs=0.1
+    )
+
+
+def test_names_in_a_pdf_are_drawn_over_their_outline(board, monkeypatch):
+    weasyprint = pytest.importorskip("weasyprint")
+    drawn = []
+
+    class Recorded(weasyprint.HTML):
+        def __init__(self, string):
+            drawn.append(string)
+            super().__init__(string=string)
+
+    monkeypatch.setattr(weasyprint, "HTML", Recorded)
+    pictures_of(board)[0].pdf()
+    names = re.findall(r"<text ([^>]*)>(Alpha|Beta|Gamma|Delta)</text>", drawn[0])
+    outlined = [name for attributes, name in names if "paint-order" in attributes]
+    assert outlined
+    for name in outlined:
+        last = [attributes for attributes, other in names if other == name and "text-anchor" in attributes][-1]
+        assert "stroke" not in last
+
+
+def test_pdf_without_its_extra_names_it(board, monkeypatch):
+    monkeypatch.setitem(sys.modules, "weasyprint", None)
+    with pytest.raises(ValueError, match=r"pip install 'tokumei\[pdf\]'"):
+        pictures_of(board)[0].pdf()
+
+
+def test_files_have_short_names_and_the_mode_of_the_umask(board, tmp_path):
+    assert [picture.name for picture in pictures_of(board)] == [
+        "utility-bank-decoys-hard-logit",
+        "utility-bank-decoys-hard-linear",
+    ]
+    before = os.umask(0o022)
+    try:
+        saved = [picture.save(tmp_path / f"{picture.name}.svg") for picture in pictures_of(board)]
+        saved.append(BoardResult(played(0, plays=2)).save(tmp_path / "board.tex"))
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in saved} == {0o644}
 
 
 def test_png_without_its_extra_names_it(board, monkeypatch):

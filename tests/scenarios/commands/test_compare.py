@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -24,8 +25,6 @@ def filled(path, results, runs=()):
 
 def keyed(results, prefix):
     """The same results under keys of their own, as changed code has them."""
-    from dataclasses import replace
-
     return [replace(result, key=f"{prefix} {result.key}") for result in results]
 
 
@@ -196,3 +195,74 @@ def test_a_page_names_no_password_of_a_database():
 
     assert "secret" not in _without_password("postgresql+psycopg://me:secret@host/board")
     assert _without_password("main") == "main"
+
+
+def setting(results, k):
+    """Results of invented defenses, of which the first is Alpha with a size."""
+    return [replace(one, parameters={"k": k} if one.defense == "Alpha" else {}) for one in keyed(results, f"{k}")]
+
+
+@pytest.fixture
+def sizes(tmp_path):
+    """Two sizes of one defense; the smaller one is weaker."""
+    base = filled(tmp_path / "k5.db", setting(played(0, defenses=("Alpha",)), 5))
+    head = filled(tmp_path / "k2.db", setting(played(1, defenses=("Alpha",), weakened=0.2), 2))
+    return base, head
+
+
+def test_two_settings_of_a_defense_compare_as_a_pair(sizes):
+    done = invoke("compare", *sizes, "--pair", "Alpha k=5", "Alpha k=2")
+    assert done.exit_code == 1
+    assert sum("✗" in line and "Alpha k=5 → Alpha k=2" in line for line in done.stdout.splitlines()) == 2
+    assert "of 1 defense over" in done.stdout
+    found = json.loads(invoke("compare", *sizes, "--pair", "Alpha", "Alpha", "--format", "json").stdout)
+    assert {(one["base_parameters"]["k"], one["parameters"]["k"], one["alarm"]) for one in found} == {(5, 2, True)}
+    done = invoke("compare", *reversed(sizes), "--pair", "Alpha k=2", "Alpha k=5")
+    assert (done.exit_code, "0 worse, 2 better" in done.stdout) == (0, True)
+
+
+def test_what_is_paired_is_not_compared_with_its_like(tmp_path):
+    results = [*setting(played(0), 5), *setting(played(1, defenses=("Alpha",)), 2)]
+    db = filled(tmp_path / "both.db", results)
+    changes = json.loads(
+        invoke("compare", db, db, "--pair", "Alpha k=5", "Alpha k=2", "--all", "--format", "json").stdout
+    )
+    sides = {(one["base_defense"], *one["base_parameters"].values(), *one["parameters"].values()) for one in changes}
+    assert sides == {("Alpha", 5, 2), ("Beta",), ("Gamma",), ("Delta",)}
+
+
+def test_settings_that_differ_are_named_with_the_option_that_pairs_them(sizes):
+    done = invoke("compare", *sizes)
+    assert done.exit_code == 4
+    assert "k5.db has Alpha k=5; " in done.stderr
+    assert "k2.db has Alpha k=2. " in done.stderr
+    assert "--pair 'Alpha k=5' 'Alpha k=2'" in done.stderr
+
+
+def test_too_few_plays_in_common_are_named_as_such(tmp_path):
+    base, head = (filled(tmp_path / f"{seed}.db", played(seed, plays=1)) for seed in (0, 1))
+    done = invoke("compare", base, head)
+    assert (done.exit_code, "share fewer than two finished plays" in done.stderr) == (4, True)
+
+
+def test_scenarios_that_differ_are_named(tmp_path):
+    other = [replace(one, scenario="adult") for one in played(0)]
+    base, head = filled(tmp_path / "a.db", played(0)), filled(tmp_path / "b.db", other)
+    done = invoke("compare", base, head)
+    assert done.exit_code == 4
+    assert "the scenarios differ" in done.stderr
+    assert "b.db has adult" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([("Alpha k=7", "Alpha k=2")], "there is no defense 'Alpha k=7'; there are Alpha k=5"),
+        ([("Alpha k=5", "Beta")], "there is no defense 'Beta'; there are Alpha k=2"),
+        ([("Alpha k=5", "Alpha k=2"), ("Alpha", "Alpha")], "'Alpha k=5' is in two pairs|'Alpha' is in two pairs"),
+    ],
+)
+def test_a_pair_that_is_none_is_bad_input(sizes, pairs, message):
+    done = invoke("compare", *sizes, *(part for pair in pairs for part in ("--pair", *pair)))
+    assert done.exit_code == 2
+    assert any(words in done.stderr for words in message.split("|"))

@@ -1,0 +1,70 @@
+"""Tables of a comparison with a baseline: sections of a report, CSV and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from leaderboard.baseline import BaselineDifference, plays_to_judge
+from leaderboard.exports import csv_text, json_text
+from leaderboard.goals import goal_words
+from leaderboard.number_text import counted, number, range_text
+from leaderboard.report import Section, Table
+from leaderboard.result import label
+from leaderboard.tables import place_title
+
+BASELINE_COLUMNS = (
+    *("scenario", "variant", "attack", "attack_parameters", "baseline", "baseline_parameters", "goal"),
+    *("success", "baseline_success", "difference", "low", "high", "p"),
+    *("defenses", "plays", "trials", "judged", "significant"),
+)
+"""Columns of a comparison with a baseline as CSV, and keys of its JSON."""
+_COLUMNS = ("attack", "goal", "success", "baseline", "difference", "95 % interval", "p", "significant", "defenses")
+
+
+def baseline_sections(rows: Sequence[BaselineDifference]) -> list[Section]:
+    """Sections of a report: a table for each scenario and variant.
+
+    Parameters
+    ----------
+    rows : sequence of BaselineDifference
+        Rows as returned by `compare_with_baseline`.
+    """
+    needed = plays_to_judge(rows)
+    sections = []
+    for place in dict.fromkeys((row.scenario, row.variant) for row in rows):
+        own = [row for row in rows if (row.scenario, row.variant) == place]
+        note = (
+            f"Success minus the baseline's, paired by trial, over {range_text(row.plays for row in own)} plays. "
+            f"Significant: at 5 % after Holm's correction for {counted(len(rows), 'test')}."
+        )
+        if any(not row.judged for row in own):
+            note += f" Too few: {needed} plays would do."
+        against = label(own[0].baseline, own[0].baseline_parameters)
+        table = Table(f"success compared with {against}", (*_COLUMNS, "plays"), list(map(_cells, own)), 3, note)
+        sections.append(Section(place_title(*place), tables=(table,)))
+    return sections
+
+
+def baseline_to_csv(rows: Sequence[BaselineDifference]) -> str:
+    """A comparison with a baseline as CSV with the columns `BASELINE_COLUMNS`."""
+    return csv_text(BASELINE_COLUMNS, [{name: getattr(row, name) for name in BASELINE_COLUMNS} for row in rows])
+
+
+def baseline_to_json(rows: Sequence[BaselineDifference]) -> str:
+    """A comparison with a baseline as a JSON list of objects with the keys `BASELINE_COLUMNS`."""
+    return json_text([{name: getattr(row, name) for name in BASELINE_COLUMNS} for row in rows])
+
+
+def _cells(row: BaselineDifference) -> tuple[str | float | int, ...]:
+    return (
+        label(row.attack, row.attack_parameters),
+        goal_words(row.goal),
+        row.success,
+        row.baseline_success,
+        row.difference,
+        f"[{number(row.low, 3)}, {number(row.high, 3)}]",
+        "< .001" if row.p < 0.001 else number(row.p, 3),
+        ("yes" if row.significant else "no") if row.judged else "too few",
+        row.defenses,
+        row.plays,
+    )
