@@ -165,10 +165,6 @@ def _method(one: Any, contract: type[Defense] | type[Attack]) -> str | NamedMeth
         return one
     if not isinstance(one, contract):
         raise ValueError(f"{one!r} is no {contract.__name__.lower()}; give a name or an object")
-    if type(one).__module__ == "__main__" or "." in type(one).__qualname__:
-        raise ValueError(
-            f"{type(one).__name__}: worker processes cannot import it; write the class at the top of a module (a file)"
-        )
     defaults = {name: parameter.default for name, parameter in inspect.signature(type(one)).parameters.items()}
     own = one.get_params()
     given = {name: value for name, value in describe(one).items() if own[name] != defaults[name]}

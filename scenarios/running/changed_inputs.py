@@ -22,11 +22,12 @@ class ChangedInput(Exception):  # noqa: N818 (the name says what happened)
 def shared_in(secret: Any, game: Any) -> dict[str, Any]:
     """Parts of what a game drew that methods may reach, by name.
 
-    Where the adversary chooses first, each trial draws its own people; there it is the population that trials share.
+    Where the adversary chooses first, each trial draws its own people; such trials share domains and hierarchies.
     """
     names = [field.name for field in fields(secret)] if is_dataclass(secret) else list(vars(secret))
     parts = {name: getattr(secret, name) for name in names}
-    return {**parts, "population": game.records} if game.lets_choose else parts
+    shared = {"domains": game.records.domains, "hierarchies": game.records.hierarchies} if game.lets_choose else {}
+    return {**parts, **shared}
 
 
 def check_defense_input(defense: Defense, given: Untouched) -> None:
