@@ -11,6 +11,7 @@ from numpy.random import Generator
 from attacks.base.attack import Attack
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
+from scenarios.running.fingerprint import PACKAGES, modules
 from scenarios.running.foreign_code import definition_place
 from scenarios.running.untouched import Untouched
 
@@ -52,8 +53,11 @@ def check_attack_input(attack: Attack, *given: Untouched) -> None:
 def guarded(defense: Defense) -> Defense:
     """The same defense, which raises `ChangedInput` if its `apply` changes its records.
 
-    It serves where records are drawn for one trial alone, inside of the play.
+    It serves where records are drawn for one trial alone, inside of the play. The project's own defenses stay as they
+    are, since the conformance suite holds them to it and some games apply them thousands of times.
     """
+    if all(name.partition(".")[0] in PACKAGES for name in modules(defense)):
+        return defense
     same = copy.copy(defense)
 
     def apply(records: Microdata, rng: Generator) -> Any:

@@ -186,6 +186,7 @@ def test_lazy_exports_lead_to_the_module_that_defines_them(folder):
     fingerprint.look_again()
     assert {"defenses.pram.matrix", "defenses.pram.optimal"} <= set(closure(["explained_helper"]))
     (folder / "explained_helper.py").write_text("from defenses.pram import pk\nUNIT = pk\n")
+    fingerprint.look_again()
     found = closure(["explained_helper"])
     assert "defenses.pram.matrix" in found
     assert "defenses.pram.histogram_estimate" not in found
