@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
@@ -94,6 +95,11 @@ def run(
     dataset = None if data is None else _dataset(data, roles)
     for note in () if dataset is None else dataset.notes:
         display.say(note)
+    if dataset is not None and roles is None and dataset is not data:
+        columns = ", ".join(map(str, dataset.records.frame.columns))
+        warnings.warn(f"no roles are given, so that all columns take part: {columns}; name roles=", stacklevel=2)
+    elif dataset is not None and dataset.left_out:
+        warnings.warn(f"columns without a role are left out: {', '.join(dataset.left_out)}", stacklevel=2)
     changes = Changes(
         defenses=tuple(_method(one, Defense) for one in _listed(defenses, "defenses")),
         attacks=tuple(_method(one, Attack) for one in _listed(attacks, "attacks")),
@@ -166,10 +172,6 @@ def _method(one: Any, contract: type[Defense] | type[Attack]) -> str | NamedMeth
         return one
     if not isinstance(one, contract):
         raise ValueError(f"{one!r} is no {contract.__name__.lower()}; give a name or an object")
-    if type(one).__module__ == "__main__" or "." in type(one).__qualname__:
-        raise ValueError(
-            f"{type(one).__name__}: worker processes cannot import it; write the class at the top of a module (a file)"
-        )
     defaults = {name: parameter.default for name, parameter in inspect.signature(type(one)).parameters.items()}
     own = one.get_params()
     given = {name: value for name, value in describe(one).items() if own[name] != defaults[name]}

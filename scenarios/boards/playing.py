@@ -14,6 +14,7 @@ from leaderboard.result import Result
 from leaderboard.runs import record_run
 from leaderboard.store import Store
 from scenarios.running.interrupts import terminable
+from scenarios.running.loaded_code import check_loaded
 from scenarios.running.plan import NamedMethod, Plan, read_plans
 from scenarios.running.provenance import provenance
 from scenarios.running.runner import Backend, Listener
@@ -81,7 +82,8 @@ def changed_plans(sources: Sequence[str], dataset: Dataset | None, changes: Chan
     Raises
     ------
     ValueError
-        If a scenario or method does not exist, or two scenarios have one name.
+        If a scenario or method does not exist, two scenarios have one name, or a method's file has changed since it was
+        loaded.
     """
     plans = [
         plan.filtered(changes.defenses, changes.attacks)
@@ -92,6 +94,7 @@ def changed_plans(sources: Sequence[str], dataset: Dataset | None, changes: Chan
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"two scenarios are named {name!r}")
+    check_loaded(plans)
     return [_changed(plan, changes) for plan in plans]
 
 

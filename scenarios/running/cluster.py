@@ -10,12 +10,11 @@ import threading
 from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from leaderboard.result import Result
-from scenarios.running.fingerprint import closure, modules, versions
+from scenarios.running.fingerprint import closure, look_again, modules, versions
 from scenarios.running.limits import Limits
 from scenarios.running.plan import Plan
 from scenarios.running.supervisor import Stopped, Supervisor
@@ -130,7 +129,6 @@ def distributed() -> Any:
         ) from None
 
 
-@cache
 def environment(names: tuple[str, ...]) -> dict[str, str]:
     """Versions of numeric packages and source hashes of modules, which must agree on all machines of a run."""
     return {**versions(), **closure(names)}
@@ -187,6 +185,7 @@ def _plugin(share: _Share) -> Any:
 def keep(share: _Share) -> None:
     """Store the plan in this process, so that it can play the plan's units."""
     sys.path += [folder for folder in share.folders if folder not in sys.path]
+    look_again()
     _shares[share.name] = share
 
 

@@ -55,7 +55,7 @@ def sources(method: Any) -> dict[str, str]:
 
 def modules(method: Any) -> tuple[str, ...]:
     """Modules of a method's class and of the classes of methods among its parameters."""
-    return tuple(sorted({type(part).__module__ for part in _parts(method)}))
+    return tuple(sorted({type(part).__module__ for part in parts_of(method)}))
 
 
 def closure(names: Iterable[str]) -> dict[str, str]:
@@ -67,47 +67,63 @@ def closure(names: Iterable[str]) -> dict[str, str]:
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name not in seen and _file(name):
+        if name not in seen and source_file(name):
             seen[name], imported = _read(name)
             waiting += imported
     return dict(sorted(seen.items()))
 
 
-def _parts(value: Any) -> Iterable[Parametrized]:
+def look_again() -> None:
+    """Look for changed files the next time that something is hashed; between two calls, files count as unchanged."""
+    importlib.invalidate_caches()
+    for cached in (_read, source_file, _exports):
+        cached.cache_clear()
+
+
+def parts_of(value: Any) -> Iterator[Parametrized]:
     """A method and the methods among its parameters, itself first."""
     if isinstance(value, Parametrized):
         yield value
         for part in value.get_params().values():
-            yield from _parts(part)
+            yield from parts_of(part)
     elif isinstance(value, Mapping):
         for part in value.values():
-            yield from _parts(part)
+            yield from parts_of(part)
     elif isinstance(value, list | tuple):
         for part in value:
-            yield from _parts(part)
+            yield from parts_of(part)
 
 
 @cache
 def _read(module: str) -> tuple[str, tuple[str, ...]]:
     """Hash of a module's code, and the modules that it imports."""
-    source = Path(_file(module)).read_text(encoding="utf-8")
+    file = source_file(module)
+    state = Path(file).stat()
+    code, statements = _parsed(file, state.st_mtime_ns, state.st_size)
+    return code, tuple(dict.fromkeys(_imports(module, statements)))
+
+
+@cache
+def _parsed(file: str, modified: int, size: int) -> tuple[str, tuple[ast.Import | ast.ImportFrom, ...]]:
+    """Hash of a file's code, and its import statements; a file is read again once its time or its size is another."""
+    source = Path(file).read_text(encoding="utf-8")
     tree = ast.parse(source)
     code = hashlib.sha256(code_text(source, tree).encode()).hexdigest()
-    return code, tuple(dict.fromkeys(_imports(module, tree)))
+    return code, tuple(node for node in _statements(tree) if isinstance(node, ast.Import | ast.ImportFrom))
 
 
-def _imports(module: str, tree: ast.Module) -> Iterator[str]:
+def _imports(module: str, statements: Iterable[ast.Import | ast.ImportFrom]) -> Iterator[str]:
     """Modules that a module imports, including the modules of names imported from packages.
 
     A lazy package names the module of each export in its stub. If such a package is imported as a whole, all of these
     modules count.
     """
-    package = module if Path(_file(module)).name == "__init__.py" else module.rpartition(".")[0]
-    for node in _statements(tree):
+    package = module if Path(source_file(module)).name == "__init__.py" else module.rpartition(".")[0]
+    for node in statements:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield from (alias.name, *_exports(alias.name).values())
-        elif isinstance(node, ast.ImportFrom):
+        else:
             origin = _absolute(node, package)
             exports = _exports(origin)
             yield origin
@@ -136,7 +152,7 @@ def _absolute(node: ast.ImportFrom, package: str) -> str:
 @cache
 def _exports(package: str) -> dict[str, str]:
     """Module of each name that a package's stub exports; empty without a stub."""
-    file = Path(_file(package))
+    file = Path(source_file(package))
     stub = file.parent / "__init__.pyi"
     if file.name != "__init__.py" or not stub.is_file():
         return {}
@@ -149,7 +165,7 @@ def _exports(package: str) -> dict[str, str]:
 
 
 @cache
-def _file(module: str) -> str:
+def source_file(module: str) -> str:
     """Source file of a project or user module; empty for an installed or missing module."""
     top = module.partition(".")[0]
     own = top in PACKAGES

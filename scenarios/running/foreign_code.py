@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import sysconfig
@@ -48,7 +49,40 @@ def foreign_place(error: BaseException) -> str:
     ''
     """
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        is_installed = {"site-packages", "dist-packages"} & set(Path(frame.filename).parts)
-        if not is_installed and not frame.filename.startswith(("<", *_OWN, *_INSTALLED)):
-            return printable(f" ({Path(frame.filename).name}, line {frame.lineno})")
+        if _is_foreign(frame.filename):
+            return _place(frame.filename, frame.lineno)
     return ""
+
+
+def definition_place(owner: type, name: str) -> str:
+    """File and line where a user's own class, or a class that it extends, defines a method.
+
+    Parameters
+    ----------
+    owner : type
+        The class.
+    name : str
+        Name of the method.
+
+    Returns
+    -------
+    str
+        Such as `` (mine.py, line 9)``, or an empty text for code that is not the user's.
+
+    Examples
+    --------
+    >>> from defenses import Mondrian
+    >>> definition_place(Mondrian, "apply")
+    ''
+    """
+    code = getattr(inspect.unwrap(getattr(owner, name, owner)), "__code__", None)
+    return "" if code is None or not _is_foreign(code.co_filename) else _place(code.co_filename, code.co_firstlineno)
+
+
+def _is_foreign(file: str) -> bool:
+    is_installed = {"site-packages", "dist-packages"} & set(Path(file).parts)
+    return not is_installed and not file.startswith(("<", *_OWN, *_INSTALLED))
+
+
+def _place(file: str, line: int | None) -> str:
+    return printable(f" ({Path(file).name}, line {line})")

@@ -81,7 +81,7 @@ def serve(connection: Connection, crashes: Connection, plan: bytes, folders: Seq
     """
     _become_worker(crashes)
     sys.path += [folder for folder in folders if folder not in sys.path]
-    worker = Worker(pickle.loads(plan))  # noqa: S301 (the bytes come from the process that started this one)
+    worker = Worker(pickle.loads(plan), plan)  # noqa: S301 (the bytes come from the process that started this one)
     connection.send(Message())
     while True:
         try:

@@ -11,6 +11,8 @@ from defenses.base.guarantee import Guarantee
 from leaderboard.failure_log import FailureLog
 from leaderboard.result import FAILURES, Result
 from leaderboard.store import Store
+from metrics.printable import one_line
+from scenarios.running.foreign_code import definition_place, foreign_place
 from scenarios.running.interrupts import signal_of
 from scenarios.running.local import LocalProcesses
 from scenarios.running.plan import Plan
@@ -61,16 +63,27 @@ def guarantees(plan: Plan) -> tuple[Guarantee, ...]:
     Raises
     ------
     ValueError
-        If a defense's parameters do not fit the records. The message names the defense.
+        If a defense's parameters do not fit the records, its `check` or `guarantee` fails, or it returns no guarantee.
+        The message names the defense.
     """
     secret = plan.games[0].draw(generator(plan.seed, plan.name, "draw", 0))
     promises = []
     for entry in plan.defenses:
         try:
             entry.method.check(secret.records)
-            promises.append(entry.method.guarantee(secret.records))
+            promise = entry.method.guarantee(secret.records)
         except ValueError as error:
-            raise ValueError(f"{entry.name}: {error}") from None
+            raise ValueError(f"{entry.name}: {error}{foreign_place(error)}") from None
+        except Exception as error:
+            raise ValueError(
+                f"{entry.name}: {type(error).__name__}: {one_line(error)}{foreign_place(error)}"
+            ) from error
+        if not isinstance(promise, Guarantee):
+            raise ValueError(
+                f"{entry.name}.guarantee must return a Guarantee, got {type(promise).__name__}: return a "
+                f"defenses.Guarantee, such as Guarantee(k=5){definition_place(type(entry.method), 'guarantee')}"
+            )
+        promises.append(promise)
     return tuple(promises)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,10 +15,18 @@ from leaderboard.result import canonical
 from metrics.score import Score, Scores
 from scenarios.games.playing import attack_release, make_release, play_alone
 from scenarios.methods import describe, game_settings
+from scenarios.running.changed_inputs import (
+    ChangedInput,
+    check_attack_input,
+    check_defense_input,
+    guarded,
+    shared_in,
+)
 from scenarios.running.failure import reason_of, status_of
 from scenarios.running.plan import Plan
 from scenarios.running.scores import checked_game_scores, checked_measures
 from scenarios.running.units import Unit
+from scenarios.running.untouched import Untouched
 from scenarios.seeds import generator
 from scenarios.user_warnings import user_warnings
 
@@ -46,6 +55,14 @@ class Ending:
     created: str = ""
 
 
+@dataclass(frozen=True)
+class _Draw:
+    """What a game drew for a play, and what it held then."""
+
+    secret: Any
+    untouched: Untouched
+
+
 Begin = Callable[[str, Sequence[int]], None]
 End = Callable[[Ending], None]
 
@@ -58,10 +75,16 @@ class Worker:
     ----------
     plan : Plan
         Scenario, defenses, attacks and number of plays.
+    packed : bytes
+        The pickled plan, from which a plan that a method has changed is restored; made if it is not given.
     """
 
     plan: Plan
-    secrets: dict[tuple[int, int], Any] = field(default_factory=dict)
+    packed: bytes = field(default=b"", repr=False)
+    draws: dict[tuple[int, int], _Draw] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.packed = self.packed or pickle.dumps(self.plan)
 
     def play(self, unit: Unit, begin: Begin, end: End) -> None:
         """Play the results of a unit; a failure is recorded as a result, and independent trials still run.
@@ -75,13 +98,47 @@ class Worker:
         end : callable
             Called with the outcome of each result.
         """
+        ended = set[int]()
+
+        def finish(ending: Ending) -> None:
+            ended.add(ending.result)
+            end(ending)
+
+        try:
+            self._play(unit, begin, finish)
+        except ChangedInput:
+            # What the method changed is shared: draws, release and plan are made anew for the results that are left.
+            self.plan, self.draws = pickle.loads(self.packed), {}  # noqa: S301 (the bytes come from this machine)
+            left = [result for result in range(len(unit.results)) if result not in ended]
+            if left:
+                self.play(
+                    unit.only(left),
+                    lambda step, charged: begin(step, [left[result] for result in charged]),
+                    lambda ending: end(replace(ending, result=left[ending.result])),
+                )
+
+    def _play(self, unit: Unit, begin: Begin, end: End) -> None:
+        """Play the results of a unit until a method changes what it was given.
+
+        Raises
+        ------
+        ChangedInput
+            If a method has; its results have ended as errors.
+        """
         everything = range(len(unit.results))
         first = 1 if unit.release else 0
-        secret, failure = self._drawn(0, unit.play, partial(begin, "the draw", everything))
+        draw, failure = self._drawn(0, unit.play, partial(begin, "the draw", everything))
         if failure is None:
             begin("the defense", everything)
+            started = time.perf_counter()
             with user_warnings() as texts:
-                outcome, failure = _tried("the defense failed: ", lambda: self._release(unit, secret))
+                outcome, failure = _tried("the defense failed: ", lambda: self._release(unit, draw.secret))
+            try:
+                check_defense_input(self.plan.defenses[unit.defense].method, draw.untouched)
+            except ChangedInput as changed:
+                for result in everything:
+                    end(_ended(result, started, status="error", reason=str(changed)))
+                raise
         if failure is not None:
             for result in everything:
                 end(failure(result))
@@ -90,36 +147,45 @@ class Worker:
         if unit.release:
             begin("the measuring of utility", [0])
             # The time of a release is the time to make it, without measuring its utility.
-            measured = _timed(0, lambda: _measured(self.plan.games[0].utility(secret, release)), seconds)
+            measured = _timed(0, lambda: _measured(self.plan.games[0].utility(draw.secret, release)), seconds)
             if measured.status == "ok":
                 measured = replace(measured, reason="; ".join([*texts, *filter(None, [measured.reason])]))
             end(measured)
+        untouched = Untouched(release=published)
         for game in dict.fromkeys(game for game, _, _ in unit.trials):
             trials = [
                 (first + position, attack) for position, (other, attack, _) in enumerate(unit.trials) if other == game
             ]
             charged = [result for result, _ in trials]
-            secret, failure = self._drawn(game, unit.play, partial(begin, "the draw", charged))
+            draw, failure = self._drawn(game, unit.play, partial(begin, "the draw", charged))
             for result, attack in trials:
                 if failure is not None:
                     end(failure(result))
-                else:
-                    begin("the trial", [result])
-                    end(_timed(result, self._trial(unit, game, attack, secret, published)))
+                    continue
+                begin("the trial", [result])
+                started = time.perf_counter()
+                try:
+                    ending = _timed(result, self._trial(unit, game, attack, draw.secret, published))
+                    check_attack_input(self.plan.attacks[attack].method, draw.untouched, untouched)
+                except ChangedInput as changed:
+                    end(_ended(result, started, status="error", reason=str(changed)))
+                    raise
+                end(ending)
 
     def _drawn(self, game: int, play: int, begin: Callable[[], None]) -> tuple[Any, Callable[[int], Ending] | None]:
-        """The secret of a play, from the cache or freshly drawn, or the failure of the draw."""
+        """The draw of a play, from the cache or fresh, or the failure of the draw."""
         game = self.plan.draw_of(game)
-        if (game, play) in self.secrets:
-            return self.secrets[game, play], None
+        if (game, play) in self.draws:
+            return self.draws[game, play], None
         begin()
-        while len(self.secrets) >= CACHED_PLAYS * len(self.plan.games):
-            self.secrets.pop(next(iter(self.secrets)))
+        while len(self.draws) >= CACHED_PLAYS * len(self.plan.games):
+            self.draws.pop(next(iter(self.draws)))
         rng = generator(self.plan.seed, self.plan.name, "draw", play)
         secret, failure = _tried("the draw failed: ", lambda: self.plan.games[game].draw(rng))
-        if failure is None:
-            self.secrets[game, play] = secret
-        return secret, failure
+        if failure is not None:
+            return None, failure
+        self.draws[game, play] = _Draw(secret, Untouched(**shared_in(secret, self.plan.games[game])))
+        return self.draws[game, play], None
 
     def _names(self, unit: Unit) -> tuple[Any, ...]:
         entry = self.plan.defenses[unit.defense]
@@ -144,7 +210,7 @@ class Worker:
             who = (plan.attacks[attack].name, canonical(describe(attacker)))
             rng = generator(plan.seed, *self._names(unit), "attack", variant, *who)
             if rules.lets_choose:
-                return checked_game_scores(play_alone(defense, attacker, rules, rng)[2])
+                return checked_game_scores(play_alone(guarded(defense), attacker, rules, rng)[2])
             return checked_game_scores(attack_release(defense, attacker, rules, secret, published, rng))
 
         return run
@@ -163,6 +229,8 @@ def _timed(result: int, run: Callable[[], Scores], seconds: float | None = None)
             scores = run()
     except NotApplicable as reason:
         return _ended(result, started, status="skipped", reason=str(reason))
+    except ChangedInput:
+        raise
     except BaseException as error:  # any failure of a method is a result, even SystemExit
         return _ended(result, started, status=status_of(error), reason=reason_of(error))
     return _ended(

@@ -185,3 +185,16 @@ def test_a_script_without_a_guard_of_its_main_module_is_played_once(tmp_path):
         timeout=200,
     )
     assert (done.stdout, done.stderr) == ("3\n", "")
+
+
+@pytest.mark.parametrize(
+    ("roles", "words"),
+    [
+        (None, "no roles are given, so that all columns take part: id, age; name roles="),
+        ({"quasi_identifiers": ["age"]}, "columns without a role are left out: id"),
+    ],
+)
+def test_columns_without_a_role_are_warned_of(roles, words):
+    frame = pd.DataFrame({"id": range(400), "age": [20 + number % 50 for number in range(400)]})
+    with pytest.warns(UserWarning, match=words):
+        run(data=frame, roles=roles, defenses=["Identity"], attacks=["NearestNeighbour"], plays=1)
