@@ -46,7 +46,8 @@ def _show_export(name: str) -> None:
     signature = inspect.signature(export)
     bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
     echo(f"{name}{signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)}", bold=True)
-    echo(f"\n{inspect.getdoc(export) or 'It has no docstring.'}\n")
+    # A class without a docstring would show that of its base class.
+    echo(f"\n{inspect.cleandoc(export.__doc__ or 'It has no docstring.')}\n")
     if name in queries():
         _show_private_answer(name)
     origin = export.__module__ if ":" in name else _package_of(export)
