@@ -2,6 +2,7 @@
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,11 @@ from run_tools import invoke
 from attacks import Decisions, LossThreshold
 from defenses import Release
 from scenarios import Game
-from scenarios.conformance.checks import Check, Prerequisite
+from scenarios.conformance.checks import Check, Prerequisite, require
 from scenarios.conformance.declarations import check_declarations, known_goals, known_kinds
 from scenarios.conformance.findings import findings
 
-CODE = """
+CODE = r"""
 import warnings
 
 import numpy as np
@@ -144,10 +145,16 @@ class PerRow(Attack):
         return Decisions(np.zeros(len(release.frame)))
 
 
-class RefusesGaps(Copies):
+class Asserting(Copies):
+    def apply(self, records, rng):
+        assert len(records) < 0, "two\nlines"  # here: Asserting
+        return super().apply(records, rng)
+
+
+class FewRefused(Copies):
     def apply(self, records, rng):
         if len(records) < 50:
-            raise RuntimeError(f"{len(records)} are too few")  # here: RefusesGaps
+            raise RuntimeError(f"{len(records)} are too few")  # here: FewRefused
         return super().apply(records, rng)
 """
 
@@ -191,6 +198,7 @@ def place(name):
         ("LongOrigin", "origin must hold 60 positions, one a row, got shape (63,)"),
         ("Unstorable", "parameter scale holds a ufunc, which cannot be stored with results"),
         ("Every2nd", "row 1 stems from record 2, but its origin is 1"),
+        ("Asserting", "AssertionError: two lines"),
         ("ManyNaN", "scores must not be NaN"),
         ("PerRow", "the release has 15 rows and 30 candidates"),
     ],
@@ -214,42 +222,33 @@ def test_a_warning_is_shown_once_with_its_line(folder):
 
 
 def test_checks_that_fail_for_one_reason_are_one_finding(folder):
-    result = invoke("check", "own_methods:RefusesGaps")
+    result = invoke("check", "own_methods:FewRefused")
     (failed,) = (line for line in result.output.splitlines() if line.startswith("FAILED"))
     assert "checks failed for one reason: RuntimeError: 40 are too few" in failed
-    assert place("RefusesGaps") in failed
+    assert place("FewRefused") in failed
     assert "        - releases no record, or gives a reason\n" in result.output
 
 
 def test_after_a_failed_prerequisite_nothing_is_run():
-    ran = []
-
-    def failing():
-        ran.append("first")
-        raise AssertionError("3 of 4, line 9)")
+    ran, passed = [], []
 
     def second():
         ran.append("second")
 
-    passed = []
+    failing = partial(require, False, "3 of 4, line 9)")
     found = findings(
         [Check("zero", lambda: None), Prerequisite("first", failing), Check("second", second)], passed.append
     )
-    assert (passed, ran, found.failures) == (["zero"], ["first"], {"3 of 4, line 9)": ["first"]})
+    assert (passed, ran, found.failures) == (["zero"], [], {"3 of 4, line 9)": ["first"]})
     assert found.left_out == ["second"]
 
 
 def test_reasons_of_different_lines_are_different_findings():
-    def failing(reason):
-        def run():
-            raise AssertionError(reason)
-
-        return run
-
-    reasons = ("3 rows (own.py, line 1)", "5 rows (own.py, line 1)", "3 rows (own.py, line 2)")
-    found = findings([Check(reason, failing(reason)) for reason in reasons], print)
-    assert found.failures == {reasons[0]: [reasons[0], reasons[1]], reasons[2]: [reasons[2]]}
-    assert found.failed == 3
+    first, second = "3 rows (own.py, line 17)", "3 rows (own.py, line 19)"
+    reasons = (first, "5 rows (own.py, line 17)", second, "3 rows", "12 rows")
+    found = findings([Check(reason, partial(require, False, reason)) for reason in reasons], print)
+    assert found.failures == {first: list(reasons[:2]), second: [second], "3 rows": list(reasons[3:])}
+    assert found.failed == 5
 
 
 @pytest.mark.parametrize(
