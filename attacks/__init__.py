@@ -4,10 +4,14 @@ The contract of attacks: knowledge, claims, and released cells beside candidates
     Attack: Base class of attacks, which make claims about people from a release.
     Claims: An attack's answer; a game scores the kinds that it takes.
     Decisions: Membership scores: one per person, higher for those whom the attack predicts to be members.
+    gower_distance: Gower's distance of every released row to every candidate, shape (rows, candidates), in [0, 1].
     Knowledge: Knowledge of an attacker beside the release.
     NotApplicable: Raised by an attack that cannot be applied to a release; the message gives the reason.
     Predicates: Predicates, each claimed to hold for exactly one original.
     RankedAnswers: Scored answers to each target, sparse; the attack abstains on a target without an answer.
+    shared_columns: Code the columns that the release and the candidates have in common, once for all attacks on a
+        release.
+    SharedColumn: A column that the release and the candidates have in common, both sides in coded form.
     ValueClaims: Claimed values of persons: an attribute, or cells of a reconstructed record.
 
 Linkage: which record a released row stems from.

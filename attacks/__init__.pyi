@@ -7,6 +7,9 @@ from .base.claims import Decisions as Decisions
 from .base.claims import Predicates as Predicates
 from .base.claims import RankedAnswers as RankedAnswers
 from .base.claims import ValueClaims as ValueClaims
+from .base.sides import SharedColumn as SharedColumn
+from .base.sides import gower_distance as gower_distance
+from .base.sides import shared_columns as shared_columns
 
 # linkage
 from .linkage.assignment_linkage import AssignmentLinkage as AssignmentLinkage

@@ -3,6 +3,8 @@
 The contract of defenses: records, releases, guarantees, channels and queries.
     Channel: The public description of a mechanism, for one release.
     ChannelPart: How one column, or several jointly, are released from a record.
+    check_integer: Raise ValueError naming the parameter unless `value` is an integer of at least `low`.
+    check_real: Raise ValueError naming the parameter unless `value` is a finite number in the interval.
     Defense: A method to publish records.
     Guarantee: The privacy guarantee of every release of a defense; a field that is None is not promised.
     Hierarchy: Ever coarser levels of a column's values; level 0 is the value itself.

@@ -8,6 +8,8 @@ from .base.defense import rowwise_release as rowwise_release
 from .base.guarantee import Guarantee as Guarantee
 from .base.hierarchy import Hierarchy as Hierarchy
 from .base.microdata import Microdata as Microdata
+from .base.parameters import check_integer as check_integer
+from .base.parameters import check_real as check_real
 from .base.pipeline import Pipeline as Pipeline
 from .base.release import MicrodataRelease as MicrodataRelease
 from .base.release import ModelRelease as ModelRelease

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from scenarios.methods import exported, suggestion
+from scenarios.methods import class_at, exported, suggestion
 
 if TYPE_CHECKING:
     from defenses.base.queries import Query
@@ -60,13 +60,15 @@ def queries() -> dict[str, type[Query]]:
 
 
 def look_up(name: str) -> object:
-    """The method, mechanism, metric or query of a name.
+    """The method, mechanism, metric or query of a name, or the class that ``module:Class`` names.
 
     Raises
     ------
     ValueError
         If nothing has this name; the nearest name is suggested.
     """
+    if ":" in name:
+        return class_at(name)
     from scenarios.auditing.names import mechanisms
 
     described: dict[str, object] = {**metrics(), **mechanisms(), **queries()}

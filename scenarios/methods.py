@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from defenses.base.parametrized import Parametrized
+from scenarios.code_places import defined_at
 
 Method = Parametrized
 CONTRACTS = {
@@ -39,15 +40,15 @@ def exported(package: str) -> dict[str, type[Method]]:
     return {name: value for name, value in sorted(exports.items()) if _is_method(value, package)}
 
 
-def find(name: str, package: str) -> type[Method]:
+def find(name: str, *packages: str) -> type[Method]:
     """Class of a method.
 
     Parameters
     ----------
     name : str
         Name of an exported class, or ``module:Class``. The current folder is searched last for such a module.
-    package : {"defenses", "attacks", "scenarios", "questions", "experiments"}
-        Kind of the method.
+    *packages : {"defenses", "attacks", "scenarios", "questions", "experiments"}
+        Kinds that the method may have.
 
     Raises
     ------
@@ -60,13 +61,16 @@ def find(name: str, package: str) -> type[Method]:
     'Mondrian'
     """
     if ":" in name:
-        return _elsewhere(name, package)
-    module = importlib.import_module(CONTRACTS[package][0])
-    # Importing the module of this one method alone saves seconds.
-    method: type[Method] | None = getattr(module, name) if name in module.__all__ else None
-    if method is not None and _is_method(method, package):
-        return method
-    raise ValueError(f"there is no {_kind(package)} {name!r}{suggestion(name, exported(package))}")
+        return _elsewhere(name, *(_contract(package) for package in packages))
+    for package in packages:
+        module = importlib.import_module(CONTRACTS[package][0])
+        # Importing the module of this one method alone saves seconds.
+        method: type[Method] | None = getattr(module, name) if name in module.__all__ else None
+        if method is not None and _is_method(method, package):
+            return method
+    known = [other for package in packages for other in exported(package)]
+    kinds = " or ".join(CONTRACTS[package][1].lower() for package in packages)
+    raise ValueError(f"there is no {kinds} {name!r}{suggestion(name, known)}")
 
 
 def class_at(name: str) -> type[Any]:
@@ -80,6 +84,10 @@ def class_at(name: str) -> type[Any]:
     module_name, _, class_name = name.partition(":")
     if not module_name or not class_name:
         raise ValueError(f"{name!r} must name a module and a class, as in mymodule:MyClass")
+    if "/" in module_name or module_name.endswith(".py"):
+        file = Path(module_name)
+        where = ", without .py" if file.parent == Path() else f", in the folder {file.parent}"
+        raise ValueError(f"{name!r} must name a module, not a file: write {file.stem}:{class_name}{where}")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)
@@ -165,12 +173,12 @@ def _build(table: Mapping[str, Any], method: type[Method], package: str) -> Any:
 
 def describe(method: Method) -> dict[str, Any]:
     """Parameters of a method as JSON values; a parameter that is itself a method becomes ``{"use": name, ...}``."""
-    return {name: _described(value) for name, value in method.get_params().items()}
+    return {name: described_value(value) for name, value in method.get_params().items()}
 
 
 def game_settings(game: Any) -> dict[str, Any]:
     """A game's parameters except for its records, as JSON values."""
-    return {name: _described(value) for name, value in game.settings().items()}
+    return {name: described_value(value) for name, value in game.settings().items()}
 
 
 def source_name(method: Method) -> str:
@@ -193,14 +201,10 @@ def _is_method(value: Any, package: str) -> bool:
     return inspect.isclass(value) and issubclass(value, _contract(package)) and not inspect.isabstract(value)
 
 
-def _kind(package: str) -> str:
-    return CONTRACTS[package][1].lower()
-
-
 def _find_part(name: str, package: str) -> type[Method]:
     """Class of a part of another method, or of a method of this kind."""
     if ":" in name:
-        return _elsewhere(name, package, Parametrized)
+        return _elsewhere(name, Parametrized)
     for exporter in PARTS.get(package, ()):
         module = importlib.import_module(exporter)
         part = getattr(module, name) if name in module.__all__ else None
@@ -209,12 +213,21 @@ def _find_part(name: str, package: str) -> type[Method]:
     return find(name, package)
 
 
-def _elsewhere(name: str, package: str, base: type[Method] | None = None) -> type[Method]:
-    base = base or _contract(package)
+def _elsewhere(name: str, *contracts: type[Method]) -> type[Method]:
     method = class_at(name)
-    if not issubclass(method, base) or inspect.isabstract(method):
-        raise ValueError(f"{name!r} is no {_kind(package)}: it must be a concrete subclass of {base.__name__}")
+    if not issubclass(method, contracts):
+        kinds = " or ".join(contract.__name__ for contract in contracts)
+        raise ValueError(f"{name!r} must be a subclass of {kinds}{defined_at(method)}")
+    if inspect.isabstract(method):
+        missing = ", ".join(_call(method, name) for name in sorted(vars(method)["__abstractmethods__"]))
+        raise ValueError(f"{method.__name__} is abstract: it lacks {missing}{defined_at(method)}")
     return method
+
+
+def _call(method: type[Method], name: str) -> str:
+    """A method of a class with the names of its arguments, such as ``apply(records, rng)``."""
+    arguments = [argument for argument in inspect.signature(getattr(method, name)).parameters if argument != "self"]
+    return f"{name}({', '.join(arguments)})"
 
 
 def built_value(value: Any, package: str) -> Any:
@@ -226,11 +239,12 @@ def built_value(value: Any, package: str) -> Any:
     return value
 
 
-def _described(value: Any) -> Any:
+def described_value(value: Any) -> Any:
+    """Value of a parameter as JSON has it; `built_value` is the inverse."""
     if isinstance(value, Parametrized):
         return {"use": source_name(value), **describe(value)}
     if isinstance(value, Mapping):
-        return {str(key): _described(item) for key, item in value.items()}
+        return {str(key): described_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_described(item) for item in value]
+        return [described_value(item) for item in value]
     return value.item() if hasattr(value, "item") else value

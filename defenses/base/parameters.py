@@ -11,7 +11,29 @@ GREATEST = sys.float_info.max
 
 
 def check_integer(name: str, value: Any, *, low: int) -> None:
-    """Raise ValueError naming the parameter unless `value` is an integer of at least `low`."""
+    """Raise ValueError naming the parameter unless `value` is an integer of at least `low`.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    value : object
+        What was given; true and false are no integers.
+    low : int
+        Smallest integer allowed.
+
+    Raises
+    ------
+    ValueError
+        If it is none; says what is right.
+
+    Examples
+    --------
+    >>> from defenses import check_integer
+    >>> check_integer("base", 0, low=1)
+    Traceback (most recent call last):
+    ValueError: base must be an integer of at least 1, got 0
+    """
     import numpy as np
 
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
@@ -27,7 +49,31 @@ def check_real(
     open_low: bool = False,
     open_high: bool = False,
 ) -> None:
-    """Raise ValueError naming the parameter unless `value` is a finite number in the interval."""
+    """Raise ValueError naming the parameter unless `value` is a finite number in the interval.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    value : object
+        What was given; true and false are no numbers.
+    low, high : float
+        Ends of the interval.
+    open_low, open_high : bool
+        Whether the interval leaves that end out.
+
+    Raises
+    ------
+    ValueError
+        If it is none; says what is right.
+
+    Examples
+    --------
+    >>> from defenses import check_real
+    >>> check_real("smoothing", float("inf"), low=0, open_low=True)
+    Traceback (most recent call last):
+    ValueError: smoothing must be a finite number in (0, inf), got inf
+    """
     import numpy as np
 
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

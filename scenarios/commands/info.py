@@ -15,13 +15,14 @@ Examples:
   tokumei info bank
   tokumei info k_anonymity
   tokumei info Correlation
+  tokumei info mymodule:MyAttack
 """
 
 
 @click.command(epilog=EPILOG)
 @click.argument("name")
 def info(name: str) -> None:
-    """Describe NAME: a defense, mechanism, query, attack, game, metric, scenario or data set."""
+    """Describe NAME: a defense, mechanism, query, attack, game, metric, scenario or data set, or your module:Class."""
     from scenarios.datasets import dataset_names
     from scenarios.files.scenario_file import library
 
@@ -37,7 +38,7 @@ def info(name: str) -> None:
 
 
 def _show_export(name: str) -> None:
-    """Signature, docstring and source file of an exported class or function."""
+    """Signature, docstring and source file of an exported class or function, or of a user's class."""
     from scenarios.descriptions import look_up, queries
 
     export = look_up(name)
@@ -45,10 +46,12 @@ def _show_export(name: str) -> None:
     signature = inspect.signature(export)
     bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
     echo(f"{name}{signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)}", bold=True)
-    echo(f"\n{inspect.getdoc(export)}\n")
+    # A class without a docstring would show that of its base class.
+    echo(f"\n{inspect.cleandoc(export.__doc__ or 'It has no docstring.')}\n")
     if name in queries():
         _show_private_answer(name)
-    echo(f"from {_package_of(export)} import {name}    # {inspect.getsourcefile(export)}")
+    origin = export.__module__ if ":" in name else _package_of(export)
+    echo(f"from {origin} import {export.__name__}    # {inspect.getsourcefile(export)}")
 
 
 def _show_private_answer(name: str) -> None:

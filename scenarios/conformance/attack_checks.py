@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,9 @@ from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from defenses.grouping.mondrian.mondrian import Mondrian
 from defenses.perturbation.identity import Identity
-from scenarios.conformance.checks import Check, require
+from scenarios.code_places import defined_at
+from scenarios.conformance.checks import Check, Prerequisite, require
+from scenarios.conformance.declarations import known_goals
 from scenarios.conformance.people import example, people
 from scenarios.datasets.rating_table import rating_table
 from scenarios.games.candidate_file import CandidateFile
@@ -36,10 +38,26 @@ from scenarios.games.singling_out import SinglingOut
 from scenarios.games.sparse_ratings import SparseRatings
 from scenarios.questions.question import Question
 from scenarios.questions.reconstruction_question import ReconstructionQuestion
+from scenarios.running.foreign_code import foreign_place
 from scenarios.seeds import generator
 
-Inputs = tuple[Any, Knowledge]
-"""Release and knowledge."""
+
+class Inputs(NamedTuple):
+    """What an attack is given, and the game that scores its claims.
+
+    Attributes
+    ----------
+    release : Release or session
+        A view of the published release.
+    knowledge : Knowledge
+        The attacker's knowledge.
+    score : callable
+        ``score(claims)`` scores claims about this release, as the game does.
+    """
+
+    release: Any
+    knowledge: Knowledge
+    score: Callable[[Claims], Any]
 
 
 @dataclass(frozen=True)
@@ -141,17 +159,18 @@ def attack_checks(method: type[Attack]) -> Iterator[Check]:
     # Most checks use the same inputs, of which some change copies; two use the same claims.
     inputs = cache(partial(_inputs, method, stage))
     first = cache(partial(_first_run, method, stage, inputs))
-    yield "does not modify its inputs", partial(_unmodified, first)
-    yield "same seed, same claims", partial(_same_claims, method, stage, first)
+    yield Prerequisite("makes claims that a game can score", partial(_scored, method, stage, inputs, first))
+    yield Check("does not modify its inputs", partial(_unmodified, method, first))
+    yield Check("same seed, same claims", partial(_same_claims, method, stage, first))
     if stage.success is not None:
-        yield stage.success, partial(_succeeds, method, stage)
+        yield Check(stage.success, partial(_succeeds, method, stage))
     tables: dict[str, Callable[[], Microdata]] = {
         "missing values": lambda: people(40, generator(0, "missing"), missing=True),
         "constant columns": lambda: people(40, generator(0, "constant"), constant=True),
         "two people": lambda: people(2, generator(0, "two")),
     }
     for title, records in tables.items():
-        yield f"handles {title}", partial(_answers, method, stage, records)
+        yield Check(f"handles {title}", partial(_answers, method, stage, records))
     if method.kind != "microdata":
         return
     changes: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
@@ -161,9 +180,11 @@ def attack_checks(method: type[Attack]) -> Iterator[Check]:
         "a release of missing values": partial(_filled, cell=None),
     }
     for title, change in changes.items():
-        yield f"handles {title}, or gives a reason", partial(_changed, method, stage, inputs, change)
-    yield "handles an empty list of candidates, or gives a reason", partial(_no_candidates, method, stage, inputs)
-    yield "refuses tables without a common column", partial(_no_common_column, method, stage, inputs)
+        yield Check(f"handles {title}, or gives a reason", partial(_changed, method, stage, inputs, change))
+    yield Check(
+        "handles an empty list of candidates, or gives a reason", partial(_no_candidates, method, stage, inputs)
+    )
+    yield Check("refuses tables without a common column", partial(_no_common_column, method, stage, inputs))
 
 
 def _inputs(method: type[Attack], stage: Stage, records: Microdata | None = None) -> Inputs:
@@ -176,14 +197,40 @@ def _inputs(method: type[Attack], stage: Stage, records: Microdata | None = None
     groups = Mondrian(k=min(2, len(secret.records)))
     defense = groups if method.goal == "downcoding" else Identity()
     published = make_release(defense, game, secret, generator(0, "release"))[1]
-    return game.view(published, generator(0, "view")), game.knowledge(secret, defense)
+    return Inputs(
+        game.view(published, generator(0, "view")),
+        game.knowledge(secret, defense),
+        lambda claims: game.score(secret, published, claims, generator(0, "score")),
+    )
 
 
 def _run(method: type[Attack], stage: Stage, release: Any, knowledge: Knowledge) -> Claims:
     claims = example(method).run(release, knowledge, generator(0, "attack"))
     if not isinstance(claims, stage.claims):
-        raise AssertionError(f"an attack on {method.goal} makes {type(claims).__name__}, not {stage.claims.__name__}")
+        goals = [goal for goal, kinds in known_goals().items() if isinstance(claims, tuple(kinds))]
+        other = f", for which state goal = {' or '.join(map(repr, goals))}" if goals else ""
+        raise AssertionError(
+            f"run must return {stage.claims.__name__}, since the attack's goal is {method.goal!r}; "
+            f"got {_name(claims)}{other}{defined_at(method.run)}"
+        )
     return claims
+
+
+def _name(value: Any) -> str:
+    return "None" if value is None else type(value).__name__
+
+
+def _scored(
+    method: type[Attack], stage: Stage, inputs: Callable[[], Inputs], first: Callable[[], tuple[Claims, list[str]]]
+) -> None:
+    claims, _ = first()
+    release, knowledge, score = inputs()
+    try:
+        score(claims)
+    except Exception as error:  # a game may trip in any way over claims of a wrong size
+        rows = f"{len(release.frame)} rows and " if isinstance(release, MicrodataRelease) else ""
+        about = f"the release has {rows}{len(knowledge.candidates)} candidates"
+        raise AssertionError(f"the game cannot score the claims, {about}: {error}{defined_at(method.run)}") from None
 
 
 def _runs_or_refuses(method: type[Attack], stage: Stage, release: Any, knowledge: Knowledge) -> None:
@@ -196,15 +243,17 @@ def _runs_or_refuses(method: type[Attack], stage: Stage, release: Any, knowledge
 
 def _first_run(method: type[Attack], stage: Stage, inputs: Callable[[], Inputs]) -> tuple[Claims, list[str]]:
     """Claims of a run, and the parts of its inputs that it changed."""
-    before = [_tables(part) for part in inputs()]
-    claims = _run(method, stage, *inputs())
-    pairs = zip(inputs(), before, strict=True)
+    given = inputs()[:2]
+    before = [_tables(part) for part in given]
+    claims = _run(method, stage, *given)
+    pairs = zip(given, before, strict=True)
     return claims, [type(part).__name__ for part, tables in pairs if _tables(part) != tables]
 
 
-def _unmodified(first: Callable[[], tuple[Claims, list[str]]]) -> None:
+def _unmodified(method: type[Attack], first: Callable[[], tuple[Claims, list[str]]]) -> None:
     _, changed = first()
-    require(not changed, f"it changes the {' and the '.join(changed)}")
+    right = f"work on copies of their tables{defined_at(method.run)}"
+    require(not changed, f"run changes the {' and the '.join(changed)}; {right}")
 
 
 def _tables(inputs: Any) -> list[Any]:
@@ -220,9 +269,11 @@ def _tables(inputs: Any) -> list[Any]:
 
 def _same_claims(method: type[Attack], stage: Stage, first: Callable[[], tuple[Claims, list[str]]]) -> None:
     claims, _ = first()
-    again = _run(method, stage, *_inputs(method, stage))
+    again = _run(method, stage, *_inputs(method, stage)[:2])
+    right = f"draw from rng, not from np.random{defined_at(method.run)}"
     for name in vars(claims):
-        require(_same(getattr(claims, name), getattr(again, name)), f"{name} differs between equal seeds")
+        same = _same(getattr(claims, name), getattr(again, name))
+        require(same, f"two runs with one seed differ in {name} of the claims; {right}")
 
 
 def _same(first: Any, second: Any) -> bool:
@@ -238,12 +289,13 @@ def _same(first: Any, second: Any) -> bool:
 def _succeeds(method: type[Attack], stage: Stage) -> None:
     game = stage.game(people(400, generator(0, "people")))
     rate = play_alone(Identity(), example(method), game, generator(0, "play"))[2][method.goal].rate
-    require(rate is not None and rate >= 0.9, f"it reaches a rate of {rate} on a plain copy")
+    reached = rate is not None and rate >= 0.9
+    require(reached, f"it reaches a rate of {rate} on a plain copy, where 0.9 is required{defined_at(method.run)}")
 
 
 def _answers(method: type[Attack], stage: Stage, records: Callable[[], Microdata]) -> None:
     try:
-        _run(method, stage, *_inputs(method, stage, records()))
+        _run(method, stage, *_inputs(method, stage, records())[:2])
     except NotApplicable as reason:
         require("\n" not in str(reason), "the reason is not a single line")
 
@@ -267,17 +319,17 @@ def _with_changed_other(knowledge: Knowledge, change: Callable[[pd.DataFrame], p
 def _changed(
     method: type[Attack], stage: Stage, inputs: Callable[[], Inputs], change: Callable[[pd.DataFrame], pd.DataFrame]
 ) -> None:
-    release, knowledge = inputs()
+    release, knowledge, _ = inputs()
     _runs_or_refuses(method, stage, _released(change(release.frame)), _with_changed_other(knowledge, change))
 
 
 def _no_candidates(method: type[Attack], stage: Stage, inputs: Callable[[], Inputs]) -> None:
-    release, knowledge = inputs()
+    release, knowledge, _ = inputs()
     _runs_or_refuses(method, stage, release, dataclasses.replace(knowledge, candidates=knowledge.candidates.iloc[:0]))
 
 
 def _no_common_column(method: type[Attack], stage: Stage, inputs: Callable[[], Inputs]) -> None:
-    release, knowledge = inputs()
+    release, knowledge, _ = inputs()
 
     def renamed(frame: pd.DataFrame) -> pd.DataFrame:
         return frame.add_prefix("other ")
@@ -286,6 +338,8 @@ def _no_common_column(method: type[Attack], stage: Stage, inputs: Callable[[], I
         _run(method, stage, _released(renamed(release.frame)), _with_changed_other(knowledge, renamed))
     except (ValueError, NotApplicable) as error:
         words = str(error)
-        require("column" in words or "quasi-identifier" in words, "the error message does not mention columns")
+        named = "column" in words or "quasi-identifier" in words
+        require(named, f"the error message does not mention columns: {words}{foreign_place(error)}")
     else:
-        raise AssertionError("tables without a common column are accepted")
+        right = "run must raise ValueError or NotApplicable naming the columns, as shared_columns of attacks does"
+        raise AssertionError(f"tables without a common column are accepted; {right}{defined_at(method.run)}")

@@ -6,24 +6,31 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
-import pandas as pd
 
 from defenses.base.channel import Channel
 from defenses.base.defense import Defense
+from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
 from metrics.cells import read_cells
 from metrics.classes import k_anonymity
 from metrics.diversity import l_diversity
-from scenarios.conformance.checks import Check, require
+from scenarios.code_places import defined_at
+from scenarios.conformance.checks import Check, Prerequisite, require
+from scenarios.conformance.differences import difference
+from scenarios.conformance.origins import check_origins
 from scenarios.conformance.people import example, people
+from scenarios.conformance.trying import release_of
+from scenarios.running.foreign_code import foreign_place
 from scenarios.seeds import generator
 
 
 def defense_checks(method: type[Defense]) -> Iterator[Check]:
     """Checks of a defense on tables, each with its title."""
-    yield "does not modify its records", partial(_records_unmodified, method)
-    yield "same seed, same release", partial(_same_release, method)
+    yield Prerequisite("its guarantee is a Guarantee", partial(_guarantee, method))
+    yield Prerequisite("releases an ordinary table", partial(_ordinary, method))
+    yield Check("does not modify its records", partial(_records_unmodified, method))
+    yield Check("same seed, same release", partial(_same_release, method))
+    yield Check("each row's origin is the record that it copies", partial(check_origins, method))
     tables: dict[str, Callable[[], Microdata]] = {
         "sixty records": lambda: people(60, generator(0, "people")),
         "missing values": lambda: people(60, generator(0, "missing"), missing=True),
@@ -32,43 +39,51 @@ def defense_checks(method: type[Defense]) -> Iterator[Check]:
         "no record": lambda: people(0, generator(0, "none")),
     }
     for title, records in tables.items():
-        yield f"releases {title}, or gives a reason", partial(_releases, method, records)
-    yield "meets its guarantee on 20 tables", partial(_guarantee_met, method)
-    yield "its channel gives the truth a positive likelihood, and round-trips through TOML", partial(_channel, method)
-    yield "handles unseen categories", partial(_unseen, method)
+        yield Check(f"releases {title}, or gives a reason", partial(_releases, method, records))
+    yield Check("meets its guarantee on 20 tables", partial(_guarantee_met, method))
+    title = "its channel gives the truth a positive likelihood, and round-trips through TOML"
+    yield Check(title, partial(_channel, method))
+    yield Check("handles unseen categories", partial(_unseen, method))
 
 
-def _apply(method: type[Defense], records: Microdata, *names: str | int) -> MicrodataRelease:
-    release = example(method).apply(records, generator(0, *names))
-    if not isinstance(release, MicrodataRelease):
-        raise AssertionError(f"a {method.kind} defense makes a {type(release).__name__}")
-    return release
+def _guarantee(method: type[Defense]) -> None:
+    promised = example(method).guarantee(people(60, generator(0, "people")))
+    right = "guarantee must return a Guarantee, e.g. Guarantee(k=5)"
+    got = f"{type(promised).__name__}{defined_at(method.guarantee)}"
+    require(isinstance(promised, Guarantee), f"{right}; got {got}")
+
+
+def _ordinary(method: type[Defense]) -> None:
+    release_of(method, people(60, generator(0, "people")), "release")
 
 
 def _records_unmodified(method: type[Defense]) -> None:
     records = people(60, generator(0, "people"))
     before = records.frame.copy()
-    _apply(method, records, "release")
-    pd.testing.assert_frame_equal(records.frame, before)
+    release_of(method, records, "release")
+    changed = difference(before, records.frame)
+    right = f"copy it: released_frame(records) does{defined_at(method.apply)}"
+    require(not changed, f"apply changes {changed} of the records; {right}")
 
 
 def _same_release(method: type[Defense]) -> None:
     records = people(60, generator(0, "people"))
-    first, second = _apply(method, records, "release"), _apply(method, records, "release")
-    pd.testing.assert_frame_equal(first.frame, second.frame)
-    require(bool((first.origin == second.origin).all()), "origins differ between equal seeds")
+    first, second = release_of(method, records, "release"), release_of(method, records, "release")
+    changed = difference(first.frame, second.frame) or ("the origins" if (first.origin != second.origin).any() else "")
+    right = f"draw from rng, not from np.random{defined_at(method.apply)}"
+    require(not changed, f"two runs with one seed differ in {changed}; {right}")
 
 
 def _releases(method: type[Defense], table: Callable[[], Microdata]) -> None:
     records = table()
     try:
-        release = _apply(method, records, "release")
+        release = release_of(method, records, "release")
     except ValueError as error:
         message = str(error)
         require(bool(message) and "\n" not in message, "the error message is not a single line")
         # A single sensitive value cannot be made diverse, so such a table may be refused.
         ordinary = len(records) >= 60 and all(len(set(records.frame[name])) > 1 for name in records.sensitive)
-        require(not ordinary, f"an ordinary table is refused: {message}")
+        require(not ordinary, f"an ordinary table is refused: {message}{foreign_place(error)}")
         return
     original = set(records.frame["name"].dropna())
     for name in release.frame.columns:
@@ -82,7 +97,7 @@ def _guarantee_met(method: type[Defense]) -> None:
     for number in range(20):
         records = people(30 + 5 * number, generator(number, "promise"), missing=number % 3 == 0)
         promised = example(method).guarantee(records)
-        frame = _apply(method, records, "promise", number).frame
+        frame = release_of(method, records, "promise", number).frame
         if promised.k is not None:
             measured = k_anonymity(frame, records.quasi_identifiers)
             require(measured >= promised.k, f"k = {promised.k} is guaranteed and {measured} measured")
@@ -93,7 +108,7 @@ def _guarantee_met(method: type[Defense]) -> None:
 
 def _channel(method: type[Defense]) -> None:
     records = people(60, generator(0, "people"))
-    release = _apply(method, records, "release")
+    release = release_of(method, records, "release")
     if release.channel is None:
         return
     from_record = release.origin >= 0
@@ -115,6 +130,7 @@ def _unseen(method: type[Defense]) -> None:
     frame = records.frame.copy()
     frame.loc[3, "city"] = "Atlantis"
     try:
-        _apply(method, records.with_frame(frame), "release")
+        release_of(method, records.with_frame(frame), "release")
     except ValueError as error:
-        require("Atlantis" in str(error) or "city" in str(error), "the error message names neither column nor category")
+        named = "Atlantis" in str(error) or "city" in str(error)
+        require(named, f"the error message names neither column nor category{foreign_place(error)}")

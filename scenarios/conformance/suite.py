@@ -15,20 +15,42 @@ from attacks.base.attack import Attack
 from defenses.base.defense import Defense
 from defenses.base.parametrized import Parametrized
 from scenarios.conformance.attack_checks import attack_checks
-from scenarios.conformance.checks import Check, require
+from scenarios.conformance.checks import Check, Prerequisite, require
+from scenarios.conformance.declarations import (
+    check_constructor,
+    check_declarations,
+    check_signatures,
+    check_storable,
+    check_stored,
+    constructor_at,
+)
 from scenarios.conformance.defense_checks import defense_checks
 from scenarios.conformance.people import example
 
 
 def checks(method: type[Parametrized]) -> Iterator[Check]:
-    """Checks that apply to a class, each with its title."""
-    yield "parameters round-trip", partial(_parameters, method)
-    yield "parameters that are no numbers are refused", partial(_refused, method)
-    yield "pickles", partial(_pickles, method)
+    """Checks that apply to a class, each with its title; a `Prerequisite` stands before those that need it."""
+    if issubclass(method, Defense | Attack):
+        goal = " and goal" if issubclass(method, Attack) else ""
+        yield Prerequisite(f"its kind{goal} exist" + ("" if goal else "s"), partial(_declared, method))
+        yield Prerequisite("its methods take the contract's arguments", partial(check_signatures, method))
+    yield Prerequisite("every parameter has a default", partial(check_constructor, method))
+    yield Prerequisite("parameters are stored under their own names", partial(check_stored, method))
+    yield Check("parameters round-trip", partial(_parameters, method))
+    yield Check("parameters that are no numbers are refused", partial(_refused, method))
+    yield Check("parameters can be stored with results", partial(_storable, method))
+    yield Check("pickles", partial(_pickles, method))
     if issubclass(method, Defense) and method.kind == "microdata":
         yield from defense_checks(method)
     if issubclass(method, Attack):
         yield from attack_checks(method)
+
+
+def _declared(method: type[Parametrized]) -> None:
+    try:
+        check_declarations(method)
+    except ValueError as error:
+        raise AssertionError(str(error)) from None
 
 
 def _parameters(method: type[Parametrized]) -> None:
@@ -38,7 +60,8 @@ def _parameters(method: type[Parametrized]) -> None:
     require(method(**parameters) == instance, "the constructor does not restore get_params()")
     require(instance.clone().set_params(**parameters) == instance, "set_params(get_params()) changes something")
     for name, value in parameters.items():
-        require(getattr(instance, name) is value, f"{name} is not stored as it was given")
+        stored = f"store parameter {name} as self.{name}, as it was given{constructor_at(method)}"
+        require(getattr(instance, name) is value, stored)
     try:
         instance.set_params(no_such_parameter=1)
     except ValueError as error:
@@ -52,13 +75,27 @@ def _refused(method: type[Parametrized]) -> None:
     for name, value in instance.get_params().items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
+        helper = "check_integer" if isinstance(value, int) else "check_real"
+        right = (
+            f"the constructor must raise ValueError naming {name}, "
+            f"as {helper}({name!r}, {name}, low=...) of defenses does{constructor_at(method)}"
+        )
         for bad in (math.nan, math.inf, -math.inf, "1"):
             try:
                 instance.clone().set_params(**{name: bad})
             except ValueError as error:
-                require(name in str(error), f"the error about {name}={bad!r} does not name the parameter")
+                require(name in str(error), f"the error about {name}={bad!r} does not name the parameter; {right}")
+            except Exception as error:  # a constructor may raise anything
+                raise AssertionError(f"{name}={bad!r} raises {type(error).__name__}; {right}") from None
             else:
-                raise AssertionError(f"{name}={bad!r} is accepted")
+                raise AssertionError(f"{name}={bad!r} is accepted; {right}")
+
+
+def _storable(method: type[Parametrized]) -> None:
+    try:
+        check_storable(example(method))
+    except ValueError as error:
+        raise AssertionError(str(error)) from None
 
 
 def _pickles(method: type[Parametrized]) -> None:

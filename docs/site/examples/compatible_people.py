@@ -1,7 +1,6 @@
 """An attack in one file: the candidate who agrees with the row in most columns."""
 
-from attacks import Attack, RankedAnswers
-from attacks.base.sides import shared_columns
+from attacks import Attack, RankedAnswers, shared_columns
 
 
 class CompatiblePeople(Attack):

@@ -1,6 +1,6 @@
 """A defense in one file: ages rounded to a multiple."""
 
-from defenses import MicrodataDefense, released_frame, rowwise_release
+from defenses import MicrodataDefense, check_integer, released_frame, rowwise_release
 
 
 class RoundedAge(MicrodataDefense):
@@ -13,9 +13,8 @@ class RoundedAge(MicrodataDefense):
     """
 
     def __init__(self, *, base: int = 10) -> None:
+        check_integer("base", base, low=1)
         self.base = base
-        if not isinstance(base, int) or base < 1:
-            raise ValueError(f"base must be an integer of at least 1, got {base!r}")
 
     def apply(self, records, rng):
         """Release the records with rounded ages."""
