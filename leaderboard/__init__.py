@@ -54,6 +54,10 @@ Tables and exports of the board, and its HTML page
     promises_to_terminal: What promises cover as plain text of at most `width` characters a line; empty if nothing
         is known.
     render_page: HTML page of the board, which loads no external resources.
+    skip_tables: Tables of the attacks that were skipped, by scenario; none for a scenario in which every attack was
+        played.
+    skips_to_markdown: Skipped attacks as Markdown; empty if there are none.
+    skips_to_terminal: Skipped attacks as plain text of at most `width` characters a line; empty if there are none.
     to_csv: The board as CSV with the columns `BOARD_COLUMNS`; a missing value is an empty field.
     to_json: The board as a JSON list of objects: the CSV's columns and further fields.
     to_markdown: The board as Markdown, one table per scenario and variant.

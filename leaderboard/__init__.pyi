@@ -52,6 +52,9 @@ from .page import render_page as render_page
 from .promise_table import promises_to_markdown as promises_to_markdown
 from .promise_table import promises_to_terminal as promises_to_terminal
 from .promise_table import promise_tables as promise_tables
+from .skipped_attacks import skip_tables as skip_tables
+from .skipped_attacks import skips_to_markdown as skips_to_markdown
+from .skipped_attacks import skips_to_terminal as skips_to_terminal
 
 # Comparison of two boards, gates and history
 from .comparison import Change as Change

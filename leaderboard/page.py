@@ -19,6 +19,7 @@ from leaderboard.promise_table import promise_tables
 from leaderboard.promises import Promise
 from leaderboard.result import label
 from leaderboard.settings import settings_of
+from leaderboard.skipped_attacks import skip_tables
 from leaderboard.summary import SummaryTables
 from leaderboard.tables import grids, interval_text, place_title, plays_text, rank_texts
 
@@ -59,11 +60,11 @@ def render_page(
     grid = grids(pairs)
     styles = curve_styles({row.defense for row in rows}, kinds)
     scenarios = sorted({row.scenario for row in rows})
-    covered = promise_tables(promises)
+    covered, skipped = promise_tables(promises), skip_tables(pairs)
     places = [
         {
             **_place(group, grid.get((scenario, variant), {}), styles, exposures),
-            "promises": covered.get(scenario, []),
+            "promises": covered.get(scenario, []) + skipped.get(scenario, []),
             "left": summary and summary.left.get((scenario, variant)),
             "id": f"place-{index}",
             "title": place_title(scenario, variant),

@@ -204,9 +204,13 @@ def written_board(results: Sequence[Result], form: str, *, matrix: bool, promise
     rows = lb.rank(results)
     writers = {
         "table": lambda rows: below(
-            lb.to_terminal(rows, width=terminal_width()), lb.promises_to_terminal(promises, width=terminal_width())
+            lb.to_terminal(rows, width=terminal_width()),
+            lb.promises_to_terminal(promises, width=terminal_width()),
+            lb.skips_to_terminal(lb.matrix(results), width=terminal_width()),
         ),
-        "markdown": lambda rows: below(lb.to_markdown(rows), lb.promises_to_markdown(promises)),
+        "markdown": lambda rows: below(
+            lb.to_markdown(rows), lb.promises_to_markdown(promises), lb.skips_to_markdown(lb.matrix(results))
+        ),
         "csv": lb.to_csv,
         "json": lambda rows: lb.to_json(rows, promises),
         "latex": lb.latex_board,
@@ -221,9 +225,11 @@ def _shown(results: Sequence[Result], promises: Sequence[Promise]) -> tuple[list
     return shown_board(results, promises)
 
 
-def below(board: str, more: str) -> str:
-    """A board with more text below it, if there is any."""
-    return f"{board.rstrip()}\n\n{more}" if more else board
+def below(board: str, *more: str) -> str:
+    """A board with more texts below it, where there are any."""
+    for text in filter(None, more):
+        board = f"{board.rstrip()}\n\n{text}"
+    return board
 
 
 def written_summary(results: Sequence[Result], form: str) -> str:

@@ -12,6 +12,7 @@ from leaderboard.failure_log import FailureLog
 from leaderboard.result import FAILURES, Result
 from leaderboard.store import Store
 from metrics.printable import one_line
+from scenarios.conformance.declarations import check_declarations
 from scenarios.running.foreign_code import definition_place, foreign_place
 from scenarios.running.interrupts import signal_of
 from scenarios.running.local import LocalProcesses
@@ -64,8 +65,13 @@ def guarantees(plan: Plan) -> tuple[Guarantee, ...]:
     ------
     ValueError
         If a defense's parameters do not fit the records, its `check` or `guarantee` fails, or it returns no guarantee.
-        The message names the defense.
+        The message names the defense. So does one on a kind or goal of a class of one's own that no game knows, since
+        all its trials would be skipped.
     """
+    scored = {goal for game in plan.games for goal in game.takes}
+    for entry in (*plan.defenses, *plan.attacks):
+        if ":" in entry.name:
+            check_declarations(type(entry.method), scored)
     secret = plan.games[0].draw(generator(plan.seed, plan.name, "draw", 0))
     promises = []
     for entry in plan.defenses:

@@ -37,3 +37,17 @@ def test_a_guarantee_that_fails_names_class_file_and_line(folder, name, words):
     played = tokumei_here("run", "bank", "-d", "Identity", "-d", f"mine:{name}", "--plays", 1, cwd=folder)
     assert played.exit_code == 2
     assert words in played.stderr
+
+
+@pytest.mark.parametrize(
+    "declared", ['kind, goal = "microdata", "re-identification"', 'kind, goal = "table", "membership"']
+)
+def test_a_kind_or_goal_that_no_game_knows_is_refused(folder, declared):
+    """Every trial of it would be skipped, and the board would look complete."""
+    (folder / "theirs.py").write_text(
+        f"from attacks import NearestNeighbour\n\n\nclass Misspelt(NearestNeighbour):\n    {declared}\n"
+    )
+    played = tokumei_here("run", "bank", "-d", "Identity", "-a", "theirs:Misspelt", "--plays", 1, cwd=folder)
+    assert played.exit_code == 2
+    assert "Misspelt: there is no " in played.stderr
+    assert "(theirs.py, line 4)" in played.stderr
