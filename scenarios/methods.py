@@ -166,13 +166,39 @@ def _build(table: Mapping[str, Any], method: type[Method], package: str) -> Any:
     arguments = {name: built_value(value, package) for name, value in table.items() if name != "use"}
     check_parameter_names(str(table["use"]), arguments, method.parameter_names())
     try:
-        return method(**arguments)
+        made = method(**arguments)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{table['use']}: {error}") from error
+    except Exception as error:
+        words = f"the constructor must raise ValueError, got {type(error).__name__}: {error}"
+        raise ValueError(f"{table['use']}: {words}{defined_at(method.__init__)}") from error
+    check_parameters_stored(made)
+    return made
+
+
+def check_parameters_stored(method: Method) -> None:
+    """Check that each parameter is an attribute of its own name.
+
+    Raises
+    ------
+    ValueError
+        If one is not; names class and parameter, and the line of the constructor.
+    """
+    for name in method.parameter_names():
+        if not hasattr(method, name):
+            cls = type(method)
+            raise ValueError(f"{cls.__name__}: store parameter {name} as self.{name}{defined_at(cls.__init__)}")
 
 
 def describe(method: Method) -> dict[str, Any]:
-    """Parameters of a method as JSON values; a parameter that is itself a method becomes ``{"use": name, ...}``."""
+    """Parameters of a method as JSON values; a parameter that is itself a method becomes ``{"use": name, ...}``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not stored under its own name.
+    """
+    check_parameters_stored(method)
     return {name: described_value(value) for name, value in method.get_params().items()}
 
 

@@ -173,13 +173,13 @@ def _method(one: Any, contract: type[Defense] | type[Attack]) -> str | NamedMeth
     if not isinstance(one, contract):
         raise ValueError(f"{one!r} is no {contract.__name__.lower()}; give a name or an object")
     defaults = {name: parameter.default for name, parameter in inspect.signature(type(one)).parameters.items()}
-    own = one.get_params()
-    given = {name: value for name, value in describe(one).items() if own[name] != defaults[name]}
+    described, own = describe(one), one.get_params()
+    given = {name: value for name, value in described.items() if own[name] != defaults[name]}
     return NamedMethod(source_name(one), one, given)
 
 
 def _dataset(data: Any, roles: Mapping[str, Any] | FilePath | None) -> Dataset:
-    """The table with its roles, read from files; objects are written to temporary ones."""
+    """The table with its roles, read from files; objects are written to temporary ones, which no message names."""
     import pandas as pd
     import tomli_w
 
@@ -197,7 +197,14 @@ def _dataset(data: Any, roles: Mapping[str, Any] | FilePath | None) -> Dataset:
         if isinstance(roles, Mapping):
             file = Path(folder, "roles.toml")
             file.write_text(tomli_w.dumps(roles), encoding="utf-8")
-        return load_table(path, file)  # type: ignore[arg-type]
+        try:
+            return load_table(path, file)  # type: ignore[arg-type]
+        except ValueError as error:
+            named = {str(Path(folder, "table.parquet")): "data", str(Path(folder, "roles.toml")): "roles"}
+            message = str(error)
+            for file_name, argument in named.items():
+                message = message.replace(file_name, argument)
+            raise ValueError(message) from None
 
 
 @contextmanager

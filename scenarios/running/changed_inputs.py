@@ -11,8 +11,8 @@ from numpy.random import Generator
 from attacks.base.attack import Attack
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
+from scenarios.code_places import defined_at
 from scenarios.running.fingerprint import PACKAGES, modules
-from scenarios.running.foreign_code import definition_place
 from scenarios.running.untouched import Untouched
 
 
@@ -37,7 +37,7 @@ def check_defense_input(defense: Defense, given: Untouched) -> None:
     if place is not None:
         raise ChangedInput(
             f"{type(defense).__name__} changes the records it was given ({place.removeprefix('records, ')}); copy the "
-            f"frame (released_frame does){definition_place(type(defense), 'apply')}"
+            f"frame (released_frame does){defined_at(type(defense).apply)}"
         )
 
 
@@ -46,7 +46,7 @@ def check_attack_input(attack: Attack, *given: Untouched) -> None:
     for place in filter(None, (each.change() for each in given)):
         raise ChangedInput(
             f"{type(attack).__name__} changes what other attacks use, too ({place}); work on a copy, such as "
-            f"knowledge.auxiliary.frame.copy(){definition_place(type(attack), 'run')}"
+            f"knowledge.auxiliary.frame.copy(){defined_at(type(attack).run)}"
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
 import sysconfig
@@ -52,31 +51,6 @@ def foreign_place(error: BaseException) -> str:
         if _is_foreign(frame.filename):
             return _place(frame.filename, frame.lineno)
     return ""
-
-
-def definition_place(owner: type, name: str) -> str:
-    """File and line where a user's own class, or a class that it extends, defines a method.
-
-    Parameters
-    ----------
-    owner : type
-        The class.
-    name : str
-        Name of the method.
-
-    Returns
-    -------
-    str
-        Such as `` (mine.py, line 9)``, or an empty text for code that is not the user's.
-
-    Examples
-    --------
-    >>> from defenses import Mondrian
-    >>> definition_place(Mondrian, "apply")
-    ''
-    """
-    code = getattr(inspect.unwrap(getattr(owner, name, owner)), "__code__", None)
-    return "" if code is None or not _is_foreign(code.co_filename) else _place(code.co_filename, code.co_firstlineno)
 
 
 def _is_foreign(file: str) -> bool:

@@ -12,8 +12,9 @@ from leaderboard.failure_log import FailureLog
 from leaderboard.result import FAILURES, Result
 from leaderboard.store import Store
 from metrics.printable import one_line
+from scenarios.code_places import defined_at
 from scenarios.conformance.declarations import check_declarations
-from scenarios.running.foreign_code import definition_place, foreign_place
+from scenarios.running.foreign_code import foreign_place
 from scenarios.running.interrupts import signal_of
 from scenarios.running.local import LocalProcesses
 from scenarios.running.plan import Plan
@@ -87,7 +88,7 @@ def guarantees(plan: Plan) -> tuple[Guarantee, ...]:
         if not isinstance(promise, Guarantee):
             raise ValueError(
                 f"{entry.name}.guarantee must return a Guarantee, got {type(promise).__name__}: return a "
-                f"defenses.Guarantee, such as Guarantee(k=5){definition_place(type(entry.method), 'guarantee')}"
+                f"defenses.Guarantee, such as Guarantee(k=5){defined_at(type(entry.method).guarantee)}"
             )
         promises.append(promise)
     return tuple(promises)

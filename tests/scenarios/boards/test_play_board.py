@@ -198,3 +198,13 @@ def test_columns_without_a_role_are_warned_of(roles, words):
     frame = pd.DataFrame({"id": range(400), "age": [20 + number % 50 for number in range(400)]})
     with pytest.warns(UserWarning, match=words):
         run(data=frame, roles=roles, defenses=["Identity"], attacks=["NearestNeighbour"], plays=1)
+
+
+def test_errors_about_objects_name_the_argument():
+    frame = pd.DataFrame({"age": range(200), "illness": ["flu", "cold"] * 100})
+    with pytest.raises(ValueError, match=r"^roles: .*quasi_identifiers") as refused:
+        tokumei.run(data=frame, roles={"quasi_identifiers": "age"})
+    assert ".toml" not in str(refused.value)
+    with pytest.raises(ValueError, match=r"^data: .*'wage'|'wage'.*data") as refused:
+        tokumei.run(data=frame, roles={"quasi_identifiers": ["wage"]})
+    assert "parquet" not in str(refused.value)

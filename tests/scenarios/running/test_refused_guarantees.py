@@ -1,4 +1,4 @@
-"""A defense whose guarantee cannot be known is refused before the first trial, by name, file and line."""
+"""A defense whose guarantee or parameters cannot be known is refused before the first trial, by name and line."""
 
 import pytest
 from run_tools import tokumei_here
@@ -21,20 +21,36 @@ class Checks(Identity):
     def check(self, records):
         raise ValueError("too few rows")
 """
-FILES = {"mine.py": MINE}
+STORED = """
+from defenses import Identity
+
+
+class OtherName(Identity):
+    def __init__(self, *, base=3):
+        self._base = base
+
+
+class Divides(Identity):
+    def __init__(self, *, base=0):
+        self.base = 1 / base
+"""
+FILES = {"mine.py": MINE, "stored.py": STORED}
 
 
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("Counts", "mine:Counts.guarantee must return a Guarantee, got dict: return a defenses.Guarantee"),
-        ("Counts", "(mine.py, line 6)"),
-        ("Fails", "mine:Fails: KeyError: 'aeg' (mine.py, line 12)"),
-        ("Checks", "mine:Checks: too few rows (mine.py, line 17)"),
+        ("mine:Counts", "mine:Counts.guarantee must return a Guarantee, got dict: return a defenses.Guarantee"),
+        ("mine:Counts", "(mine.py, line 6)"),
+        ("mine:Fails", "mine:Fails: KeyError: 'aeg' (mine.py, line 12)"),
+        ("mine:Checks", "mine:Checks: too few rows (mine.py, line 17)"),
+        ("stored:OtherName", "OtherName: store parameter base as self.base (stored.py, line 6)"),
+        ("stored:Divides", "stored:Divides: the constructor must raise ValueError, got ZeroDivisionError: division by"),
+        ("stored:Divides", "(stored.py, line 11)"),
     ],
 )
-def test_a_guarantee_that_fails_names_class_file_and_line(folder, name, words):
-    played = tokumei_here("run", "bank", "-d", "Identity", "-d", f"mine:{name}", "--plays", 1, cwd=folder)
+def test_a_fault_before_the_first_trial_names_class_file_and_line(folder, name, words):
+    played = tokumei_here("run", "bank", "-d", "Identity", "-d", name, "--plays", 1, cwd=folder)
     assert played.exit_code == 2
     assert words in played.stderr
 
