@@ -28,8 +28,6 @@ MISSING = (
     ".",
     "n.a.",
     "N.A.",
-    "unknown",
-    "Unknown",
     "k.A.",
     "k. A.",
     "keine Angabe",
