@@ -54,6 +54,8 @@ Tables and exports of the board, and its HTML page
     promises_to_terminal: What promises cover as plain text of at most `width` characters a line; empty if nothing
         is known.
     render_page: HTML page of the board, which loads no external resources.
+    SETTING_COLUMNS: Columns of settings as CSV.
+    settings_to_csv: Each setting with its worst attack over all goals, as CSV with the columns `SETTING_COLUMNS`.
     skip_tables: Tables of the attacks that were skipped, by scenario; none for a scenario in which every attack was
         played.
     skips_to_markdown: Skipped attacks as Markdown; empty if there are none.

@@ -38,8 +38,10 @@ from .utility_at_risk import utility_left as utility_left
 # Tables and exports of the board, and its HTML page
 from .exports import BOARD_COLUMNS as BOARD_COLUMNS
 from .exports import MATRIX_COLUMNS as MATRIX_COLUMNS
+from .exports import SETTING_COLUMNS as SETTING_COLUMNS
 from .exports import matrix_to_csv as matrix_to_csv
 from .exports import matrix_to_json as matrix_to_json
+from .exports import settings_to_csv as settings_to_csv
 from .exports import to_csv as to_csv
 from .exports import to_json as to_json
 from .tables import matrix_to_markdown as matrix_to_markdown

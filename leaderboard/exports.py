@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from leaderboard.board import Row
+from leaderboard.exposure import Exposure
 from leaderboard.goals import GOALS
 from leaderboard.pairs import Pair, Success
 from leaderboard.promises import Promise
@@ -26,6 +27,11 @@ MATRIX_COLUMNS = (
     *("advantage", "top3", "precision", "plays", "status", "other_goals"),
 )
 """Columns of the matrix as CSV."""
+SETTING_COLUMNS = (
+    *("scenario", "variant", "defense", "parameters", "guarantee", "utility", "utility_low", "utility_high"),
+    *("worst_attack", "worst_parameters", "goal", "advantage", "advantage_upper"),
+)
+"""Columns of settings as CSV."""
 _CHANCE = {"reidentification": "chance"}
 """Columns of the chance level that are not named after their goal."""
 _BOARD_EXTRAS = (
@@ -57,6 +63,25 @@ def to_json(rows: Sequence[Row], promises: Sequence[Promise] = ()) -> str:
             promise = stated.get((row.scenario, row.defense, canonical(row.parameters)))
             record["coverage"] = promise and {"statement": promise.statement, **promise.roles}
     return json_text(records)
+
+
+def settings_to_csv(exposures: Sequence[Exposure]) -> str:
+    """Each setting with its worst attack over all goals, as CSV with the columns `SETTING_COLUMNS`.
+
+    ``advantage_upper`` bounds the advantages of all attacks together with 95 %. Settings whose utility or attacks could
+    not be measured are left out.
+    """
+    rows = [
+        (
+            *(one.scenario, one.variant, one.defense, one.parameters, one.guarantee),
+            *(one.utility.value, one.utility.low, one.utility.high),
+            *(one.overall.attack, one.overall.attack_parameters, one.overall.goal),
+            *(one.overall.advantage, one.overall.upper),
+        )
+        for one in exposures
+        if one.utility is not None and one.overall is not None
+    ]
+    return csv_text(SETTING_COLUMNS, [dict(zip(SETTING_COLUMNS, row, strict=True)) for row in rows])
 
 
 def matrix_to_csv(pairs: Sequence[Pair]) -> str:

@@ -33,7 +33,7 @@ Examples:
 """
 
 
-FILES = ("index.html", "board.csv", "matrix.csv", "summary.md")
+FILES = ("index.html", "board.csv", "settings.csv", "matrix.csv", "summary.md")
 """Files of a standing board beside its results and record."""
 
 
@@ -50,8 +50,9 @@ def publish(
 ) -> None:
     """Make or refresh a standing board: a folder with a scenario's board and all results behind it.
 
-    The folder gets the page (index.html), board.csv, matrix.csv, summary.md, all results (results.jsonl.gz) and the
-    record of the run: version, revision, packages, seed and machine (record.json).
+    The folder gets the page (index.html), board.csv, settings.csv (the worst attack over all goals), matrix.csv,
+    summary.md, all results (results.jsonl.gz) and the record of the run: version, revision, packages, seed and machine
+    (record.json).
 
     A result is stale if anything that it depends on has changed: sources, parameters, data, seed or packages. Only
     missing and stale results are played.
@@ -139,12 +140,14 @@ def _write(
     about: Mapping[str, Any],
 ) -> None:
     """Write the files of the board."""
+    import leaderboard as lb
     from metrics.files import write_atomically
     from scenarios.running.standing_board import write_record, write_results
 
     write_results(folder, results)
     texts = {
         "board.csv": written_board(results, "csv", matrix=False),
+        "settings.csv": lb.settings_to_csv(lb.exposures(results)),
         "matrix.csv": written_board(results, "csv", matrix=True),
         "summary.md": written_summary(results, "markdown"),
     }

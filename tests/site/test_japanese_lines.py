@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from browser_tools import chromium
 
 SHEET = Path(__file__).parents[2] / "docs" / "site" / "static" / "site.css"
@@ -27,29 +26,21 @@ LINES = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def lines():
-    """Function that returns the lines of a Japanese text in a column of some width."""
+def test_no_line_begins_with_a_small_kana_and_no_option_is_broken():
+    style = SHEET.read_text(encoding="utf-8")
     with chromium() as browser:
         page = browser.new_page()
 
-        def broken(text, width):
-            style = SHEET.read_text(encoding="utf-8") + f"body {{ width: {width}px; margin: 0; }}"
-            page.set_content(f'<!doctype html><html lang="ja"><style>{style}</style><body>{text}</body></html>')
+        def lines(text, width):
+            sheet = f"{style}body {{ width: {width}px; margin: 0; }}"
+            page.set_content(f'<!doctype html><html lang="ja"><style>{sheet}</style><body>{text}</body></html>')
             return page.evaluate(LINES)
 
-        yield broken
-
-
-def test_no_line_begins_with_a_small_kana(lines):
-    for width in range(100, 400, 7):
-        found = lines("ページをチェックしてアップロードします。" * 5, width)
-        assert len(found) > 2
-        assert not [line for line in found if line[0] in "ァィゥェォッャュョー。"]
-
-
-def test_an_option_is_not_broken_and_no_line_begins_with_the_comma_behind_it(lines):
-    for width in range(200, 400, 7):
-        found = lines(CODE * 8, width)
-        assert sum(line.count("--anonymize-until") for line in found) == 8
-        assert not [line for line in found if line[0] == "、"]
+        for width in range(100, 400, 7):
+            found = lines("ページをチェックしてアップロードします。" * 5, width)
+            assert len(found) > 2
+            assert not [line for line in found if line[0] in "ァィゥェォッャュョー。"]
+        for width in range(200, 400, 7):
+            found = lines(CODE * 8, width)
+            assert sum(line.count("--anonymize-until") for line in found) == 8
+            assert not [line for line in found if line[0] == "、"]

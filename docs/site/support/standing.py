@@ -1,17 +1,14 @@
-"""The standing board's settings as a table, computed from its published results."""
+"""The standing board's settings as a table, as they are published."""
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
+import json
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 ROOT = Path(__file__).parents[3]
 BOARD = ROOT / "docs" / "board"
-CACHE = Path(__file__).parents[1] / "_build" / "standing"
 BOUND = 0.1
 """The risk that `strengths` allows."""
 
@@ -25,20 +22,26 @@ def settings() -> pd.DataFrame:
         Columns `data`, `family`, `kind`, `setting`, `guarantee`, `utility`, `utility_low`, `utility_high`, `advantage`,
         `upper`, `attack`, `goal`. `upper` bounds the advantage of all attacks together with 95 % confidence.
     """
-    results = BOARD / "results.jsonl.gz"
-    digest = hashlib.sha256(results.read_bytes())
-    for path in sorted((ROOT / "leaderboard").glob("*.py")):
-        digest.update(path.read_bytes())
-    stored = CACHE / f"{digest.hexdigest()[:16]}.csv"
-    CACHE.mkdir(parents=True, exist_ok=True)
-    # Pages are built at the same time: the second one waits for what the first one computes.
-    with (CACHE / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not stored.exists():
-            written = stored.with_suffix(".part")
-            pd.DataFrame(_rows()).to_csv(written, index=False)
-            written.replace(stored)
-    return pd.read_csv(stored, keep_default_na=False, na_values=["NaN"])
+    import defenses
+    from leaderboard.goals import goal_words
+    from leaderboard.result import label
+
+    table = pd.read_csv(BOARD / "settings.csv", keep_default_na=False)
+    given = table["parameters"].map(json.loads)
+    names = [label("", {key: value for key, value in one.items() if key != "search_limit"}).strip() for one in given]
+    return pd.DataFrame(
+        {
+            "data": table["scenario"].str.removeprefix("arena on "),
+            "family": table["defense"],
+            "kind": [getattr(defenses, name).__module__.split(".")[1] for name in table["defense"]],
+            "setting": [name or "–" for name in names],
+            "guarantee": table["guarantee"],
+            **{name: table[name] for name in ("utility", "utility_low", "utility_high", "advantage")},
+            "upper": table["advantage_upper"],
+            "attack": table["worst_attack"],
+            "goal": table["goal"].map(goal_words),
+        }
+    )
 
 
 def strengths(bound: float = BOUND) -> pd.DataFrame:
@@ -59,34 +62,3 @@ def families_above(bound: float = BOUND) -> dict[str, list[str]]:
         data: sorted(set(rows["family"]) - set(kept.loc[kept["data"] == data, "family"]))
         for data, rows in settings().groupby("data")
     }
-
-
-def _rows() -> list[dict[str, Any]]:
-    import defenses
-    from leaderboard.exposure import exposures
-    from leaderboard.goals import goal_words
-    from leaderboard.result import label
-    from scenarios.running.standing_board import read_results
-
-    rows = []
-    for one in exposures(read_results(BOARD)):
-        if one.utility is None or one.overall is None:
-            continue
-        name = label("", {key: value for key, value in one.parameters.items() if key != "search_limit"}).strip()
-        rows.append(
-            {
-                "data": one.scenario.removeprefix("arena on "),
-                "family": one.defense,
-                "kind": getattr(defenses, one.defense).__module__.split(".")[1],
-                "setting": name or "–",
-                "guarantee": one.guarantee,
-                "utility": one.utility.value,
-                "utility_low": one.utility.low,
-                "utility_high": one.utility.high,
-                "advantage": one.overall.advantage,
-                "upper": one.overall.upper,
-                "attack": one.overall.attack,
-                "goal": goal_words(one.overall.goal),
-            }
-        )
-    return rows

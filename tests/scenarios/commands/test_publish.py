@@ -41,7 +41,7 @@ use = "DistanceToClosestRecord"
 [[attack]]
 use = "NearestRowLinkability"
 """
-FILES = {"index.html", "board.csv", "matrix.csv", "summary.md", RESULTS, RECORD}
+FILES = {"index.html", "board.csv", "settings.csv", "matrix.csv", "summary.md", RESULTS, RECORD}
 
 
 def publish(folder, *options, code=0):

@@ -117,19 +117,18 @@ def test_a_defense_that_changes_its_records_fails_and_harms_no_other(folder, alo
     assert numbers(pairs) == alone
 
 
-@pytest.mark.parametrize(
-    ("name", "place"),
-    [
-        ("InPlace", "column 'balance'"),
-        ("Domains", "domains, entry 'job', _position, entry 'admin.'"),
-        ("Levels", "hierarchies, entry 'job', _cells, entry 0"),
-        ("Renames", "column 'age'"),
-    ],
-)
-def test_every_part_of_the_records_is_compared_and_restored(folder, alone, name, place):
-    played, pairs = boards(folder, "-d", f"mine:{name}")
+def test_every_part_of_the_records_is_compared_and_restored(folder, alone):
+    """All in one run, so that each defense gets what those before it left."""
+    places = {
+        "InPlace": "column 'balance'",
+        "Domains": "domains, entry 'job', _position, entry 'admin.'",
+        "Levels": "hierarchies, entry 'job', _cells, entry 0",
+        "Renames": "column 'age'",
+    }
+    played, pairs = boards(folder, *(part for name in places for part in ("-d", f"mine:{name}")))
     assert played.exit_code == 3
-    assert f"{name} changes the records it was given ({place}" in played.stderr
+    for name, place in places.items():
+        assert f"{name} changes the records it was given ({place}" in played.stderr
     assert numbers(pairs) == alone
 
 
