@@ -50,9 +50,9 @@ def publish(
 ) -> None:
     """Make or refresh a standing board: a folder with a scenario's board and all results behind it.
 
-    The folder gets the page (index.html), board.csv, settings.csv (the worst attack over all goals), matrix.csv,
-    summary.md, all results (results.jsonl.gz) and the record of the run: version, revision, packages, seed and machine
-    (record.json).
+    The folder gets the page (index.html), board.csv, matrix.csv and summary.md. settings.csv has the worst attack on
+    each setting over all goals. All results are in results.jsonl.gz. The record of the run (record.json) states
+    version, revision, packages, seed and machine.
 
     A result is stale if anything that it depends on has changed: sources, parameters, data, seed or packages. Only
     missing and stale results are played.

@@ -47,8 +47,8 @@ def read_control(path: Path, dataset: Dataset, roles: Roles) -> tuple[Microdata,
     Raises
     ------
     ValueError
-        If the file cannot be read, lacks a column, holds a value outside a declared domain, or holds people of the
-        original table: the same rows, or rows that agree in every column, identifiers included.
+        If the file cannot be read, lacks a column, or holds a value outside a declared domain. Also if it holds people
+        of the original table: the same rows, or rows that agree in every column, identifiers included.
     """
     data = read_bytes(path)
     columns, _ = text_table(path, data, roles)

@@ -21,14 +21,15 @@ def evaluated(tmp_path_factory):
     return setting, evaluate(setting, finished(setting, released_by(setting, Mondrian(k=5))))
 
 
-def advice(evaluated, score):
+def advice(evaluated, score, threshold=0.2, **options):
     """Advice on a release on which one attack was measured."""
     setting, evaluation = evaluated
+    setting = replace(setting, **options)
     outcome = MeasuredAttack(attack="Mine", goal=score.goal, knows="everything", score=score)
     evaluation = replace(evaluation, outcomes=(outcome,))
-    found = [*attack_findings(evaluation, 0.2)]
+    found = [*attack_findings(evaluation, threshold)]
     assert [one.status for one in found] == [UNSURE]
-    return [*more_people(setting, evaluation, found, 0.2)]
+    return [*more_people(setting, evaluation, found, threshold)]
 
 
 def test_a_value_that_nearly_everybody_has_takes_finer_bins_and_not_more_people(evaluated):
@@ -39,9 +40,11 @@ def test_a_value_that_nearly_everybody_has_takes_finer_bins_and_not_more_people(
 
 
 def test_people_who_are_not_there_are_not_asked_for(evaluated):
+    """There are 240 people: 120 in the table, of whom half would have to be held back, too."""
+    [words] = advice(evaluated, Score("membership", 0.5, 0.5, 30, 30), 0.27, targets=30)
+    assert "control people, and all are 240; take a stronger setting, or accept the measured risk by name" in words
     [words] = advice(evaluated, Score("membership", 0.55, 0.5, 60, 60))
-    assert "stronger setting" in words
-    assert "Hold so many back" not in words
+    assert "more than this table allows; take a stronger setting" in words
 
 
 def test_singling_out_says_what_narrows_it(evaluated):
