@@ -83,6 +83,8 @@ def serve(control):
                 for one in (selector, control, report):
                     one.close()
                 return request
+            if request["has_group"]:
+                os.setpgid(pid, pid)
             report.send(str(pid).encode())
             watched = os.pidfd_open(pid)
             waiting[watched] = pid, report
@@ -107,7 +109,6 @@ def fork_workers_server():
     ours, theirs = socket.socketpair()
     pid = os.fork()
     if pid == 0:
-        ours.close()
         serve_workers(theirs)
         os._exit(0)
     theirs.close()

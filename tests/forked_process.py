@@ -36,11 +36,12 @@ class ForkedProcess(subprocess.Popen):
     modules : sequence of str
         Modules that the server loads before it forks.
     options : dict
-        Further parameters of `subprocess.Popen`; no `preexec_fn`.
+        Further parameters of `subprocess.Popen`; no `preexec_fn`. A new session is a group of processes of its own.
     """
 
-    def __init__(self, command, *, modules=(), **options):
+    def __init__(self, command, *, modules=(), start_new_session=False, **options):
         self._modules = tuple(modules)
+        self._has_group = start_new_session
         super().__init__(command, **options)
 
     def _execute_child(self, args, *options):
@@ -52,6 +53,7 @@ class ForkedProcess(subprocess.Popen):
         request = {
             "command": [os.fspath(part) for part in args[2:]],
             "modules": self._modules,
+            "has_group": self._has_group,
             "folder": os.fspath(cwd or os.getcwd()),
             "environment": dict(os.environ if environment is None else environment),
         }
