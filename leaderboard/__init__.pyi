@@ -14,8 +14,8 @@ from .earlier_versions import earlier_sections as earlier_sections
 from .earlier_versions import earlier_tables as earlier_tables
 from .promises import Promise as Promise
 from .promises import stored_promises as stored_promises
-from .stored_board import StoredBoard as StoredBoard
-from .stored_board import stored_board as stored_board
+from .shown_results import StoredBoard as StoredBoard
+from .shown_results import stored_board as stored_board
 
 # Ranking of defenses and the matrix of attacks
 from .board import Row as Row

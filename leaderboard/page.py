@@ -59,7 +59,7 @@ def render_page(
     promises : sequence of Promise
         What the defenses promise (`leaderboard.promises.stored_promises`); tables say which columns that covers.
     earlier : sequence of Earlier
-        Results that the board leaves out (`leaderboard.stored_board`); tables name them.
+        Results that the board leaves out (`leaderboard.shown_results`); tables name them.
     """
     grid = grids(pairs)
     styles = curve_styles({row.defense for row in rows}, kinds)

@@ -141,8 +141,8 @@ def read_board(db: FilePath, *scenarios: str, defenses: Iterable[str] = (), atta
         If there is no such file, it is no database of results, or it has no results of a scenario, a defense or an
         attack.
     """
+    from leaderboard.shown_results import stored_board
     from leaderboard.store import Store
-    from leaderboard.stored_board import stored_board
 
     place = _place(db)
     if "://" not in place and not Path(place).is_file():

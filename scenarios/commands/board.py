@@ -29,7 +29,7 @@ from scenarios.commands.common import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from leaderboard.stored_board import StoredBoard
+    from leaderboard.shown_results import StoredBoard
 
 EPILOG = """\b
 Examples:
@@ -151,8 +151,8 @@ def _stored_board(
     scenarios: tuple[str, ...], db: str, defenses: Sequence[str], attacks: Sequence[str]
 ) -> StoredBoard | None:
     """Board of the scenarios named, or of all scenarios; None if reports of experiments are to be shown instead."""
+    from leaderboard.shown_results import stored_board
     from leaderboard.store import Store
-    from leaderboard.stored_board import stored_board
     from scenarios.methods import suggestion
 
     with Store(db) as store:
