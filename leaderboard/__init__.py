@@ -2,6 +2,9 @@
 
 Store of results and runs
     canonical: Compact JSON with sorted keys: equal parameters give equal text.
+    Earlier: Results of earlier versions of one method, or of one data set, which a board leaves out.
+    earlier_sections: Sections of a report: a table for each scenario.
+    earlier_tables: Tables of the results that a board leaves out, by scenario; none for a scenario that keeps all.
     find_run: Find a run by number, or the latest run of a revision by the beginning of its name (four digits or
         more).
     label: Readable name of a method with its parameters, as in ``Mondrian k=5``; None parameters are left out.
@@ -12,7 +15,11 @@ Store of results and runs
     results_of: Finished results of a run, including those known from earlier runs.
     Run: One run of one or more scenarios.
     Store: Database of results; as a context manager it closes the database.
+    stored_board: Board of stored results.
     stored_promises: Promises of the defenses among results, in the order of scenario, defense and parameters.
+    StoredBoard: Results of a board, and what is said beside them.
+    Versions: Versions of the methods and data sets of stored results; the last result of each is of its newest
+        version.
 
 Ranking of defenses and the matrix of attacks
     matrix: Matrix of defenses and attacks, in alphabetical order; pairs without a finished trial are absent.
@@ -95,12 +102,14 @@ Comparison of two boards, gates and history
 
 Comparison of attacks with a baseline
     BASELINE_COLUMNS: Columns of a comparison with a baseline as CSV, and keys of its JSON.
+    baseline_columns: `BASELINE_COLUMNS`, and `DEFENSE_COLUMNS` if the attacks were compared on each defense alone.
     baseline_sections: Sections of a report: a table for each scenario and variant.
-    baseline_to_csv: A comparison with a baseline as CSV with the columns `BASELINE_COLUMNS`.
-    baseline_to_json: A comparison with a baseline as a JSON list of objects with the keys `BASELINE_COLUMNS`.
+    baseline_to_csv: A comparison with a baseline as CSV with the columns of `baseline_columns`.
+    baseline_to_json: A comparison with a baseline as a JSON list of objects with the keys of `baseline_columns`.
     BaselineDifference: Success of an attack compared with a baseline, in one goal of one variant of a scenario's
         game.
     compare_with_baseline: Compare every attack with a baseline, in every goal that both pursue.
+    DEFENSE_COLUMNS: Further columns of a comparison on each defense alone.
     plays_to_judge: Smallest number of plays with which every row could be significant; None if every row can be.
 
 Downtime by failures

@@ -8,9 +8,14 @@ from .runs import find_run as find_run
 from .runs import record_run as record_run
 from .runs import recorded_runs as recorded_runs
 from .runs import results_of as results_of
-
+from .earlier_versions import Earlier as Earlier
+from .earlier_versions import Versions as Versions
+from .earlier_versions import earlier_sections as earlier_sections
+from .earlier_versions import earlier_tables as earlier_tables
 from .promises import Promise as Promise
 from .promises import stored_promises as stored_promises
+from .shown_results import StoredBoard as StoredBoard
+from .shown_results import stored_board as stored_board
 
 # Ranking of defenses and the matrix of attacks
 from .board import Row as Row
@@ -87,6 +92,8 @@ from .baseline import BaselineDifference as BaselineDifference
 from .baseline import compare_with_baseline as compare_with_baseline
 from .baseline import plays_to_judge as plays_to_judge
 from .baseline_tables import BASELINE_COLUMNS as BASELINE_COLUMNS
+from .baseline_tables import DEFENSE_COLUMNS as DEFENSE_COLUMNS
+from .baseline_tables import baseline_columns as baseline_columns
 from .baseline_tables import baseline_sections as baseline_sections
 from .baseline_tables import baseline_to_csv as baseline_to_csv
 from .baseline_tables import baseline_to_json as baseline_to_json

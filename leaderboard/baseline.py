@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,8 @@ class BaselineDifference:
         Whether the difference is significant after Holm's correction for all rows.
     judged : bool
         Whether the plays suffice for any difference to be significant.
+    defense, parameters : str, dict
+        The defense on which they were compared; empty if over all defenses.
     """
 
     scenario: str
@@ -70,9 +72,13 @@ class BaselineDifference:
     trials: int
     significant: bool = False
     judged: bool = True
+    defense: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
 
 
-def compare_with_baseline(results: Sequence[Result], baseline: str) -> list[BaselineDifference]:
+def compare_with_baseline(
+    results: Sequence[Result], baseline: str, *, by_defense: bool = False
+) -> list[BaselineDifference]:
     """Compare every attack with a baseline, in every goal that both pursue.
 
     Two attacks of one trial see the same release and the same people, so that their results are paired. The differences
@@ -87,12 +93,14 @@ def compare_with_baseline(results: Sequence[Result], baseline: str) -> list[Base
     baseline : str
         Name of the baseline as boards show it, such as ``NearestNeighbour``; with parameters if it has several
         settings.
+    by_defense : bool
+        Compare on each defense alone; there are more rows then, and the correction is for all of them.
 
     Returns
     -------
     list of BaselineDifference
-        In order of scenario, variant, goal and attack. Empty if no other attack shares a goal with the baseline, or all
-        share fewer than two plays.
+        In order of scenario, variant, goal, attack and defense. Empty if no other attack shares a goal with the
+        baseline, or all share fewer than two plays.
 
     Raises
     ------
@@ -128,7 +136,7 @@ def compare_with_baseline(results: Sequence[Result], baseline: str) -> list[Base
         row
         for place, by_attack in sorted(played.items())
         if chosen in by_attack
-        for row in _rows(place, by_attack, chosen)
+        for row in _rows(place, by_attack, chosen, by_defense=by_defense)
     ]
     verdicts = corrected([row.p for row in rows], [row.smallest_p for row in rows], LEVEL)
     return [
@@ -142,18 +150,26 @@ def plays_to_judge(rows: Sequence[BaselineDifference]) -> int | None:
     return None if all(row.judged for row in rows) else plays_for([row.goal for row in rows], LEVEL)
 
 
-def _rows(place: tuple[str, str], by_attack: Mapping[Setting, Trials], chosen: Setting) -> list[BaselineDifference]:
-    """Rows of one scenario and variant, by goal and attack."""
+def _rows(
+    place: tuple[str, str], by_attack: Mapping[Setting, Trials], chosen: Setting, *, by_defense: bool
+) -> list[BaselineDifference]:
+    """Rows of one scenario and variant, by goal, attack and, where asked for, defense."""
     base = by_attack[chosen]
     found: list[tuple[str, BaselineDifference]] = []
     for setting, trials in sorted(by_attack.items()):
         if setting == chosen:
             continue
-        pairs = [(base[key], trials[key]) for key in sorted(set(base) & set(trials))]
-        for goal in set().union(*(set(one.scores) & set(other.scores) for one, other in pairs)):
-            row = _row(place, goal, pairs)
-            if row is not None:
-                found.append((goal, row))
+        groups: dict[Setting, list[tuple[Result, Result]]] = defaultdict(list)
+        for defense, given, play in sorted(set(base) & set(trials)):
+            pair = (base[defense, given, play], trials[defense, given, play])
+            groups[(defense, given) if by_defense else ("", "{}")].append(pair)
+        for (defense, _), pairs in groups.items():
+            for goal in set().union(*(set(one.scores) & set(other.scores) for one, other in pairs)):
+                row = _row(place, goal, pairs)
+                if row is not None and defense:
+                    row = replace(row, defense=defense, parameters=pairs[0][0].parameters)
+                if row is not None:
+                    found.append((goal, row))
     return [row for goal in in_order({goal for goal, _ in found}) for own, row in found if own == goal]
 
 

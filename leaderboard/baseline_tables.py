@@ -18,7 +18,9 @@ BASELINE_COLUMNS = (
     *("defenses", "plays", "trials", "judged", "significant"),
 )
 """Columns of a comparison with a baseline as CSV, and keys of its JSON."""
-_COLUMNS = ("attack", "goal", "success", "baseline", "difference", "95 % interval", "p", "significant", "defenses")
+DEFENSE_COLUMNS = ("defense", "parameters")
+"""Further columns of a comparison on each defense alone."""
+_COLUMNS = ("attack", "goal", "success", "baseline", "difference", "95 % interval", "p", "significant")
 
 
 def baseline_sections(rows: Sequence[BaselineDifference]) -> list[Section]:
@@ -40,19 +42,27 @@ def baseline_sections(rows: Sequence[BaselineDifference]) -> list[Section]:
         if any(not row.judged for row in own):
             note += f" Too few: {needed} plays would do."
         against = label(own[0].baseline, own[0].baseline_parameters)
-        table = Table(f"success compared with {against}", (*_COLUMNS, "plays"), list(map(_cells, own)), 3, note)
+        last = "defense" if own[0].defense else "defenses"
+        columns = (*_COLUMNS, last, "plays")
+        table = Table(f"success compared with {against}", columns, list(map(_cells, own)), 3, note)
         sections.append(Section(place_title(*place), tables=(table,)))
     return sections
 
 
 def baseline_to_csv(rows: Sequence[BaselineDifference]) -> str:
-    """A comparison with a baseline as CSV with the columns `BASELINE_COLUMNS`."""
-    return csv_text(BASELINE_COLUMNS, [{name: getattr(row, name) for name in BASELINE_COLUMNS} for row in rows])
+    """A comparison with a baseline as CSV with the columns of `baseline_columns`."""
+    names = baseline_columns(rows)
+    return csv_text(names, [{name: getattr(row, name) for name in names} for row in rows])
 
 
 def baseline_to_json(rows: Sequence[BaselineDifference]) -> str:
-    """A comparison with a baseline as a JSON list of objects with the keys `BASELINE_COLUMNS`."""
-    return json_text([{name: getattr(row, name) for name in BASELINE_COLUMNS} for row in rows])
+    """A comparison with a baseline as a JSON list of objects with the keys of `baseline_columns`."""
+    return json_text([{name: getattr(row, name) for name in baseline_columns(rows)} for row in rows])
+
+
+def baseline_columns(rows: Sequence[BaselineDifference]) -> tuple[str, ...]:
+    """`BASELINE_COLUMNS`, and `DEFENSE_COLUMNS` if the attacks were compared on each defense alone."""
+    return (*BASELINE_COLUMNS, *DEFENSE_COLUMNS) if any(row.defense for row in rows) else BASELINE_COLUMNS
 
 
 def _cells(row: BaselineDifference) -> tuple[str | float | int, ...]:
@@ -65,6 +75,6 @@ def _cells(row: BaselineDifference) -> tuple[str | float | int, ...]:
         f"[{number(row.low, 3)}, {number(row.high, 3)}]",
         "< .001" if row.p < 0.001 else number(row.p, 3),
         ("yes" if row.significant else "no") if row.judged else "too few",
-        row.defenses,
+        label(row.defense, row.parameters) if row.defense else row.defenses,
         row.plays,
     )

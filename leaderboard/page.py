@@ -9,6 +9,7 @@ from leaderboard.advantage_axis import SCALE_WORDS, SCALES
 from leaderboard.board import Row, by_place
 from leaderboard.chart import picture
 from leaderboard.documents import render
+from leaderboard.earlier_versions import Earlier, earlier_tables
 from leaderboard.exposure import Exposure
 from leaderboard.goals import goal_heading, goal_meaning, goal_title, goal_words, in_order
 from leaderboard.heat_map import heat_map
@@ -34,6 +35,7 @@ def render_page(
     exposures: Sequence[Exposure] = (),
     summary: SummaryTables | None = None,
     promises: Sequence[Promise] = (),
+    earlier: Sequence[Earlier] = (),
 ) -> str:
     """HTML page of the board, which loads no external resources.
 
@@ -56,15 +58,17 @@ def render_page(
         Tables of several data sets or goals (`leaderboard.summary.summary_tables`).
     promises : sequence of Promise
         What the defenses promise (`leaderboard.promises.stored_promises`); tables say which columns that covers.
+    earlier : sequence of Earlier
+        Results that the board leaves out (`leaderboard.shown_results`); tables name them.
     """
     grid = grids(pairs)
     styles = curve_styles({row.defense for row in rows}, kinds)
     scenarios = sorted({row.scenario for row in rows})
-    covered, skipped = promise_tables(promises), skip_tables(pairs)
+    below = (earlier_tables(earlier), promise_tables(promises), skip_tables(pairs))
     places = [
         {
             **_place(group, grid.get((scenario, variant), {}), styles, exposures),
-            "promises": covered.get(scenario, []) + skipped.get(scenario, []),
+            "tables": [table for tables in below for table in tables.get(scenario, [])],
             "left": summary and summary.left.get((scenario, variant)),
             "id": f"place-{index}",
             "title": place_title(scenario, variant),

@@ -37,16 +37,34 @@ def setting_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]], 
     >>> setting_named("Mondrian k=5", [("Mondrian", {"k": 2}), ("Mondrian", {"k": 5})], "defense")
     ('Mondrian', '{"k":5}')
     """
+    given = list(settings)
+    found = settings_named(text, given, kind)
+    if len(found) > 1:
+        shown = listed((name, parameters) for name, parameters in given if (name, canonical(parameters)) in found)
+        raise ValueError(f"{' '.join(text.split())!r} names several {kind}s; name one of {shown}")
+    return found[0]
+
+
+def settings_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]], kind: str) -> list[Setting]:
+    """The settings of a name as in `setting_named`; the name alone stands for all settings of the method.
+
+    Raises
+    ------
+    ValueError
+        If no setting has this name; the message names the settings.
+
+    Examples
+    --------
+    >>> settings_named("Mondrian", [("Mondrian", {"k": 2}), ("Mondrian", {"k": 5})], "defense")
+    [('Mondrian', '{"k":2}'), ('Mondrian', '{"k":5}')]
+    """
     wanted = " ".join(text.split())
     known = {(name, canonical(parameters)): (name, parameters) for name, parameters in settings}
     by_label = [setting for setting, (name, given) in known.items() if wanted in _names(label(name, given))]
     found = by_label or [setting for setting, (name, _) in known.items() if wanted in _names(name)]
-    if len(found) == 1:
-        return found[0]
-    shown = listed(known[setting] for setting in found or known)
-    if found:
-        raise ValueError(f"{wanted!r} names several {kind}s; name one of {shown}")
-    raise ValueError(f"there is no {kind} {wanted!r}; there are {shown}")
+    if not found:
+        raise ValueError(f"there is no {kind} {wanted!r}; there are {listed(known.values())}")
+    return found
 
 
 def listed(settings: Iterable[tuple[str, Mapping[str, Any]]]) -> str:

@@ -166,6 +166,26 @@ class Store:
                 if new:
                     connection.execute(documents_table.insert(), new)
 
+    def renew(self, scenario: str, keys: Collection[str]) -> None:
+        """Make stored results the newest ones again, as if they had just been stored, if others were stored later.
+
+        A run does so with the results that it need not play. If a method's file is as it was before a change, its
+        results count again.
+
+        Parameters
+        ----------
+        scenario : str
+            Name of the scenario.
+        keys : collection of str
+            Keys of the results of a run; the others of the scenario are of other methods or of other versions.
+        """
+        query = sql.select(results_table.c.id, results_table.c.key).where(results_table.c.scenario == scenario)
+        with self.transaction() as connection:
+            numbers = {row[1]: row[0] for row in connection.execute(query)}
+        others = max((number for key, number in numbers.items() if key not in keys), default=0)
+        passed = {key for key, number in numbers.items() if key in keys and number < others}
+        self.add(self.results(scenario, passed) if passed else [])
+
     def results(self, scenario: str | None = None, keys: Collection[str] | None = None) -> list[Result]:
         """Results in order of insertion, of all scenarios or one.
 

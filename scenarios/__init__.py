@@ -85,7 +85,7 @@ The runner: plays the missing trials of a plan in worker processes within limits
 
 Boards from Python: play scenarios, and read what was played.
     BoardResult: Results of a run or of a database, as a board.
-    read_board: The board of stored results.
+    read_board: The board of stored results, each method in its newest version.
     run: Play scenarios and return their board, as `tokumei run` does.
 """
 

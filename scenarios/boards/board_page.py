@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import leaderboard as lb
+from leaderboard.earlier_versions import Earlier
 from leaderboard.promises import Promise
 from leaderboard.result import Result
 from leaderboard.version import version
@@ -12,8 +13,8 @@ from scenarios.boards.shown_names import shown_board
 from scenarios.descriptions import defense_kinds, one_liners
 
 
-def board_page(results: Sequence[Result], promises: Sequence[Promise] = ()) -> str:
-    """HTML page of a board, and of what the promises cover.
+def board_page(results: Sequence[Result], promises: Sequence[Promise] = (), earlier: Sequence[Earlier] = ()) -> str:
+    """HTML page of a board, of what the promises cover, and of what the board leaves out.
 
     Parameters
     ----------
@@ -21,6 +22,8 @@ def board_page(results: Sequence[Result], promises: Sequence[Promise] = ()) -> s
         Releases and trials; at least one.
     promises : sequence of Promise
         What the defenses promise.
+    earlier : sequence of Earlier
+        Results of earlier versions of methods, which the board leaves out.
     """
     results, promises = shown_board(results, promises)
     names = {name for result in results for name in _method_names(result)}
@@ -40,6 +43,7 @@ def board_page(results: Sequence[Result], promises: Sequence[Promise] = ()) -> s
         exposures=settings,
         summary=lb.summary_tables(results, settings) if lb.needs_summary(results) else None,
         promises=promises,
+        earlier=earlier,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import leaderboard as lb
 from leaderboard.board import Row
+from leaderboard.earlier_versions import Earlier
 from leaderboard.gate import GateCheck
 from leaderboard.pairs import Pair
 from leaderboard.promises import Promise
@@ -36,6 +37,8 @@ class BoardResult:
         Releases and trials, at most one per release and trial.
     promises : sequence of Promise
         What the defenses promise.
+    earlier : sequence of Earlier
+        Results of earlier versions of methods, which the board leaves out. The table, the page and Markdown name them.
 
     Attributes
     ----------
@@ -57,8 +60,10 @@ class BoardResult:
     [['Mondrian', 0.5, 0.5, 0.25]]
     """
 
-    def __init__(self, results: Sequence[Result], promises: Sequence[Promise] = ()) -> None:
-        self.results, self.promises = list(results), list(promises)
+    def __init__(
+        self, results: Sequence[Result], promises: Sequence[Promise] = (), earlier: Sequence[Earlier] = ()
+    ) -> None:
+        self.results, self.promises, self.earlier = list(results), list(promises), list(earlier)
         self.rows: list[Row] = lb.rank(self.results)
         self.pairs: list[Pair] = lb.matrix(self.results)
 
@@ -112,13 +117,15 @@ class BoardResult:
                 rows.append((*common, None, *[None] * 5, pair.plays, pair.status))
         return pd.DataFrame(rows, columns=[*names, "plays", "status"])
 
-    def against(self, baseline: str) -> pd.DataFrame:
+    def against(self, baseline: str, *, by_defense: bool = False) -> pd.DataFrame:
         """Success of every attack compared with a baseline, paired by trial (`leaderboard.compare_with_baseline`).
 
         Parameters
         ----------
         baseline : str
             Name of an attack as the board shows it, such as ``"NearestNeighbour"``.
+        by_defense : bool
+            Compare on each defense alone; the columns ``defense`` and ``parameters`` say on which.
 
         Returns
         -------
@@ -133,8 +140,8 @@ class BoardResult:
         """
         import pandas as pd
 
-        rows = lb.compare_with_baseline(self.results, baseline)
-        names = list(lb.BASELINE_COLUMNS)
+        rows = lb.compare_with_baseline(self.results, baseline, by_defense=by_defense)
+        names = [*lb.BASELINE_COLUMNS, *(lb.DEFENSE_COLUMNS if by_defense else ())]
         return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
 
     def pictures(self) -> list[StandalonePicture]:
@@ -227,7 +234,7 @@ class BoardResult:
         """
         if not self.results:
             raise ValueError("there are no results to show")
-        return board_page(self.results, self.promises)
+        return board_page(self.results, self.promises, self.earlier)
 
     def to_latex(self) -> str:
         """The board as LaTeX tables for the packages booktabs and graphicx."""
@@ -235,7 +242,8 @@ class BoardResult:
 
     def to_markdown(self) -> str:
         """The board as Markdown tables."""
-        return lb.to_markdown(self._shown_rows)
+        notes = lb.report_to_markdown(lb.earlier_sections(self.earlier)) if self.earlier else ""
+        return "\n".join(filter(None, [lb.to_markdown(self._shown_rows), notes]))
 
     def save(self, path: str | Path) -> Path:
         """Write the board as a page (``.html``), LaTeX (``.tex``), Markdown (``.md``), CSV or JSON, by the suffix.
@@ -263,14 +271,15 @@ class BoardResult:
 
     def __repr__(self) -> str:
         """The board as the terminal shows it."""
-        return lb.to_terminal(self._shown_rows) if self.rows else "a board without results"
+        board = lb.to_terminal(self._shown_rows) if self.rows else "a board without results"
+        return "\n\n".join([board, *map(str, self.earlier)])
 
     def _repr_html_(self) -> str:
         """Tables for a notebook."""
         from leaderboard.board import by_place
 
         if not self.rows:
-            return "<p>a board without results</p>"
+            return "".join(["<p>a board without results</p>", *self._earlier_html])
         parts = []
         for place, group in by_place(self._shown_rows).items():
             head = _line("th", HEADERS)
@@ -278,7 +287,12 @@ class BoardResult:
             notes = "<br>".join(map(escape, board_notes(group).splitlines()))
             table = f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
             parts.append(f"<h4>{escape(place_title(*place))}</h4>{table}<p><small>{notes}</small></p>")
-        return "\n".join(parts)
+        return "\n".join([*parts, *self._earlier_html])
+
+    @property
+    def _earlier_html(self) -> list[str]:
+        """What the board leaves out, for a notebook."""
+        return [f"<p><small>{escape(str(one))}</small></p>" for one in self.earlier]
 
 
 def _line(tag: str, cells: Sequence[str]) -> str:

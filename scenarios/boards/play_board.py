@@ -121,8 +121,10 @@ def run(
     return BoardResult(played.results, played.promises)
 
 
-def read_board(db: FilePath, *scenarios: str) -> BoardResult:
-    """The board of stored results.
+def read_board(db: FilePath, *scenarios: str, defenses: Iterable[str] = (), attacks: Iterable[str] = ()) -> BoardResult:
+    """The board of stored results, each method in its newest version.
+
+    Results of earlier versions are left out, of which a warning tells; `BoardResult.earlier` names them.
 
     Parameters
     ----------
@@ -130,13 +132,16 @@ def read_board(db: FilePath, *scenarios: str) -> BoardResult:
         Database of results: an SQLite file, or an SQLAlchemy URL.
     *scenarios : str
         Only these scenarios; all of them by default.
+    defenses, attacks : iterable of str
+        Only these, by name or as in ``"Mondrian k=5"``; all by default.
 
     Raises
     ------
     ValueError
-        If there is no such file, it is no database of results, or it has no results of a scenario.
+        If there is no such file, it is no database of results, or it has no results of a scenario, a defense or an
+        attack.
     """
-    from leaderboard.promises import stored_promises
+    from leaderboard.shown_results import stored_board
     from leaderboard.store import Store
 
     place = _place(db)
@@ -149,7 +154,11 @@ def read_board(db: FilePath, *scenarios: str) -> BoardResult:
             if name not in stored:
                 raise ValueError(f"there are no results of scenario {name!r} at {place}; it has {', '.join(stored)}")
         chosen = [result for result in results if not scenarios or result.scenario in scenarios]
-        return BoardResult(chosen, stored_promises(store, chosen))
+        names = {"defenses": _listed(defenses, "defenses"), "attacks": _listed(attacks, "attacks")}
+        board = stored_board(store, chosen, **names)
+    for one in board.earlier:
+        warnings.warn(f"{one}; tokumei.run plays them again", stacklevel=2)
+    return BoardResult(board.results, board.promises, board.earlier)
 
 
 def _place(db: FilePath) -> str:

@@ -137,6 +137,7 @@ def play_catalogues(
         _record_run(store, catalogues)
         for catalogue in catalogues:
             plan = catalogue.plan
+            store.renew(plan.name, catalogue.keys)
             with terminable(), listening(plan, catalogue, store) as listener:
                 outcome = run_plan(plan, catalogue, store, listener, backend=backend, fresh=fresh)
             interrupted = outcome.interrupted

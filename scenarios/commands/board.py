@@ -14,7 +14,8 @@ from scenarios.commands.common import (
     check_page,
     db_option,
     echo,
-    echo_board,
+    echo_earlier,
+    echo_with_earlier,
     format_option,
     html_option,
     matrix_option,
@@ -26,14 +27,17 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from leaderboard.promises import Promise
-    from leaderboard.result import Result
+    from collections.abc import Sequence
+
+    from leaderboard.shown_results import StoredBoard
 
 EPILOG = """\b
 Examples:
   tokumei board
   tokumei board bank --matrix
+  tokumei board bank -d "Mondrian k=5" -a NearestNeighbour -a LikelihoodAssignment
   tokumei board bank --baseline NearestNeighbour
+  tokumei board bank --baseline NearestNeighbour --by-defense
   tokumei board "arena on bank" --full
   tokumei board --summary --format latex > summary.tex
   tokumei board --format csv --db results.db > board.csv
@@ -45,6 +49,14 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("scenarios", nargs=-1, metavar="[SCENARIO...]")
 @db_option
+@click.option(
+    "-d",
+    "--defense",
+    "defenses",
+    multiple=True,
+    help="Show only this defense (repeatable), by its name or as 'Mondrian k=5'.",
+)
+@click.option("-a", "--attack", "attacks", multiple=True, help="Show only this attack (repeatable).")
 @format_option
 @matrix_option
 @html_option
@@ -55,15 +67,19 @@ Examples:
     metavar="ATTACK",
     help="Compare the success of every attack with this one, play by play; named as boards show it.",
 )
-@click.option("--history", "defense", metavar="DEFENSE", help="Show the results of this defense in each recorded run.")
+@click.option("--by-defense", is_flag=True, help="With --baseline: compare on each defense alone.")
+@click.option("--history", metavar="DEFENSE", help="Show the results of this defense in each recorded run.")
 def board(
     scenarios: tuple[str, ...],
     db: str,
+    defenses: tuple[str, ...],
+    attacks: tuple[str, ...],
     form: str,
     html: Path | None,
-    defense: str | None,
+    history: str | None,
     baseline: str | None,
     *,
+    by_defense: bool,
     matrix: bool,
     summary: bool,
     full: bool,
@@ -74,6 +90,8 @@ def board(
     family of defenses keeps within bounds of the worst advantage, its mean rank, and the usefulness of attacks. --full
     shows the boards.
 
+    Of each defense and each attack, only results of its newest version are shown. A table names those of earlier ones.
+
     An experiment is named alone; its last complete report is then shown.
     """
     with bad_input():
@@ -82,64 +100,77 @@ def board(
         echo(f"there are no results at {db}; `tokumei run` makes some", err=True)
         sys.exit(NOTHING)
     with bad_input():
-        _check_view({"--matrix": matrix, "--summary": summary, "--full": full}, baseline, defense)
-    if defense is not None:
-        _show_history(defense, scenarios, db, form, html)
+        if by_defense and baseline is None:
+            raise ValueError("--by-defense: goes with --baseline ATTACK")
+        chosen = {"--defense": bool(defenses), "--attack": bool(attacks)}
+        _check_view({"--matrix": matrix, "--summary": summary, "--full": full}, chosen, baseline, history)
+    if history is not None:
+        _show_history(history, scenarios, db, form, html)
         return
     with bad_input():
-        results, promises = _stored_results(scenarios, db)
-    played = [result for result in results if not result.is_measurement]
-    if len(played) < len(results) and (scenarios or not played):
-        with bad_input():
-            if played:
-                raise ValueError("name an experiment alone, since its report is no board")
+        # The baseline stays if others are named.
+        named = (*attacks, baseline) if attacks and baseline is not None else attacks
+        stored = _stored_board(scenarios, db, defenses, named)
+    if stored is None:
         _show_reports(scenarios, db, form, html)
         return
-    results = played
-    if not results:
+    if not stored.results:
+        echo_earlier(stored.earlier)
         echo(f"there are no results at {db}", err=True)
         sys.exit(NOTHING)
     if baseline is not None:
-        _show_baseline(baseline, results, db, form, html)
+        _show_baseline(baseline, stored, db, form, html, by_defense=by_defense)
         return
+    results = stored.results
     if summary or (not full and shows_summary(results, form, matrix=matrix)):
-        echo_board(written_summary(results, form))
+        echo_with_earlier(written_summary(results, form), stored.earlier, form)
         if not summary:
             echo("--full shows the boards; --summary --format markdown (csv, json, latex) each goal", err=True)
     else:
-        echo_board(written_board(results, form, matrix=matrix, promises=promises))
+        text = written_board(results, form, matrix=matrix, promises=stored.promises)
+        echo_with_earlier(text, stored.earlier, form)
     if html is not None:
         with bad_input():
-            write_page(results, html, promises)
+            write_page(results, html, stored.promises, stored.earlier)
         echo(f"page written to {html}", err=True)
 
 
-def _check_view(boards: dict[str, bool], baseline: str | None, defense: str | None) -> None:
+def _check_view(boards: dict[str, bool], chosen: dict[str, bool], baseline: str | None, history: str | None) -> None:
     """Refuse options that show other tables than those of ``--history`` or ``--baseline``."""
     views = {
-        "--history": (defense, "shows one defense over runs"),
-        "--baseline": (baseline, "compares attacks with one of them"),
+        "--history": (history, "shows one defense over runs", {**boards, **chosen}),
+        "--baseline": (baseline, "compares attacks with one of them", boards),
     }
-    for view, (name, does) in views.items():
-        others = {**boards, **{other: value is not None for other, (value, _) in views.items() if other != view}}
+    for view, (name, does, excluded) in views.items():
+        others = {**excluded, **{other: value is not None for other, (value, *_) in views.items() if other != view}}
         for option in (option for option, given in others.items() if given and name is not None):
             raise ValueError(f"{view} {does}, it takes no {option}")
 
 
-def _stored_results(scenarios: tuple[str, ...], db: str) -> tuple[list[Result], list[Promise]]:
-    """Results of the scenarios named, or of all scenarios, and the promises of their defenses."""
-    from leaderboard.promises import stored_promises
+def _stored_board(
+    scenarios: tuple[str, ...], db: str, defenses: Sequence[str], attacks: Sequence[str]
+) -> StoredBoard | None:
+    """Board of the scenarios named, or of all scenarios; None if reports of experiments are to be shown instead."""
+    from leaderboard.shown_results import stored_board
     from leaderboard.store import Store
     from scenarios.methods import suggestion
 
     with Store(db) as store:
         results = store.results()
-        stored = sorted({result.scenario for result in results})
+        names = sorted({result.scenario for result in results})
         for name in scenarios:
-            if name not in stored:
-                raise ValueError(f"there are no results of scenario {name!r}{suggestion(name, stored)}")
-        chosen = [result for result in results if not scenarios or result.scenario in scenarios]
-        return chosen, stored_promises(store, chosen)
+            if name not in names:
+                raise ValueError(f"there are no results of scenario {name!r}{suggestion(name, names)}")
+        wanted = [result for result in results if not scenarios or result.scenario in scenarios]
+        played = [result for result in wanted if not result.is_measurement]
+        if len(played) < len(wanted) and (scenarios or not played):
+            if played:
+                raise ValueError("name an experiment alone, since its report is no board")
+            for option, given in (("--defense", defenses), ("--attack", attacks)):
+                if given:
+                    raise ValueError(f"{option}: chooses from a board, and an experiment has a report of its own")
+            return None
+        return stored_board(store, played, defenses=defenses, attacks=attacks)
 
 
 def _show_reports(scenarios: tuple[str, ...], db: str, form: str, html: Path | None) -> None:
@@ -159,20 +190,27 @@ def _show_reports(scenarios: tuple[str, ...], db: str, form: str, html: Path | N
         write_report(report.title, report.about, report.sections, form, html)
 
 
-def _show_baseline(baseline: str, results: list[Result], db: str, form: str, html: Path | None) -> None:
+def _show_baseline(
+    baseline: str, stored: StoredBoard, db: str, form: str, html: Path | None, *, by_defense: bool
+) -> None:
     """Compare every attack with a baseline."""
     import leaderboard as lb
     from scenarios.boards.shown_names import shown_rows
 
+    in_text = form in ("table", "markdown")
     with bad_input():
-        rows = lb.compare_with_baseline(results, baseline)
+        rows = lb.compare_with_baseline(stored.results, baseline, by_defense=by_defense)
+    if not rows or not in_text:
+        echo_earlier(stored.earlier)
     if not rows:
         echo(f"no other attack shares a goal, and two plays or more, with {baseline}", err=True)
         sys.exit(NOTHING)
     records = {"csv": lb.baseline_to_csv, "json": lb.baseline_to_json}
     sections = lb.baseline_sections(shown_rows(rows))
+    with_earlier = [*sections, *lb.earlier_sections(stored.earlier)]
     text = records[form](rows) if form in records else None
-    write_report(f"Attacks compared with {baseline}", {"database": db}, sections, form, html, text=text)
+    shown = with_earlier if in_text else sections
+    write_report(f"Attacks compared with {baseline}", {"database": db}, shown, form, html, page=with_earlier, text=text)
 
 
 def _show_history(defense: str, scenarios: tuple[str, ...], db: str, form: str, html: Path | None) -> None:

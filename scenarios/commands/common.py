@@ -22,6 +22,7 @@ from scenarios.user_warnings import user_warnings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from leaderboard.earlier_versions import Earlier
     from leaderboard.promises import Promise
     from leaderboard.report import Section
     from leaderboard.result import Result
@@ -185,6 +186,23 @@ def echo(text: object = "", *, nl: bool = True, err: bool = False, bold: bool = 
         raise click.exceptions.Exit(0) from None
 
 
+def echo_with_earlier(text: str, earlier: Sequence[Earlier], form: str) -> None:
+    """Write a board to standard output, and what it leaves out below it; for programs, to standard error."""
+    import leaderboard as lb
+
+    if form in ("table", "markdown") and earlier:
+        text = below(text, _report_writers()[form](lb.earlier_sections(earlier)))
+    echo_board(text)
+    if form not in ("table", "markdown"):
+        echo_earlier(earlier)
+
+
+def echo_earlier(earlier: Sequence[Earlier]) -> None:
+    """Write what a board or a comparison leaves out to standard error."""
+    for one in earlier:
+        echo(f"{one}; `tokumei run` plays them again", err=True)
+
+
 def written_board(results: Sequence[Result], form: str, *, matrix: bool, promises: Sequence[Promise] = ()) -> str:
     """The board of some results as text in one of `FORMATS`, and below it what the promises cover."""
     import leaderboard as lb
@@ -283,8 +301,10 @@ def check_page(path: Path | None, option: str = "--html") -> None:
         raise ValueError(f"{option}: {error}") from None
 
 
-def write_page(results: Sequence[Result], path: Path, promises: Sequence[Promise] = ()) -> None:
-    """Write the board, and what the promises cover, as an HTML page.
+def write_page(
+    results: Sequence[Result], path: Path, promises: Sequence[Promise] = (), earlier: Sequence[Earlier] = ()
+) -> None:
+    """Write the board, what the promises cover, and what is left out as an HTML page.
 
     Raises
     ------
@@ -293,7 +313,7 @@ def write_page(results: Sequence[Result], path: Path, promises: Sequence[Promise
     """
     from scenarios.boards.board_page import board_page
 
-    write_text(board_page(results, promises), path)
+    write_text(board_page(results, promises, earlier), path)
 
 
 def write_report(

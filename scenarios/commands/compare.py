@@ -99,7 +99,8 @@ def compare(
     """Compare two sets of results, and show whether a change cost utility, privacy or speed.
 
     BASE and HEAD are each a database (a file or URL) or a run in --db. A run is named by its number or by the revision
-    that it played. Only plays that both sides have are compared, and only significant changes are shown.
+    that it played. Of a database, results of earlier versions of a method are left out and named. Only plays that both
+    sides have are compared, and only significant changes are shown.
 
     Defenses are compared with their like: the same method with the same parameters. --pair compares two settings.
 
@@ -113,7 +114,7 @@ def compare(
     with bad_input():
         check_page(html)
         check_page(junit, "--junit")
-        sides = [_results(base, db), _results(head, db)]
+        sides = [_results(name, db) for name in (base, head)]
         allowed = lb.Tolerance(utility=tolerance, success=tolerance, time=time_tolerance)
         changes = lb.compare(*sides, tolerance=allowed, level=level, pairs=pairs)
     if not changes:
@@ -161,14 +162,19 @@ def _without_password(name: str) -> str:
 
 
 def _results(name: str, db: str) -> list[Result]:
-    """Results of a database, or of one run in it."""
+    """Results of a database, each method in its newest version, or of one run in it."""
+    from leaderboard.earlier_versions import Versions
     from leaderboard.runs import find_run, results_of
     from leaderboard.store import Store
     from scenarios.running.provenance import revision_named
 
     if "://" in name or Path(name).is_file():
         with Store(name) as store:
-            return store.results()
+            results = store.results()
+            versions = Versions(store, results)
+            for one in versions.earlier(results):
+                echo(f"{_without_password(name)}: {one}", err=True)
+            return versions.current(results)
     if Path(name).suffix in (".db", ".sqlite", ".sqlite3"):
         echo(f"there are no results at {name}", err=True)
         sys.exit(NOTHING)

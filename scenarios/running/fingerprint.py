@@ -22,6 +22,9 @@ PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
 NUMERIC = ("numpy", "pandas", "scipy", "scikit-learn", "cvxopt", "dp-accounting")
 """Packages whose computations enter results."""
 
+IMPORT_BY_NAME = "import_module"
+"""Function that imports a module by its name."""
+
 
 def digest(content: Any) -> str:
     """SHA-256 hash of JSON content, 64 hexadecimal digits."""
@@ -61,7 +64,8 @@ def modules(method: Any) -> tuple[str, ...]:
 def closure(names: Iterable[str]) -> dict[str, str]:
     """Hash of the code of these modules and of all project or user modules that they import.
 
-    Docstrings and lines of comment do not count: new words leave results as they are.
+    Imports within functions count, and so does ``import_module`` with a plain name. A name that is computed, and a file
+    that code reads, cannot be seen. Docstrings and lines of comment do not count: new words leave results as they are.
     """
     seen: dict[str, str] = {}
     waiting = list(names)
@@ -109,7 +113,18 @@ def _parsed(file: str, modified: int, size: int) -> tuple[str, tuple[ast.Import 
     source = Path(file).read_text(encoding="utf-8")
     tree = ast.parse(source)
     code = hashlib.sha256(code_text(source, tree).encode()).hexdigest()
-    return code, tuple(node for node in _statements(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    statements = [node for node in _statements(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    # Few modules import by name: the expressions of the others need no visit.
+    return code, (*statements, *(_imports_by_name(tree) if IMPORT_BY_NAME in source else ()))
+
+
+def _imports_by_name(tree: ast.AST) -> Iterator[ast.Import]:
+    """Calls such as ``importlib.import_module("helper")`` as import statements."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
+            name = node.args[0].value
+            if ast.unparse(node.func).rpartition(".")[2] == IMPORT_BY_NAME and isinstance(name, str):
+                yield ast.Import([ast.alias(name)])
 
 
 def _imports(module: str, statements: Iterable[ast.Import | ast.ImportFrom]) -> Iterator[str]:
@@ -134,7 +149,7 @@ def _imports(module: str, statements: Iterable[ast.Import | ast.ImportFrom]) -> 
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """All statements of a module, also those within others; expressions are passed over, since none imports."""
+    """All statements of a module, also those within others; expressions are passed over."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
             yield child

@@ -137,3 +137,23 @@ def test_a_baseline_without_company_is_nothing_to_compare(tmp_path):
         store.add([one for one in trials(0.1) if one.attack == "Base"])
     done = invoke("board", "--db", tmp_path / "b.db", "--baseline", "Base")
     assert (done.exit_code, "no other attack shares a goal" in done.stderr) == (4, True)
+
+
+def test_each_defense_alone_is_compared_and_all_rows_are_corrected_for(db):
+    results = [replace(one, parameters={"k": 2}) for one in trials(0.1)]
+    rows = compare_with_baseline(results, "Base", by_defense=True)
+    assert [(row.defense, row.parameters, row.defenses, row.trials) for row in rows] == [
+        ("Alpha", {"k": 2}, 1, 12),
+        ("Beta", {"k": 2}, 1, 12),
+    ]
+    alone = compare_with_baseline([one for one in results if one.defense == "Beta"], "Base")
+    assert rows[1].p == alone[0].p
+    assert "correction for 2 tests" in lb.baseline_sections(rows)[0].tables[0].note
+    done = invoke("board", "--db", db, "--baseline", "Base", "--by-defense", "--format", "csv")
+    lines = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert tuple(lines[0]) == (*lb.BASELINE_COLUMNS, *lb.DEFENSE_COLUMNS)
+    assert [line["defense"] for line in lines] == ["Alpha", "Beta"]
+    assert "Beta" in invoke("board", "--db", db, "--baseline", "Base", "--by-defense").stdout
+    assert list(BoardResult(results).against("Base", by_defense=True)["defense"]) == ["Alpha", "Beta"]
+    done = invoke("board", "--db", db, "--by-defense")
+    assert (done.exit_code, "goes with --baseline" in done.stderr) == (2, True)

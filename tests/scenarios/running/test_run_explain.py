@@ -99,6 +99,22 @@ def test_a_changed_module_that_a_method_imports_is_named(folder):
 
 
 @pytest.mark.parametrize(
+    "written",
+    [
+        "def late():\n    from explained_helper import UNIT\n",
+        "import importlib\ndef late():\n    return importlib.import_module('explained_helper').UNIT\n",
+        "from importlib import import_module\nUNITS = [import_module('explained_helper').UNIT]\n",
+    ],
+)
+def test_imports_at_run_time_by_a_plain_name_are_followed(folder, written):
+    (folder / "explained_mine.py").write_text(MINE.replace("from explained_helper import UNIT", "UNIT = 5") + written)
+    with Store("sqlite://") as store:
+        played(store)
+        (folder / "explained_helper.py").write_text("UNIT = 6\n")
+        assert set(reasons(store).values()) == {"source of explained_helper changed"}
+
+
+@pytest.mark.parametrize(
     ("old", "new", "says", "count"),
     [
         ("k = 2", "k = 3", "parameters of Mondrian: k 2 -> 3", 9),

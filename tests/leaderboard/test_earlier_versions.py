@@ -1,0 +1,210 @@
+"""Results of earlier versions of a method are never pooled with those of the newest: they are left out and named."""
+
+import csv
+import hashlib
+import io
+import json
+
+import pytest
+from run_tools import invoke
+
+import leaderboard as lb
+from leaderboard import Result, Store, stored_board
+from leaderboard.result import canonical
+from metrics import Score
+from scenarios import read_board
+
+DEFENSES = ("Alpha", "Beta", "Gamma")
+PLAYS = range(5)
+LEFT = "10 of 15 results of mine:Mine are of an earlier version and left out (with Beta, Gamma)"
+
+
+def stored(store, defense, attack, *, rate=0.5, version=1, defense_version=1, data="people", plays=PLAYS):
+    """Store plays of a pair, with the document that says what they depend on."""
+    parts = {"data": data, "defense": {"name": defense, "parameters": {}, "source": str(defense_version)}}
+    if attack:
+        # The constructor's defaults are in the document, and not in the parameters of the result.
+        parts["attack"] = {"name": attack, "parameters": {"floor": version}, "source": "same"}
+    text = canonical(parts)
+    name = hashlib.sha256(text.encode()).hexdigest()
+    common = {"parts": name, "scenario": "bank", "defense": defense}
+    results = []
+    for play in plays:
+        score = Score("reidentification", rate + play / 1000, 0.005, 100)
+        kind = {"attack": attack, "scores": {score.goal: score}} if attack else {"values": {"marginals": rate}}
+        results.append(Result(key=hashlib.sha256(f"{name} {play}".encode()).hexdigest(), play=play, **common, **kind))
+    store.add(results, {name: text})
+    return results
+
+
+def fill(store):
+    """A baseline and an attack on three defenses."""
+    for defense in DEFENSES:
+        stored(store, defense, None)
+        stored(store, defense, "Base", rate=0.4)
+        stored(store, defense, "mine:Mine", rate=0.6)
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "a.db") as opened:
+        fill(opened)
+        yield opened
+
+
+@pytest.fixture
+def changed(store, tmp_path):
+    """Database in which a changed attack was played on one defense only."""
+    stored(store, "Alpha", "mine:Mine", rate=0.1, version=2)
+    return tmp_path / "a.db"
+
+
+def board_of(store):
+    return stored_board(store, store.results())
+
+
+def test_results_of_one_version_are_all_kept(store):
+    board = board_of(store)
+    assert board.results == store.results()
+    assert board.earlier == []
+
+
+def test_a_changed_attack_is_not_pooled_with_its_former_self(store, changed):
+    board = board_of(store)
+    assert list(map(str, board.earlier)) == [f"bank: {LEFT}"]
+    (row,) = lb.compare_with_baseline(board.results, "Base")
+    assert (row.defenses, row.trials) == (1, 5)
+    assert row.difference == pytest.approx(-0.3)
+    assert {one.defense for one in board.results if one.attack == "mine:Mine"} == {"Alpha"}
+    assert len([one for one in board.results if one.attack == "Base"]) == 15
+
+
+def test_plays_of_two_versions_are_not_pooled(store):
+    for defense in DEFENSES:
+        stored(store, defense, "mine:Mine", rate=0.1, version=2, plays=range(2))
+    board = board_of(store)
+    pairs = [pair for pair in lb.matrix(board.results) if pair.attack == "mine:Mine"]
+    assert [pair.plays for pair in pairs] == [2, 2, 2]
+    assert all(pair.success("reidentification").rate.value < 0.2 for pair in pairs)
+    (one,) = board.earlier
+    assert (one.left_out, one.results, one.met) == (9, 15, "Alpha, Beta, Gamma")
+
+
+def test_what_met_an_earlier_version_of_a_defense_does_not_count(store):
+    stored(store, "Alpha", None, rate=0.9, defense_version=2)
+    stored(store, "Alpha", "Base", rate=0.2, defense_version=2)
+    board = board_of(store)
+    (row,) = [row for row in lb.rank(board.results) if row.defense == "Alpha"]
+    assert (row.utility, row.worst_attack) == (0.9, "Base")
+    assert not row.complete
+    (one,) = board.earlier
+    assert (one.subject, one.left_out, one.results, one.met) == ("Alpha", 5, 15, "mine:Mine")
+
+
+def test_results_on_other_data_do_not_count(store):
+    stored(store, "Alpha", None, data="more people")
+    board = board_of(store)
+    assert len(board.results) == 5
+    (one,) = board.earlier
+    assert (one.subject, one.left_out, one.results) == ("the data set", 40, 45)
+
+
+def test_results_that_a_run_uses_again_count_again(store, changed):
+    keys = {one.key for one in stored(store, "Alpha", "mine:Mine", rate=0.6)}
+    stored(store, "Alpha", "mine:Mine", rate=0.1, version=2)
+    assert len(board_of(store).earlier) == 1
+    store.renew("bank", keys)
+    board = board_of(store)
+    assert board.earlier == []
+    assert {one.scores["reidentification"].rate for one in board.results if one.key in keys} == {
+        0.6 + play / 1000 for play in PLAYS
+    }
+
+
+def test_results_are_written_again_only_if_others_came_later(store, changed, monkeypatch):
+    keys = {one.key for one in store.results() if one.defense == "Beta"}
+    store.renew("bank", keys)
+    assert {one.key for one in store.results()[-len(keys) :]} == keys
+    monkeypatch.setattr(store, "add", lambda results: pytest.fail(f"{len(results)} written") if results else None)
+    store.renew("bank", keys)
+    store.renew("nowhere", keys)
+
+
+@pytest.mark.parametrize("view", [(), ("--matrix",), ("--baseline", "Base"), ("--summary",)])
+@pytest.mark.parametrize("form", ["table", "markdown", "csv", "json", "latex"])
+def test_every_view_names_what_it_leaves_out(changed, view, form):
+    done = invoke("board", "--db", changed, "--format", form, *view)
+    assert done.exit_code == 0, done.output
+    if form in ("table", "markdown"):
+        assert "Results of earlier versions, left out" in done.stdout
+        assert "Beta, Gamma" in done.stdout
+    else:
+        assert f"{LEFT}; `tokumei run` plays them again" in done.stderr
+        assert "earlier version" not in done.stdout
+
+
+def test_pages_name_what_they_leave_out(changed, tmp_path):
+    for view in ((), ("--baseline", "Base")):
+        page = tmp_path / "page.html"
+        assert invoke("board", "--db", changed, "--html", page, *view).exit_code == 0
+        assert "Results of earlier versions, left out" in page.read_text(encoding="utf-8")
+
+
+def test_compare_leaves_out_earlier_versions_and_says_so(changed, tmp_path):
+    with Store(tmp_path / "b.db") as other:
+        fill(other)
+    done = invoke("compare", changed, tmp_path / "b.db", "--all", "--format", "csv")
+    assert f"{changed}: bank: {LEFT}" in done.stderr
+    rows = [row for row in csv.DictReader(io.StringIO(done.stdout)) if row["attack"] == "mine:Mine"]
+    assert {row["defense"] for row in rows} == {"Alpha"}
+
+
+def test_python_warns_and_its_board_names_them(changed, tmp_path):
+    with pytest.warns(UserWarning, match="10 of 15 results of mine:Mine are of an earlier version"):
+        board = read_board(changed)
+    assert set(board.against("Base")["defenses"]) == {1}
+    assert LEFT in repr(board)
+    assert LEFT in board._repr_html_()
+    for name in ("board.html", "board.md"):
+        assert "Results of earlier versions, left out" in board.save(tmp_path / name).read_text(encoding="utf-8")
+
+
+def test_a_damaged_document_is_named(store):
+    with store.transaction() as connection:
+        connection.exec_driver_sql("UPDATE tokumei_documents SET content = '[1'")
+    with pytest.raises(ValueError, match=r"the stored document .* is damaged"):
+        board_of(store)
+
+
+def test_a_board_shows_the_methods_that_are_named(store, tmp_path):
+    db = tmp_path / "a.db"
+    rows = json.loads(invoke("board", "--db", db, "-d", "Beta", "-a", "Mine", "--format", "json").stdout)
+    assert [(row["defense"], row["worst_attack"], row["complete"]) for row in rows] == [("Beta", "mine:Mine", True)]
+    for form in ("table", "csv", "latex"):
+        text = invoke("board", "--db", db, "-d", "Beta", "-a", "Mine", "--matrix", "--format", form).stdout
+        assert "Mine" in text
+        assert "Base" not in text
+        assert "Alpha" not in text
+    done = invoke("board", "--db", db, "-d", "Beta", "-a", "Mine", "--baseline", "Base", "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(done.stdout))
+    assert (row["attack"], row["defenses"]) == ("mine:Mine", "1")
+    assert len(read_board(db, defenses=["Beta"], attacks=["Mine"]).pairs) == 1
+
+
+def test_a_setting_is_named_by_its_parameters(tmp_path):
+    with Store(tmp_path / "k.db") as store:
+        for k in (2, 3):
+            release = {"values": {"marginals": 0.5}, "parameters": {"k": k}, "defense": "Mondrian", "play": 0}
+            store.add([Result(key=str(k), scenario="bank", **release)])
+    for name, settings in (("Mondrian", 2), ("Mondrian  k=3", 1)):
+        done = invoke("board", "--db", tmp_path / "k.db", "-d", name, "--format", "json")
+        assert len(json.loads(done.stdout)) == settings
+
+
+def test_an_unknown_name_is_refused_with_those_that_are_there(store, tmp_path):
+    for option, says in (("-d", "no defense 'Nobody'; there are Alpha, Beta"), ("-a", "no attack 'Nobody'; there are")):
+        for view in ((), ("--matrix",), ("--baseline", "Base")):
+            done = invoke("board", "--db", tmp_path / "a.db", option, "Nobody", *view)
+            assert (done.exit_code, says in done.stderr) == (2, True)
+    done = invoke("board", "--db", tmp_path / "a.db", "-d", "Alpha", "--history", "Alpha")
+    assert (done.exit_code, "it takes no --defense" in done.stderr) == (2, True)

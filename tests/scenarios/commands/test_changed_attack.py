@@ -1,0 +1,47 @@
+"""An attack whose file changes between runs: boards show one version of it."""
+
+import csv
+import io
+import subprocess
+
+import pytest
+from run_tools import COMMAND, environment, invoke
+
+pytestmark = pytest.mark.waits
+
+ATTACK = """
+from attacks import NearestNeighbour
+
+class Mine(NearestNeighbour):
+    def __init__(self, *, turned={turned}):
+        super().__init__()
+        self.turned = turned
+
+"""
+DEFENSES = ("-d", "Mondrian", "-d", "AdditiveNoise")
+ATTACKS = ("-a", "mine_changing:Mine", "-a", "NearestNeighbour")
+
+
+def play(folder, *arguments, turned):
+    (folder / "mine_changing.py").write_text(ATTACK.format(turned=turned))
+    command = [*COMMAND, "run", "bank", *arguments, "--plays", "2", "-j", "2", "--quiet"]
+    subprocess.run(command, cwd=folder, env=environment(), check=True, stdout=subprocess.DEVNULL, timeout=200)
+
+
+def compared(folder):
+    done = invoke("board", "--db", folder / "tokumei.db", "--baseline", "NearestNeighbour", "--format", "csv")
+    assert done.exit_code == 0, done.output
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    return {row["defenses"] for row in rows if row["attack"] == "mine_changing:Mine"}, done.stderr
+
+
+def test_a_changed_default_is_not_pooled_and_comes_back_with_the_file(tmp_path):
+    play(tmp_path, *DEFENSES, *ATTACKS, turned=False)
+    assert compared(tmp_path) == ({"2"}, "")
+    play(tmp_path, "-d", "Mondrian", *ATTACKS, turned=True)
+    defenses, said = compared(tmp_path)
+    assert defenses == {"1"}
+    assert "results of mine_changing:Mine are of an earlier version and left out (with AdditiveNoise scale=0.5)" in said
+    # Everything is stored: the run plays nothing, and its results count again.
+    play(tmp_path, "-d", "Mondrian", *ATTACKS, turned=False)
+    assert compared(tmp_path) == ({"2"}, "")
