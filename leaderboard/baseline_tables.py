@@ -18,6 +18,8 @@ BASELINE_COLUMNS = (
     *("defenses", "plays", "trials", "judged", "significant"),
 )
 """Columns of a comparison with a baseline as CSV, and keys of its JSON."""
+SMALLEST_SHOWN = 0.001
+"""Tables say of smaller p-values that they are smaller."""
 _COLUMNS = ("attack", "goal", "success", "baseline", "difference", "95 % interval", "p", "significant", "defenses")
 
 
@@ -39,6 +41,7 @@ def baseline_sections(rows: Sequence[BaselineDifference]) -> list[Section]:
         )
         if any(not row.judged for row in own):
             note += f" Too few: {needed} plays would do."
+        note += _floor_note(own)
         against = label(own[0].baseline, own[0].baseline_parameters)
         table = Table(f"success compared with {against}", (*_COLUMNS, "plays"), list(map(_cells, own)), 3, note)
         sections.append(Section(place_title(*place), tables=(table,)))
@@ -55,6 +58,18 @@ def baseline_to_json(rows: Sequence[BaselineDifference]) -> str:
     return json_text([{name: getattr(row, name) for name in BASELINE_COLUMNS} for row in rows])
 
 
+def _floor_note(rows: Sequence[BaselineDifference]) -> str:
+    """The smallest p for each number of plays with a row whose p is that; empty without such a row."""
+    floors = {row.plays: row.smallest_p for row in rows if row.p <= row.smallest_p}
+    said = [f"{_p_text(floor)} is the smallest p that {plays} plays can give" for plays, floor in sorted(floors.items())]
+    return f" {'; '.join(said)} (2/4ⁿ for n plays)." if said else ""
+
+
+def _p_text(p: float) -> str:
+    """A p-value with three decimals, or with two digits if it is smaller."""
+    return f"{p:.1e}" if p < SMALLEST_SHOWN else number(p, 3)
+
+
 def _cells(row: BaselineDifference) -> tuple[str | float | int, ...]:
     return (
         label(row.attack, row.attack_parameters),
@@ -63,7 +78,7 @@ def _cells(row: BaselineDifference) -> tuple[str | float | int, ...]:
         row.baseline_success,
         row.difference,
         f"[{number(row.low, 3)}, {number(row.high, 3)}]",
-        "< .001" if row.p < 0.001 else number(row.p, 3),
+        "< .001" if row.p < SMALLEST_SHOWN else number(row.p, 3),
         ("yes" if row.significant else "no") if row.judged else "too few",
         row.defenses,
         row.plays,

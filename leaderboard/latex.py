@@ -45,6 +45,7 @@ _ESCAPES = str.maketrans(
         "✗": r"$\times$",
         "✓": r"$\surd$",
         "²": r"$^2$",
+        "ⁿ": r"$^n$",
         "\n": " ",
     }
 )
