@@ -61,7 +61,9 @@ def baseline_to_json(rows: Sequence[BaselineDifference]) -> str:
 def _floor_note(rows: Sequence[BaselineDifference]) -> str:
     """The smallest p for each number of plays with a row whose p is that; empty without such a row."""
     floors = {row.plays: row.smallest_p for row in rows if row.p <= row.smallest_p}
-    said = [f"{_p_text(floor)} is the smallest p that {plays} plays can give" for plays, floor in sorted(floors.items())]
+    said = [
+        f"{_p_text(floor)} is the smallest p that {plays} plays can give" for plays, floor in sorted(floors.items())
+    ]
     return f" {'; '.join(said)} (2/4ⁿ for n plays)." if said else ""
 
 
