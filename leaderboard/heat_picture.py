@@ -87,8 +87,8 @@ def _drawn(
         height = max(_ROW, _LINE * len(lines) + 5)
         middle = y + height / 2
         for number, line in enumerate(lines):
-            place = middle + _LINE * (number - (len(lines) - 1) / 2)
-            elements.append(_label(line, {"x": "0", "y": f"{place:g}", "dy": ".35em", "fill": ink}))
+            level = middle + _LINE * (number - (len(lines) - 1) / 2)
+            elements.append(_label(line, {"x": "0", "y": f"{level:g}", "dy": ".35em", "fill": ink}))
         for column, cell in enumerate(row):
             x = left + _CELL * column
             box = {"x": f"{x:g}", "y": f"{y:g}", "width": f"{_CELL - 1:g}", "height": f"{height - 1:g}"}
