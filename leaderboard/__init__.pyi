@@ -52,7 +52,7 @@ from .exports import to_json as to_json
 from .tables import matrix_to_markdown as matrix_to_markdown
 from .tables import matrix_to_terminal as matrix_to_terminal
 from .latex import latex_board as latex_board
-from .latex import latex_matrix as latex_matrix
+from .latex_grid import latex_matrix as latex_matrix
 from .tables import to_markdown as to_markdown
 from .tables import to_terminal as to_terminal
 from .page import render_page as render_page

@@ -42,7 +42,7 @@ class BaselineDifference:
     p : float
         Two-sided p-value of a difference of 0.
     smallest_p : float
-        Smallest p-value that so many plays can give.
+        Smallest p-value that so many plays can give: 2 · 4⁻ⁿ for n plays.
     defenses, plays, trials : int
         Number of settings of defenses, of plays and of trials that both attacks ended.
     significant : bool
@@ -85,6 +85,9 @@ def compare_with_baseline(
     of a play are averaged over its defenses, since they share the people of the play. Student's t-test across plays
     gives the interval and the p-value. Holm's correction bounds the probability of any false finding among all rows by
     5 %. Rows with too few plays for any finding are left out of it (Tarone).
+
+    No p-value is below 2 · 4⁻ⁿ for n plays, such as .031 for 3 plays. With so few plays, the t-test alone may give a
+    smaller one, since their differences can be alike by accident (`leaderboard.significance.student_floor`).
 
     Parameters
     ----------

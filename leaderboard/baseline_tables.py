@@ -20,6 +20,8 @@ BASELINE_COLUMNS = (
 """Columns of a comparison with a baseline as CSV, and keys of its JSON."""
 DEFENSE_COLUMNS = ("defense", "parameters")
 """Further columns of a comparison on each defense alone."""
+SMALLEST_SHOWN = 0.001
+"""Tables say of smaller p-values that they are smaller."""
 _COLUMNS = ("attack", "goal", "success", "baseline", "difference", "95 % interval", "p", "significant")
 
 
@@ -41,6 +43,7 @@ def baseline_sections(rows: Sequence[BaselineDifference]) -> list[Section]:
         )
         if any(not row.judged for row in own):
             note += f" Too few: {needed} plays would do."
+        note += _floor_note(own)
         against = label(own[0].baseline, own[0].baseline_parameters)
         last = "defense" if own[0].defense else "defenses"
         columns = (*_COLUMNS, last, "plays")
@@ -65,6 +68,20 @@ def baseline_columns(rows: Sequence[BaselineDifference]) -> tuple[str, ...]:
     return (*BASELINE_COLUMNS, *DEFENSE_COLUMNS) if any(row.defense for row in rows) else BASELINE_COLUMNS
 
 
+def _floor_note(rows: Sequence[BaselineDifference]) -> str:
+    """The smallest p for each number of plays with a row whose p is that; empty without such a row."""
+    floors = {row.plays: row.smallest_p for row in rows if row.p <= row.smallest_p}
+    said = [
+        f"{_p_text(floor)} is the smallest p that {plays} plays can give" for plays, floor in sorted(floors.items())
+    ]
+    return f" {'; '.join(said)} (2/4ⁿ for n plays)." if said else ""
+
+
+def _p_text(p: float) -> str:
+    """A p-value with three decimals, or with two digits if it is smaller."""
+    return f"{p:.1e}" if p < SMALLEST_SHOWN else number(p, 3)
+
+
 def _cells(row: BaselineDifference) -> tuple[str | float | int, ...]:
     return (
         label(row.attack, row.attack_parameters),
@@ -73,7 +90,7 @@ def _cells(row: BaselineDifference) -> tuple[str | float | int, ...]:
         row.baseline_success,
         row.difference,
         f"[{number(row.low, 3)}, {number(row.high, 3)}]",
-        "< .001" if row.p < 0.001 else number(row.p, 3),
+        "< .001" if row.p < SMALLEST_SHOWN else number(row.p, 3),
         ("yes" if row.significant else "no") if row.judged else "too few",
         label(row.defense, row.parameters) if row.defense else row.defenses,
         row.plays,

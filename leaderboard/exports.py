@@ -34,6 +34,8 @@ SETTING_COLUMNS = (
 """Columns of settings as CSV."""
 _CHANCE = {"reidentification": "chance"}
 """Columns of the chance level that are not named after their goal."""
+_SIGNIFICANT = frozenset({"p"})
+"""Columns with six significant digits: a p-value may be small, and is never 0."""
 _BOARD_EXTRAS = (
     *("rank", "components", "measured", "worst_parameters", "goal"),
     *("attacks", "failures", "reason", "complete", "seconds"),
@@ -120,28 +122,39 @@ def _rates(goal: str, success: Success | None) -> dict[str, float | None]:
 
 
 def csv_text(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> str:
-    """Records as CSV with the given columns; parameters are canonical JSON, other numbers have six decimals."""
+    """Records as CSV with the given columns; parameters are canonical JSON, other numbers have six decimals.
+
+    P-values have six significant digits instead.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([_cell(record[name]) for name in columns] for record in records)
+    writer.writerows([_cell(name, record[name]) for name in columns] for record in records)
     return text.getvalue()
 
 
-def _cell(value: Any) -> Any:
+def _cell(name: str, value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return canonical(value) if isinstance(value, Mapping) else _rounded(value)
+    return canonical(value) if isinstance(value, Mapping) else _field(name, value)
 
 
 def json_text(records: Sequence[Mapping[str, Any]]) -> str:
-    """Records as a JSON list of objects; numbers have six decimals, those of parameters as many as they need."""
+    """Records as a JSON list of objects; numbers have six decimals, those of parameters as many as they need.
+
+    P-values have six significant digits instead.
+    """
     # Parameters are given, not measured, and stay exact.
     rounded = [
-        {name: value if name.endswith("parameters") else _rounded(value) for name, value in record.items()}
+        {name: value if name.endswith("parameters") else _field(name, value) for name, value in record.items()}
         for record in records
     ]
     return json.dumps(rounded, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _field(name: str, value: Any) -> Any:
+    """Value of a column with its number of digits."""
+    return float(f"{value:.6g}") if name in _SIGNIFICANT and isinstance(value, float) else _rounded(value)
 
 
 def _rounded(value: Any) -> Any:

@@ -1,15 +1,15 @@
-"""Board, matrix and reports as LaTeX tables with the packages booktabs and graphicx."""
+"""Board and reports as LaTeX tables with the packages booktabs and graphicx."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from leaderboard.board import Row, by_place
 from leaderboard.latex_layout import Layout, layout
-from leaderboard.pairs import Pair
+from leaderboard.latex_pages import BETWEEN, row_ranges
 from leaderboard.report import Section
-from leaderboard.tables import ALIGNMENT, HEADERS, board_cells, board_notes, matrix_tables, place_title
+from leaderboard.tables import ALIGNMENT, HEADERS, board_cells, board_notes, place_title
 
 PACKAGES = r"% \usepackage{booktabs,graphicx}"
 """First line of each table: the packages that a document loads for it."""
@@ -45,6 +45,7 @@ _ESCAPES = str.maketrans(
         "✗": r"$\times$",
         "✓": r"$\surd$",
         "²": r"$^2$",
+        "ⁿ": r"$^n$",
         "\n": " ",
     }
 )
@@ -57,21 +58,6 @@ def latex_board(rows: Sequence[Row]) -> str:
     for place, group in by_place(rows).items():
         note = f"{UNITS}. {board_notes(group)}"
         tables.append(latex_table(place_title(*place), HEADERS, board_cells(group), ALIGNMENT, note))
-    return "\n".join(tables)
-
-
-def latex_matrix(pairs: Sequence[Pair]) -> str:
-    """The matrix as LaTeX (booktabs), one table per scenario and variant; more attacks than defenses become rows."""
-    tables = []
-    for title, headers, cells, align in matrix_tables(pairs):
-        corner, *attacks = headers
-        # Columns of a page are few, and several goals of one cell belong together.
-        lines = [[cell.replace(" / ", "/") if column else cell for column, cell in enumerate(line)] for line in cells]
-        if len(attacks) > len(lines):
-            corner, headers = "attack", ["attack", *(line[0] for line in lines)]
-            lines = [[attack, *(line[1 + number] for line in lines)] for number, attack in enumerate(attacks)]
-            align = ["left", *("right" for _ in headers[1:])]
-        tables.append(latex_table(title, [corner, *headers[1:]], lines, align, "Success: a share of 1"))
     return "\n".join(tables)
 
 
@@ -96,11 +82,13 @@ def latex_table(
     cells: Sequence[Sequence[str]],
     align: Sequence[str] | None,
     note: str = "",
+    bold: Collection[tuple[int, int]] = (),
 ) -> str:
     r"""A table with caption and label as LaTeX; the document loads the packages booktabs and graphicx.
 
     The type is small, headings are turned and texts are broken as far as a line of the class article needs. What is
-    still wider than the line is scaled down to it.
+    still wider than the line is scaled down to it. What is higher than a page becomes several floats with one number,
+    each with the headings.
 
     Parameters
     ----------
@@ -112,6 +100,8 @@ def latex_table(
         Cells of each row.
     align : sequence of {"left", "right"}, optional
         Alignment of each column; left by default.
+    bold : collection of (int, int)
+        Row and column of each cell in bold type.
 
     Examples
     --------
@@ -135,17 +125,39 @@ def latex_table(
     """
     sides = list(align or ["left"] * len(headers))
     fitted = layout(headers, cells, sides)
-    columns = "".join("r" if side == "right" else "l" for side in sides)
     notes = [line.strip().rstrip(".") for line in note.splitlines() if line.strip()]
     caption = ". ".join([title, *(line[0].upper() + line[1:] for line in notes)])
+    rows = [
+        _line(
+            [
+                _stack(lines, side, "t", (row, column) in bold)
+                for column, (lines, side) in enumerate(zip(line, sides, strict=True))
+            ]
+        )
+        for row, line in enumerate(fitted.cells)
+    ]
+    parts = row_ranges(fitted, caption)
     label = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
-    rows = [_line([_stack(lines, side, "t") for lines, side in zip(row, sides, strict=True)]) for row in fitted.cells]
-    lines = [
-        PACKAGES,
+    floats = [PACKAGES]
+    for part in parts:
+        own = rows[part.start : part.stop]
+        if part.start:
+            # The parts are one table with one number.
+            head = [r"  \addtocounter{table}{-1}", rf"  \caption{{{latex_text(title)} (continued).}}"]
+        else:
+            head = [rf"  \caption{{{latex_text(caption)}{'.' if notes else ''}}}", rf"  \label{{tab:{label}}}"]
+        floats += _float(fitted, sides, head, own, goes_on=part.stop < len(rows))
+    return "\n".join(floats) + "\n"
+
+
+def _float(fitted: Layout, sides: Sequence[str], head: Sequence[str], rows: Sequence[str], goes_on: bool) -> list[str]:
+    """Lines of one float: its caption, the headings and some rows."""
+    columns = "".join("r" if side == "right" else "l" for side in sides)
+    more = rf"    \multicolumn{{{len(sides)}}}{{@{{}}r@{{}}}}{{\emph{{continued}}}} \\"
+    return [
         r"\begin{table}",
         r"  \centering",
-        rf"  \caption{{{latex_text(caption)}{'.' if notes else ''}}}",
-        rf"  \label{{tab:{label}}}",
+        *head,
         r"  \medskip",
         *([rf"  {fitted.size}\setlength{{\tabcolsep}}{{{fitted.gap:g}pt}}%"] if fitted.size else []),
         r"  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
@@ -154,11 +166,11 @@ def latex_table(
         f"    {_line(_headings(fitted, sides))}",
         r"    \midrule",
         *(f"    {row}" for row in (_spaced(rows) if fitted.stacked else rows)),
+        *([r"    \midrule", more] if goes_on else []),
         r"    \bottomrule",
         r"  \end{tabular}}",
         r"\end{table}",
     ]
-    return "\n".join(lines) + "\n"
 
 
 def latex_text(text: str) -> str:
@@ -180,9 +192,9 @@ def _headings(fitted: Layout, sides: Sequence[str]) -> list[str]:
     ]
 
 
-def _stack(lines: Sequence[str], side: str, place: str) -> str:
+def _stack(lines: Sequence[str], side: str, place: str, bold: bool = False) -> str:
     """Lines of a cell one below the other; `place` is the line that stands beside those of other cells."""
-    texts = [_started(latex_text(line)) for line in lines]
+    texts = [rf"\textbf{{{latex_text(line)}}}" if bold else _started(latex_text(line)) for line in lines]
     if len(texts) == 1:
         return texts[0]
     return rf"\begin{{tabular}}[{place}]{{@{{}}{side[0]}@{{}}}}" + r"\\".join(texts) + r"\end{tabular}"
@@ -195,7 +207,7 @@ def _started(text: str) -> str:
 
 def _spaced(rows: Sequence[str]) -> list[str]:
     """Rows with a little space between them."""
-    return [*(part for row in rows[:-1] for part in (row, r"\addlinespace[2pt]")), *rows[-1:]]
+    return [*(part for row in rows[:-1] for part in (row, rf"\addlinespace[{BETWEEN:g}pt]")), *rows[-1:]]
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 LINE = 345.0
@@ -38,27 +38,37 @@ class Layout:
         Lines of each cell, by row.
     turned : bool
         Whether headings that are wider than their column are turned by 90 degrees.
+    upright : frozenset of int
+        Columns whose headings are not turned even so.
     size : str
         Command of the type size; empty for the size of the text around.
-    gap : float
-        Space beside a column, in points.
+    points, gap : float
+        Type size, and space beside a column, both in points.
     """
 
     headers: list[list[str]]
     cells: list[list[list[str]]]
     turned: bool = False
+    upright: frozenset[int] = frozenset()
     size: str = ""
+    points: float = 10.0
     gap: float = 6.0
 
     def turns(self, column: int) -> bool:
         """Whether a heading is turned."""
-        body = max((_width(row[column]) for row in self.cells), default=0.0)
-        return self.turned and column > 0 and _width(self.headers[column]) > body + 0.5
+        if not self.turned or column == 0 or column in self.upright:
+            return False
+        return _width(self.headers[column]) > max((_width(row[column]) for row in self.cells), default=0.0) + 0.5
 
     @property
     def stacked(self) -> bool:
         """Whether a cell has several lines."""
         return any(len(lines) > 1 for row in self.cells for lines in row)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the table fits a line in its type size."""
+        return self.width() <= _room(len(self.headers), self.points, self.gap)
 
     def width(self) -> float:
         """Widths of all columns, in units of the type size."""
@@ -95,9 +105,20 @@ def layout(headers: Sequence[str], cells: Sequence[Sequence[str]], align: Sequen
     attempts = (plain, folded, turned, _narrowed(folded, texts), _narrowed(turned, texts), _narrowed(narrow, texts))
     for attempt in attempts:
         for size, points, gap in SIZES:
-            if attempt.width() <= _room(len(headers), points, gap):
-                return replace(attempt, size=size, gap=gap)
-    return replace(attempts[-1], size=SIZES[-1][0], gap=SIZES[-1][2])
+            sized = replace(attempt, size=size, points=points, gap=gap)
+            if sized.fits:
+                return _upright(sized, headings, [*([column] for column in texts), numbers])
+    return sized
+
+
+def _upright(table: Layout, headings: Sequence[list[str]], groups: Iterable[Sequence[int]]) -> Layout:
+    """A table that fits, with the headings upright that have room; those of one group are upright only together."""
+    for columns in groups:
+        turned = [column for column in columns if table.turns(column)]
+        headers = [headings[column] if column in turned else own for column, own in enumerate(table.headers)]
+        attempt = replace(table, headers=headers, upright=table.upright.union(turned))
+        table = attempt if attempt.fits else table
+    return table
 
 
 def em(text: str) -> float:
@@ -136,20 +157,33 @@ def _folded_numbers(table: Layout, columns: Sequence[int]) -> Layout:
 
 
 def _narrowed(table: Layout, columns: Sequence[int]) -> Layout:
-    """A table whose widest texts are folded until it fits in the smallest type."""
+    """A table whose widest texts are folded until it fits in the smallest type; then each is as wide as has room."""
     texts = {column: [row[column][0] for row in table.cells] for column in columns}
-    limits = {column: max(map(len, cells), default=0) for column, cells in texts.items()}
+    longest = {column: max(map(len, cells), default=0) for column, cells in texts.items()}
+    limits = dict(longest)
     _, points, gap = SIZES[-1]
-    while table.width() > _room(len(table.headers), points, gap):
+    room = _room(len(table.headers), points, gap)
+    while table.width() > room:
         able = [column for column, limit in limits.items() if limit > _SHORTEST]
         if not able:
-            break
+            return table
         widest = max(able, key=table.column_width)
         limits[widest] -= 1
-        folded = [_broken(cell, _TEXT_BREAK, limits[widest]) for cell in texts[widest]]
-        cells = [[*row[:widest], lines, *row[widest + 1 :]] for row, lines in zip(table.cells, folded, strict=True)]
-        table = replace(table, cells=cells)
+        table = _folded_texts(table, widest, texts[widest], limits[widest])
+    # A word that cannot be broken may have kept a column wide, while its other texts were folded for nothing.
+    for column in columns:
+        wider = (
+            _folded_texts(table, column, texts[column], limit) for limit in range(longest[column], limits[column], -1)
+        )
+        table = next((attempt for attempt in wider if attempt.width() <= room), table)
     return table
+
+
+def _folded_texts(table: Layout, column: int, texts: Sequence[str], limit: int) -> Layout:
+    """A table whose texts in one column have lines of at most so many letters."""
+    folded = [_broken(text, _TEXT_BREAK, limit) for text in texts]
+    cells = [[*row[:column], lines, *row[column + 1 :]] for row, lines in zip(table.cells, folded, strict=True)]
+    return replace(table, cells=cells)
 
 
 def _broken(text: str, breaks: re.Pattern[str], width: int) -> list[str]:

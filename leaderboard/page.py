@@ -24,6 +24,9 @@ from leaderboard.skipped_attacks import skip_tables
 from leaderboard.summary import SummaryTables
 from leaderboard.tables import grids, interval_text, place_title, plays_text, rank_texts
 
+_SIZES = (("wide", 880, 560, 10), ("narrow", 350, 400, 9), ("print", 510, 380, 10))
+"""Size and radius of discs of the charts for wide and narrow screens, and for a line of a paper."""
+
 
 def render_page(
     rows: Sequence[Row],
@@ -111,8 +114,12 @@ def _place(
         "pictures": []
         if curves
         else [
-            (size, picture(rows, width, height, radius, labelled=size == "wide", scale=scale))
-            for size, width, height, radius in (("wide", 880, 560, 10), ("narrow", 350, 400, 9))
+            (size, picture(rows, width, height, radius, labelled=size != "narrow", scale=scale))
+            for size, width, height, radius in (
+                ("wide", 880, 560, 10),
+                ("narrow", 350, 400, 9),
+                ("print", 510, 380, 10),
+            )
             for scale in SCALES
         ],
         "heat": heat_map(rows, grid, list(styles)),
@@ -135,8 +142,8 @@ def _curves(rows: Sequence[Row], styles: Mapping[str, Style], exposures: Sequenc
     return {
         "best": guide_settings(overall),
         "overall": [
-            (size, draw_curves(overall, styles, width, height, scale=scale, labelled=size == "wide"))
-            for size, width, height in (("wide", 1000, 600), ("narrow", 360, 400))
+            (size, draw_curves(overall, styles, width, height, scale=scale, labelled=size != "narrow"))
+            for size, width, height in (("wide", 1000, 600), ("narrow", 360, 400), ("print", 510, 380))
             for scale in SCALES
         ],
         "goals": {

@@ -3,32 +3,42 @@
 from __future__ import annotations
 
 import copy
-import html
 import itertools
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from leaderboard.heat_picture import heat_drawings
 from leaderboard.style_rules import Rule, inherited, light_rules, resolved, style
+from leaderboard.tables import fold
+from leaderboard.tree_builder import TreeBuilder
 from metrics.files import write_atomically
 
 SVG = "http://www.w3.org/2000/svg"
 FONTS = "'Segoe UI', Roboto, 'Noto Sans', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 MARGIN = 8.0
 """Space around a picture, in its units."""
-_VOID = frozenset({"base", "br", "col", "hr", "img", "input", "link", "meta", "wbr"})
-_ATTRIBUTE = re.compile(r"""([^\s=<>"'/]+)(?:\s*=\s*"([^"]*)")?""")
 _OUTLINED = re.compile(r'<text [^>]*paint-order="stroke"[^>]*>[^<]*</text>')
 _STROKE = re.compile(r' (?:stroke|stroke-width|stroke-linejoin|paint-order)="[^"]*"')
 # A letter and a line of a legend in the picture's units, and the space that a key takes.
 _LETTER, _LINE, _KEY = 7.2, 18.0, 36.0
 _LONGEST = 40
 """Letters of a file's name, without the scale and the number that tell pictures apart."""
-_SHORT = (("utility-against-the-worst-attack-s-advantage", "utility"), ("all-goals", "utility"))
+LEGIBLE = 7.0
+"""Type size that a picture for print has at least, in points, if the page has a drawing narrow enough."""
+PIXEL = 0.75
+"""A unit of SVG and CSS in points."""
+_TYPE = 11.0
+"""Type size of drawings in their units; few marks are smaller."""
+_SIZES = ("wide", "print", "narrow")
+_SHORT = (
+    ("matrix-of-advantages", "matrix"),
+    ("utility-against-the-worst-attack-s-advantage", "utility"),
+    ("all-goals", "utility"),
+)
 """Beginnings of titles with the words that files have for them."""
 _PAGE_ONLY = ("class", "tabindex", "role", "aria-label", "aria-hidden")
 
@@ -115,16 +125,20 @@ class StandalonePicture:
         return path
 
 
-def pictures_of(page: str) -> list[StandalonePicture]:
-    """Every picture of a page that Tokumei wrote, as it looks on a wide screen in the light theme.
+def pictures_of(page: str, width: float | None = None) -> list[StandalonePicture]:
+    """Every picture of a page that Tokumei wrote, in the light theme.
 
-    A legend below a picture becomes a part of it. Of a picture for wide and for narrow screens, only the wide one is
-    taken; of one with two axes, both.
+    A legend below a picture becomes a part of it; it leaves out names that stand in the picture. Of a picture for
+    screens of several widths, only one is taken; of one with two axes, both. The matrix of a board becomes a heat map
+    for each goal.
 
     Parameters
     ----------
     page : str
         HTML of a board, of a report or of any other page in the same style.
+    width : float, optional
+        Width on paper, in points. Of the drawings of a picture, the widest is taken whose type is then legible
+        (`LEGIBLE`). By default, the one for wide screens is taken, in its own size.
 
     Raises
     ------
@@ -132,13 +146,13 @@ def pictures_of(page: str) -> list[StandalonePicture]:
         If a picture's size cannot be read, or the page is nested too deeply for one that Tokumei wrote.
     """
     try:
-        return _pictures(page)
+        return _pictures(page, width)
     except RecursionError:
         raise ValueError("the page is nested too deeply") from None
 
 
-def _pictures(page: str) -> list[StandalonePicture]:
-    builder = _TreeBuilder()
+def _pictures(page: str, width: float | None) -> list[StandalonePicture]:
+    builder = TreeBuilder()
     builder.feed(page)
     builder.close()
     rules, variables = light_rules("".join(element.text or "" for element in builder.root.iter("style")))
@@ -147,12 +161,40 @@ def _pictures(page: str) -> list[StandalonePicture]:
     pictures: dict[str, StandalonePicture] = {}
     for figure in _figures(builder.root, ()):
         entries = list(_entries(figure))
-        for path in _drawings(figure):
+        drawings = list(_drawings(figure))
+        size = _size(drawings, width)
+        for path in drawings:
+            classes = path[-1].get("class", "").split()
+            if size not in classes and set(_SIZES) & set(classes):
+                continue
             caption = "".join(part for one in figure[-1].iter("figcaption") for part in one.itertext())
             title = " ".join((path[-1].get("aria-label") or caption).split())
             name = _free_name(title, path[-1].get("class", ""), pictures)
-            pictures[name] = StandalonePicture(name, title, _alone(path, title, entries, sheet))
+            pictures[name] = StandalonePicture(name, title, _alone(path, title, entries, sheet, width))
+    for region in builder.root.iter("div"):
+        for table in region.findall("table[@class='heat']"):
+            place = region.get("aria-label", "").partition(", ")[2]
+            for drawing in heat_drawings(table, sheet.value):
+                title = f"Matrix of advantages, {drawing.goal.lower()}, {place}"
+                name = _free_name(title, "", pictures)
+                root = _framed((0.0, 0.0, drawing.width, drawing.height), title, sheet, width)
+                root.extend(drawing.elements)
+                pictures[name] = StandalonePicture(name, title, _written(root))
     return list(pictures.values())
+
+
+def _size(drawings: Sequence[tuple[Element, ...]], width: float | None) -> str:
+    """Which of a picture's drawings for several widths is taken: `_SIZES` says from the widest to the narrowest."""
+    if width is None:
+        return _SIZES[0]
+    units = {
+        size: _view(path[-1].get("viewBox", ""))[2] + 2 * MARGIN
+        for size in _SIZES
+        for path in drawings
+        if size in path[-1].get("class", "").split()
+    }
+    legible = [size for size, wide in units.items() if width / wide * _TYPE >= LEGIBLE]
+    return next(iter([*legible, *reversed(units)]), "")
 
 
 def _free_name(title: str, classes: str, taken: Collection[str]) -> str:
@@ -179,10 +221,10 @@ def _figures(element: Element, ancestors: tuple[Element, ...]) -> Iterator[tuple
 
 
 def _drawings(around: tuple[Element, ...]) -> Iterator[tuple[Element, ...]]:
-    """Drawings for wide screens in the last element, each after all elements around it; keys of legends are none."""
+    """Drawings in the last element, each after all elements around it; keys of legends are none."""
     for child in around[-1]:
         classes = child.get("class", "").split()
-        if child.tag == "svg" and "narrow" not in classes:
+        if child.tag == "svg":
             yield (*around, child)
         elif "legend" not in classes:
             yield from _drawings((*around, child))
@@ -235,17 +277,18 @@ class _Sheet:
             element[number] = child
 
 
-def _alone(path: tuple[Element, ...], title: str, entries: Sequence[tuple[Element, ...]], sheet: _Sheet) -> str:
+def _alone(
+    path: tuple[Element, ...],
+    title: str,
+    entries: Sequence[tuple[Element, ...]],
+    sheet: _Sheet,
+    paper: float | None,
+) -> str:
     """SVG of a drawing with its legend below."""
     left, top, width, height = _view(path[-1].get("viewBox", ""))
     keys = [_key(entry, sheet) for entry in entries] or list(_ranks(path, sheet))
     legend, legend_height = _legend(keys, sheet.value("--ink"), width)
-    box = (left - MARGIN, top - MARGIN, width + 2 * MARGIN, height + legend_height + 2 * MARGIN)
-    root = Element("svg", {"xmlns": SVG, "viewBox": " ".join(f"{value:g}" for value in box)})
-    root.attrib |= {"width": f"{box[2]:g}", "height": f"{box[3]:g}", "font-family": FONTS, "role": "img"}
-    SubElement(root, "title").text = title
-    frame = zip(("x", "y", "width", "height"), (f"{value:g}" for value in box), strict=True)
-    SubElement(root, "rect", {**dict(frame), "fill": sheet.value("--surface")})
+    root = _framed((left, top, width, height + legend_height), title, sheet, paper)
     drawn = sheet.drawn(path)
     group = SubElement(root, "g", {name: value for name, value in drawn.attrib.items() if name.startswith("font")})
     group.extend(drawn)
@@ -253,6 +296,28 @@ def _alone(path: tuple[Element, ...], title: str, entries: Sequence[tuple[Elemen
         SubElement(root, "g", {"transform": f"translate({left:g},{top + height:g})"}).extend(legend)
     for element in root.iter("use"):
         element.tag = "g"
+    return _written(root)
+
+
+def _framed(inner: tuple[float, float, float, float], title: str, sheet: _Sheet, paper: float | None) -> Element:
+    """An SVG with a title and a ground, for a drawing with this left and top end, width and height."""
+    left, top, width, height = inner
+    box = (left - MARGIN, top - MARGIN, width + 2 * MARGIN, height + 2 * MARGIN)
+    scale = 1.0 if paper is None else paper / PIXEL / box[2]
+    root = Element("svg", {"xmlns": SVG, "viewBox": " ".join(f"{value:g}" for value in box)})
+    root.attrib |= {
+        "width": f"{scale * box[2]:g}",
+        "height": f"{scale * box[3]:g}",
+        "font-family": FONTS,
+        "role": "img",
+    }
+    SubElement(root, "title").text = title
+    frame = zip(("x", "y", "width", "height"), (f"{value:g}" for value in box), strict=True)
+    SubElement(root, "rect", {**dict(frame), "fill": sheet.value("--surface")})
+    return root
+
+
+def _written(root: Element) -> str:
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
@@ -270,14 +335,20 @@ def _legend(keys: Sequence[tuple[Element, str]], ink: str, width: float) -> tupl
     groups = []
     x, y = 0.0, _LINE
     for key, text in keys:
-        size = _KEY + _LETTER * len(text)
+        lines = fold(text, int((width - _KEY) / _LETTER)).split("\n")
+        size = _KEY + _LETTER * max(map(len, lines))
         if x and x + size > width:
             x, y = 0.0, y + _LINE
         group = Element("g", {"transform": f"translate({x + 15:g},{y:g})"})
         group.append(key)
-        SubElement(group, "text", {"x": "17", "dy": ".35em", "fill": ink, "font-size": "12"}).text = text
+        for number, line in enumerate(lines):
+            place = {"x": "17", **({"y": f"{number * _LINE:g}"} if number else {}), "dy": ".35em"}
+            SubElement(group, "text", {**place, "fill": ink, "font-size": "12"}).text = line
         groups.append(group)
         x += size
+        if len(lines) > 1:
+            # Nothing stands beside an entry of several lines.
+            x, y = width, y + _LINE * (len(lines) - 1)
     return groups, y + _LINE if keys else 0.0
 
 
@@ -294,45 +365,16 @@ def _key(path: tuple[Element, ...], sheet: _Sheet) -> tuple[Element, str]:
 
 
 def _ranks(path: tuple[Element, ...], sheet: _Sheet) -> Iterator[tuple[Element, str]]:
-    """The rank on each disc of a drawing, with the name that only a tooltip shows, best rank first."""
+    """The rank on each disc of a drawing, best first, with the name, unless that stands beside the disc."""
+    shown = {text.text for text in path[-1].iter("text") if "name" in text.get("class", "").split()}
     ranked = []
     for point in path[-1].iter("g"):
-        if "point" in point.get("class", "").split():
+        name = point.get("aria-label", "").partition("\n")[0]
+        if "point" in point.get("class", "").split() and name not in shown:
             rank = "".join(point.itertext()).strip()
             key = Element("text", {"dy": ".35em", "text-anchor": "middle", "font-size": "11", "font-weight": "600"})
             key.text, key.attrib["fill"] = rank, sheet.value("--ink")
             number = int(re.sub(r"\D", "", rank) or 0)
-            ranked.append((number, rank, key, point.get("aria-label", "").partition("\n")[0]))
+            ranked.append((number, rank, key, name))
     for _, _, key, name in sorted(ranked, key=lambda entry: entry[:2]):
         yield key, name
-
-
-class _TreeBuilder(HTMLParser):
-    """Elements of a page as a tree; names of attributes keep their case, which those of SVG need."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.root = Element("page")
-        self._open = [self.root]
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_startendtag(tag, attrs)
-        if tag not in _VOID:
-            self._open.append(self._open[-1][-1])
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        text = (self.get_starttag_text() or "").partition(tag)[2]
-        given = {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(text)}
-        SubElement(self._open[-1], tag, given)
-
-    def handle_endtag(self, tag: str) -> None:
-        depths = [depth for depth, element in enumerate(self._open) if element.tag == tag]
-        if depths:
-            del self._open[depths[-1] :]
-
-    def handle_data(self, data: str) -> None:
-        parent = self._open[-1]
-        if len(parent):
-            parent[-1].tail = (parent[-1].tail or "") + data
-        else:
-            parent.text = (parent.text or "") + data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,12 +12,16 @@ LISTED = 30
 """Largest number of settings that an error message lists."""
 Setting = tuple[str, str]
 """Name of a method, and the canonical text of its parameters."""
+_NUMBER = re.compile(r"(?<![\w.])-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])")
+"""A number that stands alone in a label, such as a parameter's value."""
 
 
 def setting_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]], kind: str) -> Setting:
     """The setting of a name such as ``Mondrian k=5``; the name alone suffices for a method with one setting.
 
-    A class of one's own has two names, ``mine:Rounded`` and ``Rounded``.
+    A class of one's own has two names, ``mine:Rounded`` and ``Rounded``. The whole name comes first, so that
+    ``Mondrian`` is the built-in class beside a ``mine:Mondrian``. Numbers are compared by value, to the six digits that
+    boards show: ``width=0.30`` is ``width=0.3``.
 
     Parameters
     ----------
@@ -36,6 +41,8 @@ def setting_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]], 
     --------
     >>> setting_named("Mondrian k=5", [("Mondrian", {"k": 2}), ("Mondrian", {"k": 5})], "defense")
     ('Mondrian', '{"k":5}')
+    >>> setting_named("Noise width=0.30", [("Noise", {"width": 0.3}), ("mine:Noise", {"width": 0.3})], "defense")
+    ('Noise', '{"width":0.3}')
     """
     given = list(settings)
     found = settings_named(text, given, kind)
@@ -60,8 +67,14 @@ def settings_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]],
     """
     wanted = " ".join(text.split())
     known = {(name, canonical(parameters)): (name, parameters) for name, parameters in settings}
-    by_label = [setting for setting, (name, given) in known.items() if wanted in _names(label(name, given))]
-    found = by_label or [setting for setting, (name, _) in known.items() if wanted in _names(name)]
+    labels = {setting: label(*method) for setting, method in known.items()}
+    names = {setting: name for setting, (name, _) in known.items()}
+    found: list[Setting] = []
+    # What was typed in full comes before what it may stand for.
+    for form in (_as_it_is, _without_module):
+        for texts in (labels, names):
+            for same in (_as_it_is, _by_value):
+                found = found or [setting for setting, text in texts.items() if same(form(text)) == same(wanted)]
     if not found:
         raise ValueError(f"there is no {kind} {wanted!r}; there are {listed(known.values())}")
     return found
@@ -74,7 +87,16 @@ def listed(settings: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
     return ", ".join(labels[:LISTED]) + more
 
 
-def _names(text: str) -> tuple[str, str]:
-    """A label with and without the module of its class."""
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def _by_value(text: str) -> str:
+    """A label whose numbers are written as `label` writes fractions, so that equal values have equal texts."""
+    return _NUMBER.sub(lambda number: f"{float(number[0]):g}", text)
+
+
+def _without_module(text: str) -> str:
+    """A label without the module of its class."""
     name, space, rest = text.partition(" ")
-    return text, name.rpartition(":")[2] + space + rest
+    return name.rpartition(":")[2] + space + rest

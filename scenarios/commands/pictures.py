@@ -12,9 +12,29 @@ from scenarios.commands.common import NOTHING, bad_input, echo
 EPILOG = """\b
 Examples:
   tokumei run bank --html board.html && tokumei pictures board.html -o figures
-  tokumei pictures board.html -o figures --format pdf          for LaTeX
+  tokumei pictures board.html -o figures --format pdf --width 8.5cm     for a column of a paper
   tokumei pictures board.html -o figures --format png --scale 3
 """
+
+
+_POINTS = {"cm": 72 / 2.54, "mm": 72 / 25.4, "in": 72.0, "pt": 72 / 72.27}
+"""Units of a width in points of PDF; a ``pt`` is one of LaTeX."""
+
+
+def _points(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+    """A width such as ``8.5cm`` in points."""
+    if value is None:
+        return None
+    number, unit = value.strip()[:-2], value.strip()[-2:]
+    try:
+        width = float(number) * _POINTS[unit]
+    except (KeyError, ValueError):
+        width = 0.0
+    if not 50 <= width <= 3000:
+        raise click.BadParameter(
+            f"{value!r} is no width from 2cm to 100cm; write a number and cm, mm, in or pt, such as 8.5cm"
+        )
+    return width
 
 
 @click.command(epilog=EPILOG)
@@ -42,19 +62,25 @@ Examples:
     show_default=True,
     help="Pixels of a PNG for each unit of the picture.",
 )
-def pictures(page: Path, output: Path, forms: tuple[str, ...], scale: float) -> None:
+@click.option(
+    "--width",
+    callback=_points,
+    metavar="WIDTH",
+    help="Width on paper, such as 8.5cm for a column, 12cm or 345pt for a line. Drawn with type legible in that width.",
+)
+def pictures(page: Path, output: Path, forms: tuple[str, ...], scale: float, width: float | None) -> None:
     """Write the pictures of a page as files, for papers and slides.
 
     PAGE is a page of Tokumei: a board, a report, a risk page, a tournament. Each picture becomes an SVG, PDF or PNG
     file of its own, with its legend, in the colours of the light theme. The files need no style sheet, script or
-    network.
+    network. The matrix of a board becomes a heat map for each goal.
     """
     from leaderboard.pictures import pictures_of
 
     with bad_input():
         try:
             text = page.read_text(encoding="utf-8")
-            drawn = pictures_of(text)
+            drawn = pictures_of(text, width)
         except UnicodeDecodeError:
             raise ValueError(f"{page}: is no page of Tokumei") from None
         except ValueError as error:

@@ -79,6 +79,23 @@ def test_too_few_plays_are_said():
     assert "Too few: 3 plays would do." in section.tables[0].note
 
 
+def test_a_p_at_its_floor_is_explained():
+    rows = compare_with_baseline(trials(0.1, plays=3, noise=1e-6), "Base")
+    assert [row.p for row in rows] == [2 / 4**3]
+    (section,) = lb.baseline_sections(rows)
+    assert section.tables[0].note.endswith(" .031 is the smallest p that 3 plays can give (2/4ⁿ for n plays).")
+    (section,) = lb.baseline_sections(compare_with_baseline(trials(0.02, plays=3, noise=0.02), "Base"))
+    assert "smallest p" not in section.tables[0].note
+
+
+def test_a_small_p_is_not_rounded_to_0():
+    rows = compare_with_baseline(trials(0.2, plays=14, noise=1e-6), "Base")
+    (line,) = csv.DictReader(io.StringIO(lb.baseline_to_csv(rows)))
+    (record,) = json.loads(lb.baseline_to_json(rows))
+    assert float(line["p"]) == record["p"] == pytest.approx(2 / 4**14, rel=1e-5)
+    assert "7.5e-09 is the smallest p that 14 plays can give" in lb.baseline_sections(rows)[0].tables[0].note
+
+
 def test_the_baseline_may_be_named_as_boards_show_it():
     own = [replace(one, attack="mine:Base" if one.attack == "Base" else one.attack) for one in trials(0.1)]
     assert compare_with_baseline(own, "Base") == compare_with_baseline(own, "mine:Base")
@@ -88,6 +105,12 @@ def test_the_baseline_may_be_named_as_boards_show_it():
     assert {row.baseline_parameters["k"] for row in compare_with_baseline(two, "Base k=2")} == {2}
     with pytest.raises(ValueError, match="there is no attack 'Bse'; there are Better, mine:Base"):
         compare_with_baseline(own, "Bse")
+
+
+def test_a_built_in_stays_nameable_beside_a_class_of_the_same_name():
+    own = [replace(one, attack="mine:Base", key=f"{one.key} own") for one in trials(0.1) if one.attack == "Base"]
+    assert {row.baseline for row in compare_with_baseline([*trials(0.1), *own], "Base")} == {"Base"}
+    assert {row.baseline for row in compare_with_baseline([*trials(0.1), *own], "mine:Base")} == {"mine:Base"}
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 from comparison_tools import played
@@ -20,6 +21,8 @@ from leaderboard import (
     report_to_latex,
 )
 from leaderboard.latex import latex_table, latex_text
+from leaderboard.latex_layout import layout
+from leaderboard.latex_pages import row_ranges
 from metrics import Score
 
 # Long names and parameters of shipped methods, as a paper has them.
@@ -109,22 +112,114 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_a_table_fits_a_line_of_an_article_in_legible_type(name, tmp_path):
+def typeset(table, folder, options="", preamble=""):
+    """What pdflatex says of a paper with a table."""
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is not installed")
-    (tmp_path / "table.tex").write_text(TABLES[name](), encoding="utf-8")
-    natural = r"\renewcommand{\resizebox}[3]{\sbox0{#3}\typeout{natural width: \the\wd0}\scaled{#1}{#2}{#3}}"
-    (tmp_path / "paper.tex").write_text(
-        r"\documentclass{article}\usepackage{booktabs,graphicx}\let\scaled\resizebox"
-        f"{natural}\\begin{{document}}\\input{{table}}\\end{{document}}"
+    (folder / "table.tex").write_text(table, encoding="utf-8")
+    (folder / "paper.tex").write_text(
+        f"\\documentclass[{options}]{{article}}\\usepackage{{booktabs,graphicx}}{preamble}"
+        "\\begin{document}Text.\\input{table}\\end{document}"
     )
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
-    assert "Overfull \\hbox" not in done.stdout
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_fits_a_line_of_an_article_in_legible_type(name, tmp_path):
+    natural = r"\renewcommand{\resizebox}[3]{\sbox0{#3}\typeout{natural width: \the\wd0}\scaled{#1}{#2}{#3}}"
+    said = typeset(TABLES[name](), tmp_path, preamble=rf"\let\scaled\resizebox{natural}")
+    assert "Overfull \\hbox" not in said
     # A line has 345 points. Type of 8 points, scaled down to it, stays above 7 points.
-    assert float(re.search(r"natural width: ([\d.]+)pt", done.stdout)[1]) < 345 * 8 / 7
+    assert float(re.search(r"natural width: ([\d.]+)pt", said)[1]) < 345 * 8 / 7
+
+
+MANY = [(f"{name}{number}", *rest) for number in range(4) for name, *rest in LONG_DEFENSES]
+LONG_TABLES = {
+    "matrix": lambda: latex_matrix(matrix(long_results(MANY))),
+    "ranking": lambda: latex_board(rank(long_results(MANY, LONG_ATTACKS[:2]))),
+    "one line each": lambda: latex_table("Risk", ["defense"], [[name] for name, *_ in MANY], None, "A note. " * 20),
+}
+
+
+@pytest.mark.parametrize("options", ["", "a4paper,11pt", "12pt"])
+@pytest.mark.parametrize("name", LONG_TABLES)
+def test_a_long_table_goes_on_on_the_next_page(name, options, tmp_path):
+    text = LONG_TABLES[name]()
+    said = typeset(text, tmp_path, options)
+    assert "too large" not in said
+    assert "Overfull" not in said
+    assert text.count("\\begin{table}") == text.count("\\toprule") >= text.count("(continued)") + 1 >= 2
+    assert text.count("\\label") == text.count("\\begin{table}") - text.count("(continued)")
+    if shutil.which("pdftotext") is not None:
+        pages = subprocess.run(
+            ["pdftotext", "-layout", "paper.pdf", "-"], cwd=tmp_path, capture_output=True, check=True
+        )
+        shown = re.sub(r"\s", "", pages.stdout.decode())
+        assert all(f"{name}{number}"[:8] in shown for number in range(4) for name, *_ in LONG_DEFENSES)
+        last = [line for line in text.splitlines() if line.endswith(r"\\")][-1]
+        assert re.findall(r"[A-Z][a-z]+", last)[0] in shown
+
+
+def test_a_page_that_is_not_full_is_no_part():
+    table = latex_table("Risk", ["defense"], [["Mondrian"]] * 20, None)
+    assert table.count("\\begin{table}") == 1
+    assert "continued" not in table
+
+
+def test_parts_of_a_table_keep_every_row_and_are_about_equally_high():
+    fitted = layout(["defense"], [[name] for name, *_ in MANY], ["left"])
+    parts = row_ranges(fitted, "Risk")
+    assert [row for part in parts for row in part] == list(range(len(MANY)))
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def test_the_most_dangerous_attack_of_each_defense_is_bold():
+    text = latex_matrix(matrix(long_results(LONG_DEFENSES[:3], LONG_ATTACKS[:3])))
+    assert text.count("\\textbf") == 3
+    lines = [line for line in text.splitlines() if "\\textbf" in line]
+    # The last attack has the largest success.
+    assert all(line.count("&") == 3 and line.rpartition("&")[2].strip().startswith("\\textbf") for line in lines)
+    assert "Bold: the attack with the largest advantage over guessing on the defense" in text
+
+
+def test_attacks_that_are_as_good_as_guessing_are_not_bold():
+    guesses = {"membership": Score("membership", 0.5, 0.5, 100)}
+    results = [replace(one, scores=guesses if one.attack else {}) for one in long_results(LONG_DEFENSES[:1])]
+    assert "\\textbf" not in latex_matrix(matrix(results))
+
+
+def one_goal(results):
+    return [
+        replace(one, scores={"membership": one.scores["membership"]} if one.scores else {}, key=one.key)
+        for one in results
+    ]
+
+
+def test_intervals_are_shown_where_there_is_room_and_else_the_caption_says_where_they_are():
+    few = latex_matrix(matrix(one_goal(long_results(LONG_DEFENSES[:4], LONG_ATTACKS[:3]))))
+    assert re.search(r"\.08 \[|\.08\\\\\{\}\[", few)
+    assert "[low, high]: 95 \\% intervals across plays" in few
+    many = latex_matrix(matrix(one_goal(long_results())))
+    assert "The CSV form of the matrix has the 95 \\% intervals" in many
+
+
+def test_goals_that_would_break_a_number_have_tables_of_their_own():
+    text = latex_matrix(matrix(long_results()))
+    assert not re.search(r"\d/\\\\", text)
+    assert re.findall(r"success in ([a-z /]+)\.", text) == ["rows", "members"]
+
+
+def test_a_heading_is_turned_only_without_room():
+    cells = [["A", "k=5", ".1", "yes"], ["B", "none", ".2", "no"]]
+    rows = [[*row, *(f".{number}" for number in range(6))] for row in cells]
+    headers = ["defense", "guarantee", "utility", "significant", *(f"a number of {n}" for n in range(6))]
+    text = latex_table("T", headers, rows, ["left", "left", "right", "left", *["right"] * 6])
+    assert "& guarantee &" in text
+    assert "& significant &" in text
+    assert r"\rotatebox{90}{a number of 5}" in text
 
 
 def test_more_attacks_than_defenses_become_rows():

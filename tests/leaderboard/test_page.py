@@ -355,10 +355,11 @@ def test_equal_scores_share_a_rank_on_page_and_terminal_and_a_disc_has_the_text_
 
 def test_a_scatter_chart_has_both_axes_and_says_which() -> None:
     text = page(results())
-    for size in ("wide", "narrow"):
+    for size in ("wide", "narrow", "print"):
         for scale in ("logit", "linear"):
             assert text.count(f'class="chart {size} {scale}"') == 2
-    assert text.count("advantage of the worst attack, logit axis") == text.count(">worst advantage, logit axis") == 2
+    assert text.count("advantage of the worst attack, logit axis") == 4
+    assert text.count(">worst advantage, logit axis") == 2
     # Without the choice of an axis the first one shows.
     assert "checked> logit axis" in text
 

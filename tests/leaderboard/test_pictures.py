@@ -40,15 +40,63 @@ def elements(picture):
 
 def test_each_chart_of_a_board_is_a_picture_for_either_axis(board):
     pictures = pictures_of(board)
-    assert [picture.name.rpartition("-")[2] for picture in pictures] == ["logit", "linear"]
-    assert len({picture.name for picture in pictures}) == 2
-    for picture in pictures:
+    assert [picture.name.rpartition("-")[2] for picture in pictures[:2]] == ["logit", "linear"]
+    assert len({picture.name for picture in pictures}) == len(pictures) == 4
+    for picture in pictures[:2]:
         root = elements(picture)
         assert root.find("s:title", NAMES).text == "Utility against the worst attack's advantage, bank, decoys=hard"
         texts = ["".join(text.itertext()) for text in root.iter(f"{{{SVG}}}text")]
-        # Four discs, and the legend that names them.
-        assert all(texts.count(rank) == 2 for rank in "1234")
-        assert {"Alpha", "Beta", "Gamma", "Delta"} <= set(texts)
+        # Each disc has its name beside it or in the legend, and not in both.
+        assert all(texts.count(name) == 1 for name in ("Alpha", "Beta", "Gamma", "Delta"))
+        beside = [text for text in root.iter(f"{{{SVG}}}text") if text.get("paint-order") == "stroke"]
+        assert sum(texts.count(rank) for rank in "1234") == 4 + 4 - len(beside)
+
+
+def texts_of(picture):
+    return ["".join(text.itertext()) for text in elements(picture).iter(f"{{{SVG}}}text")]
+
+
+def test_the_matrix_is_a_heat_map_for_each_goal(board):
+    maps = pictures_of(board)[2:]
+    assert [one.name for one in maps] == ["matrix-rows-bank-decoys-hard", "matrix-members-bank-decoys-hard"]
+    for one in maps:
+        texts = texts_of(one)
+        assert {"Alpha", "Beta", "Gamma", "Delta", "Greedy", "Optimal", "← better"} <= set(texts)
+        assert sum(re.fullmatch(r"-?\.\d\d|1\.00", text) is not None for text in texts) == 4 * 2
+        # The largest advantage has the strongest colour, and numbers stay dark.
+        cells = [rect for rect in elements(one).iter(f"{{{SVG}}}rect") if rect.get("height") == "17"]
+        assert len(cells) == 4 * 2
+        assert {rect.get("fill") for rect in cells} == {"rgb(213,94,0)"}
+        assert all(0 <= float(rect.get("fill-opacity")) <= 0.8 for rect in cells)
+
+
+@pytest.mark.parametrize("points", [241, 345, 493])
+def test_a_picture_for_print_has_its_width_and_legible_type(board, points):
+    for picture in pictures_of(board, points)[:2]:
+        root = elements(picture)
+        assert float(root.get("width")) * 0.75 == pytest.approx(points, rel=1e-4)
+        unit = points / float(root.get("viewBox").split()[2])
+        assert 11 * unit >= 7
+        assert {"Alpha", "Beta", "Gamma", "Delta"} <= set(texts_of(picture))
+
+
+def test_a_long_name_of_a_legend_is_folded():
+    name = "Pipeline of several defenses with parameters " * 3
+    lines = Lines("Error", "people", "error", (Series(name.strip(), [1, 2], [0.5, 0.25]), Series("B", [1, 2], [1, 2])))
+    picture = pictures_of(render_report("T", {}, [Section("E", (), (), (), (lines,))]))[0]
+    shown = [text for text in texts_of(picture) if "Pipeline" in text or "defenses" in text]
+    assert len(shown) > 1
+    assert " ".join(name.split()) in " ".join(texts_of(picture))
+    wide = float(elements(picture).get("viewBox").split()[2])
+    assert max(map(len, shown)) * 7.2 < wide
+
+
+@pytest.mark.parametrize("width", ["8.5", "8.5km", "cm", "1cm", "nancm"])
+def test_a_width_without_a_unit_is_refused_in_words(tmp_path, width):
+    page = tmp_path / "a.html"
+    page.write_text("<p>", encoding="utf-8")
+    done = invoke("pictures", page, "-o", tmp_path, "--width", width)
+    assert (done.exit_code, "write a number and cm, mm, in or pt, such as 8.5cm" in done.stderr) == (2, True)
 
 
 def test_nothing_of_the_page_is_needed(board):
@@ -165,6 +213,8 @@ def test_files_have_short_names_and_the_mode_of_the_umask(board, tmp_path):
     assert [picture.name for picture in pictures_of(board)] == [
         "utility-bank-decoys-hard-logit",
         "utility-bank-decoys-hard-linear",
+        "matrix-rows-bank-decoys-hard",
+        "matrix-members-bank-decoys-hard",
     ]
     before = os.umask(0o022)
     try:
@@ -187,7 +237,7 @@ def test_the_command_writes_every_picture(board, tmp_path):
     done = invoke("pictures", page, "-o", tmp_path / "made" / "here")
     assert done.exit_code == 0, done.output
     files = sorted((tmp_path / "made" / "here").iterdir())
-    assert [file.suffix for file in files] == [".svg", ".svg"]
+    assert [file.suffix for file in files] == [".svg"] * 4
     assert sorted(done.stdout.split("\n")[:-1]) == [str(file) for file in files]
 
 
@@ -208,4 +258,4 @@ def test_the_page_of_a_database_is_drawn(tmp_path):
     with Store(tmp_path / "a.db") as store:
         store.add(played(0, plays=3))
     assert invoke("board", "--db", tmp_path / "a.db", "--html", tmp_path / "a.html").exit_code == 0
-    assert len(pictures_of((tmp_path / "a.html").read_text(encoding="utf-8"))) == 2
+    assert len(pictures_of((tmp_path / "a.html").read_text(encoding="utf-8"))) == 4
