@@ -20,6 +20,7 @@ from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.finished.finished_table import FinishedTable, read_finished
 from scenarios.finished.release_evaluation import ReleaseEvaluation, evaluate
 from scenarios.finished.row_origin import recognized_origin, told_origin
+from scenarios.finished.told_rows import refuse_misfit
 from scenarios.reporting.closeness_advice import closeness_advice
 from scenarios.reporting.findings import attack_findings, class_findings, identifier_findings, ordered
 from scenarios.reporting.interval_ends import interval_end_warnings
@@ -74,7 +75,9 @@ def report_content(
     if truth is None:
         origin = recognized_origin(table.frame, records.frame, table.domains)
     else:
-        origin = told_origin(read_truth(Path(truth), len(table.frame), len(records)))
+        told = read_truth(Path(truth), len(table.frame), len(records))
+        refuse_misfit(Path(truth), table.frame, records.frame, table.domains, told)
+        origin = told_origin(told)
     evaluation = evaluate(setting, table, origin)
     if promised is not None:
         _check_promise(promised, evaluation, defense_name)
