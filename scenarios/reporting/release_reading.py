@@ -42,6 +42,8 @@ def report_content(
     defense_name: str,
     options: str,
     releases: int = 1,
+    *,
+    seed_chosen: bool = True,
 ) -> ReportContent:
     """Measure a release for its report.
 
@@ -61,6 +63,8 @@ def report_content(
         Further options of the command, which the report repeats.
     releases : int
         Number of releases that were judged on the same people, this one included.
+    seed_chosen : bool
+        Whether the user chose the seed; else the files gave it.
 
     Raises
     ------
@@ -99,6 +103,7 @@ def report_content(
         alone=alone,
         threshold=threshold,
         control=setting.control is not None,
+        releases=releases,
     )
     before = after = None
     if quasi:
@@ -125,6 +130,7 @@ def report_content(
         options=options,
         seed=setting.seed,
         targets=setting.targets,
+        seed_chosen=seed_chosen,
         releases=releases,
     )
 
