@@ -101,7 +101,7 @@ def report(
     from scenarios.reporting.findings import passes, verdict
     from scenarios.reporting.profiles import unmeasured_goals
     from scenarios.reporting.release_reading import report_content
-    from scenarios.reporting.release_report import report_sections
+    from scenarios.reporting.release_report import report_sections, unchecked
     from scenarios.reporting.report_seed import seed_of_files, seed_words
     from scenarios.tables.dataset import load_table
     from scenarios.tables.declared_roles import read_roles
@@ -132,7 +132,7 @@ def report(
         write(f"Report on {Path(released).name}", about, report_sections(content, profiles))
     measured = content.measured
     echo(verdict(measured.findings, unmeasured_goals(measured), measured.unknown, threshold))
-    for advice in content.advice:
+    for advice in filter(None, (*content.advice, unchecked(content))):
         echo(f"note: {advice}", err=True)
     for warning in content.warnings:
         echo(f"warning: {warning}", err=True)

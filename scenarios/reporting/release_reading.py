@@ -9,7 +9,6 @@ from pathlib import Path
 import pandas as pd
 
 from defenses.base.defense import MicrodataDefense
-from defenses.base.guarantee import Guarantee
 from defenses.base.release import MicrodataRelease
 from metrics.cells import read_cells
 from metrics.classes import class_sizes, equivalence_classes
@@ -18,7 +17,7 @@ from scenarios.files.toml_file import read_bytes
 from scenarios.finished.control_people import control_warnings
 from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.finished.finished_table import FinishedTable, read_finished
-from scenarios.finished.release_evaluation import ReleaseEvaluation, evaluate
+from scenarios.finished.release_evaluation import evaluate
 from scenarios.finished.row_origin import recognized_origin, told_origin
 from scenarios.finished.told_rows import refuse_misfit
 from scenarios.reporting.closeness_advice import closeness_advice
@@ -26,6 +25,7 @@ from scenarios.reporting.findings import attack_findings, class_findings, identi
 from scenarios.reporting.interval_ends import interval_end_warnings
 from scenarios.reporting.more_people import more_people
 from scenarios.reporting.profiles import Measured
+from scenarios.reporting.promise_checks import refuse_false_promise
 from scenarios.reporting.release_report import ReportContent
 from scenarios.tables.coarse_bins import coarse_bin_warnings, hidden_differences
 from scenarios.tables.linkage_files import read_truth
@@ -84,7 +84,7 @@ def report_content(
         origin = told_origin(told)
     evaluation = evaluate(setting, table, origin)
     if promised is not None:
-        _check_promise(promised, evaluation, defense_name)
+        refuse_false_promise(promised, evaluation, defense_name)
     quasi = list(records.quasi_identifiers)
     sensitive = [name for name in records.sensitive if name in table.frame.columns]
     domains = {name: table.domains[name] for name in sensitive}
@@ -133,14 +133,6 @@ def report_content(
         seed_chosen=seed_chosen,
         releases=releases,
     )
-
-
-def _check_promise(promised: Guarantee, evaluation: ReleaseEvaluation, name: str) -> None:
-    """Refuse a promise that the release does not keep: another defense made it."""
-    if promised.k is not None and evaluation.k is not None and evaluation.k < promised.k:
-        raise ValueError(
-            f"--defense: {name} promises k = {promised.k}, but the release has k = {evaluation.k}: it was not made so"
-        )
 
 
 def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from scenarios.finished.release_evaluation import ReleaseEvaluation
 from scenarios.reporting.attack_rows import attack_rows
 from scenarios.reporting.findings import COUNTED, LITTLE, Finding, interval_words, verdict
 from scenarios.reporting.profiles import Measured, chosen_profiles, unmeasured_goals
+from scenarios.reporting.promise_checks import unchecked_words
 from scenarios.reporting.promise_words import promise_words
 from scenarios.reporting.report_seed import seed_words
 from scenarios.reporting.thresholds import THRESHOLDS, threshold_words
@@ -195,8 +196,15 @@ def _guarantee(content: ReportContent) -> Section:
     if content.promised is None:
         words = ["None is known of a finished file. --defense names the method that made it, for its promise."]
     else:
-        words = [f"{content.promised_by} promises: {content.promised}.", *promise_words(content.promised)]
-    return Section("Guarantee", tuple(words))
+        words = [f"{content.promised_by} promises: {content.promised}.", unchecked(content)]
+        words += promise_words(content.promised)
+    return Section("Guarantee", tuple(filter(None, words)))
+
+
+def unchecked(content: ReportContent) -> str:
+    """What of the promise rests on the declaration alone; empty if nothing does."""
+    promised = content.promised
+    return "" if promised is None else unchecked_words(promised, content.measured.evaluation)
 
 
 def _utility(evaluation: ReleaseEvaluation, columns: int) -> Section:

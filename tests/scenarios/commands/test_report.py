@@ -69,7 +69,9 @@ def test_a_release_of_constants_is_not_above(folder):
 def test_the_page_holds_profiles_promise_costs_and_commands(folder):
     released("Mondrian", "-p", "k=8")
     options = [part for name in ("wp29", "japan", "health") for part in ("--profile", name)]
-    assert report("--control", "others.csv", *options, "--defense", "Mondrian", "-p", "k=8", "--seed", "1").exit_code == 1
+    assert (
+        report("--control", "others.csv", *options, "--defense", "Mondrian", "-p", "k=8", "--seed", "1").exit_code == 1
+    )
     text = page(folder)
     for words in (
         "Three criteria",
@@ -92,6 +94,17 @@ def test_a_promise_that_the_release_does_not_keep_is_refused(folder):
     assert done.exit_code == 2
     assert "Mondrian k=50 promises k = 50, but the release has k = " in done.output
     assert not (folder / "report.html").exists()
+
+
+def test_a_promise_that_no_table_can_show_is_called_declared(folder):
+    released("PrivateMarginals", "-p", "epsilon=5")
+    done = report("--defense", "PrivateMarginals", "-p", "epsilon=0.1", "--targets", "60")
+    words = "As declared with --defense, not checked in the released table: epsilon"
+    assert f"note: {words}" in done.output
+    assert words in page(folder)
+    released("Mondrian", "-p", "k=8")
+    done = report("--defense", "Mondrian", "-p", "k=8", "--targets", "60", "--force")
+    assert "not checked" not in done.output + page(folder)
 
 
 def test_names_under_another_column_name_are_found(folder):
@@ -187,7 +200,9 @@ def test_files_give_the_seed_and_a_chosen_one_is_said_to_be_chosen(folder):
     released("Mondrian", "-p", "k=8")
     assert "--seed" not in report("--targets", "60").output
     text = page(folder)
-    seed = re.search(r"Seed (\d+), given by the files\. A report with another seed or other roles is another try", text)[1]
+    seed = re.search(
+        r"Seed (\d+), given by the files\. A report with another seed or other roles is another try", text
+    )[1]
     assert f"--seed {seed} --targets 60 --format csv" in text
     assert "--roles roles.toml --targets 60 --threshold" in text
     done = report("--seed", "7", "--force")
