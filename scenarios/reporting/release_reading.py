@@ -14,6 +14,7 @@ from metrics.cells import read_cells
 from metrics.classes import class_sizes, equivalence_classes
 from scenarios.choosing.column_costs import column_costs
 from scenarios.files.toml_file import read_bytes
+from scenarios.finished.control_in_release import refuse_control_in_release
 from scenarios.finished.control_people import control_warnings
 from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.finished.finished_table import FinishedTable, read_finished
@@ -74,6 +75,8 @@ def report_content(
     """
     table = read_finished(files["released"], read_bytes(Path(files["released"])), setting)
     records = setting.records
+    if setting.control is not None:
+        refuse_control_in_release(files["released"], table.frame, records, setting.control, table.domains)
     promised = None if defense is None else defense.guarantee(setting.dataset.records)
     truth = files.get("--truth")
     if truth is None:
@@ -141,6 +144,11 @@ def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ..
     if table.lacking:
         warnings.append(f"Not in the release: {', '.join(table.lacking)}. Is it a release of this table?")
     dataset, records = setting.dataset, setting.records
+    if len(table.frame) != len(records):
+        warnings.append(
+            f"{len(table.frame):,} rows were released, and the original table has {len(records):,}. Is it a whole "
+            "release of this table?"
+        )
     warnings += [f"{one}." for one in (*identifier_warnings(dataset), *repeated_people_warnings(dataset))]
     warnings += interval_end_warnings(table.frame, records.frame, table.domains)
     warnings += [f"{one}." for one in coarse_bin_warnings(dataset)]

@@ -107,6 +107,21 @@ def test_a_promise_that_no_table_can_show_is_called_declared(folder):
     assert "not checked" not in done.output + page(folder)
 
 
+def test_a_release_of_other_people_is_refused_or_warned_of(folder):
+    released("Mondrian", "-p", "k=8")
+    pd.read_csv("released.csv", dtype=str).iloc[:100].to_csv("released.csv", index=False)
+    done = report("--targets", "60")
+    assert "warning: 100 rows were released, and the original table has 240. Is it a whole release" in done.output
+    pd.concat([pd.read_csv(name) for name in ("people.csv", "others.csv")]).drop(columns="name").to_csv(
+        "released.csv", index=False
+    )
+    done = report("--control", "others.csv", output="second.html")
+    assert done.exit_code == 2
+    assert "released.csv: 240 rows stem from no record of the original table, and the control people fit 240" in (
+        done.output
+    )
+
+
 def test_names_under_another_column_name_are_found(folder):
     released("Constant")
     release = pd.read_csv("released.csv", dtype=str)
