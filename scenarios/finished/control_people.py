@@ -105,7 +105,7 @@ def control_warnings(setting: EvaluationSetting) -> Iterator[str]:
         )
     elif equal > OFTEN * people:
         yield (
-            f"{equal:,} of {people:,} control people equal a record in every column, and {by_chance:.0%} of the records "
+            f"{equal:,} of {people:,} control people equal a record in every column, as {by_chance:.0%} of the records "
             "equal another one. If the control people were in the table, every risk is understated."
         )
 

@@ -27,6 +27,7 @@ from scenarios.reporting.interval_ends import interval_end_warnings
 from scenarios.reporting.more_people import more_people
 from scenarios.reporting.profiles import Measured
 from scenarios.reporting.promise_checks import refuse_false_promise
+from scenarios.reporting.rank_correlations import correlation_warnings, rank_correlations
 from scenarios.reporting.release_report import ReportContent
 from scenarios.tables.coarse_bins import coarse_bin_warnings, hidden_differences
 from scenarios.tables.linkage_files import read_truth
@@ -113,6 +114,9 @@ def report_content(
         original = records.frame[list(setting.columns)]
         before = risk_report(ReleasedTable(original, tuple(quasi), tuple(sensitive), ()))
         after = risk_report(ReleasedTable(cells, tuple(quasi), tuple(sensitive), ()))
+    correlations = tuple(
+        rank_correlations(records.frame, cells, {name: table.domains[name] for name in setting.columns})
+    )
     release = MicrodataRelease(table.frame, origin.origin)
     people = replace(records, domains={**records.domains, **table.domains})
     return ReportContent(
@@ -122,9 +126,10 @@ def report_content(
         before=before,
         after=after,
         costs=column_costs(people, release, setting.dataset.written.date_units),
+        correlations=correlations,
         promised=promised,
         promised_by=defense_name,
-        warnings=_warnings(setting, table),
+        warnings=(*_warnings(setting, table), *(f"{one}." for one in correlation_warnings(correlations))),
         advice=(
             *closeness_advice(records.frame, domains, findings, threshold),
             *more_people(setting, evaluation, findings, threshold, releases),

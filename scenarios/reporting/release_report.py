@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from defenses.base.guarantee import Guarantee
-from leaderboard.number_text import exact, measure
+from leaderboard.number_text import exact, measure, number
 from leaderboard.report import Section, Table, Value
-from scenarios.finished.release_evaluation import ReleaseEvaluation
 from scenarios.reporting.attack_rows import attack_rows
 from scenarios.reporting.findings import COUNTED, LITTLE, Finding, interval_words, verdict
 from scenarios.reporting.profiles import Measured, chosen_profiles, unmeasured_goals
 from scenarios.reporting.promise_checks import unchecked_words
 from scenarios.reporting.promise_words import promise_words
+from scenarios.reporting.rank_correlations import RankCorrelation
 from scenarios.reporting.report_seed import seed_words
 from scenarios.reporting.thresholds import THRESHOLDS, threshold_words
 from scenarios.reporting.utility_words import PARTS, association_words
@@ -47,6 +47,8 @@ class ReportContent:
         Class measures of original and release; None without quasi-identifiers.
     costs : mapping of str to str
         What happened to each column, in words.
+    correlations : tuple of RankCorrelation
+        Rank correlations of numbers before and after.
     promised : Guarantee or None
         The guarantee of the defense that made the release, if the user named it.
     promised_by : str
@@ -73,6 +75,7 @@ class ReportContent:
     before: RiskReport | None
     after: RiskReport | None
     costs: Mapping[str, str]
+    correlations: tuple[RankCorrelation, ...]
     promised: Guarantee | None
     promised_by: str
     warnings: tuple[str, ...]
@@ -94,7 +97,7 @@ def report_sections(content: ReportContent, profiles: Sequence[str]) -> list[Sec
         _attacks(content.measured),
         *chosen_profiles(profiles, content.measured),
         _guarantee(content),
-        _utility(content.measured.evaluation, len(content.costs)),
+        _utility(content),
         _table(content.dataset),
         _reproduction(content),
     ]
@@ -207,16 +210,22 @@ def unchecked(content: ReportContent) -> str:
     return "" if promised is None else unchecked_words(promised, content.measured.evaluation)
 
 
-def _utility(evaluation: ReleaseEvaluation, columns: int) -> Section:
+def _utility(content: ReportContent) -> Section:
+    evaluation, columns = content.measured.evaluation, len(content.costs)
     rows: list[tuple[Value, ...]] = [("utility", evaluation.utility, "mean of the parts that were measured")]
     rows += [(name, value, PARTS.get(name, "")) for name, value in evaluation.components.items()]
+    about = "Spearman's rank correlation in the original table and in the release"
+    pairs = [(one.name, number(one.before), number(one.after)) for one in content.correlations]
     rows.append(
         ("information loss", evaluation.information_loss, "share of the domain that a cell covers; lower is better")
     )
     words = association_words(evaluation.components.get("associations"), columns)
     scale = "Each part is rescaled: 1 is the original table, 0 the best that a table without information reaches."
     note = f"{scale} {words}".strip()
-    return Section("Utility", (), (Table("Part by part", ("part", "value", "meaning"), rows, 3, note),))
+    tables = [Table("Part by part", ("part", "value", "meaning"), rows, 3, note)]
+    if pairs:
+        tables.append(Table("Pairs of numbers, the largest change first", ("pair", "before", "after"), pairs, 2, about))
+    return Section("Utility", (), tuple(tables))
 
 
 def _table(dataset: Dataset) -> Section:

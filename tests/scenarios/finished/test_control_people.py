@@ -37,7 +37,7 @@ def test_people_without_names_are_doubted_if_many_equal_a_record(tmp_path):
 
 
 def test_many_equal_people_are_named_even_if_records_equal_each_other_as_often(tmp_path):
-    frame = write_people(tmp_path).assign(age=30, city="Nara", grade=None, income=None)
+    frame = write_people(tmp_path).assign(age=30, city="Kyōto", grade=None, income=None)
     frame.iloc[:120].to_csv(tmp_path / "people.csv", index=False)
     frame.iloc[120:].to_csv(tmp_path / "others.csv", index=False)
     [warning] = control_warnings(setting_of(tmp_path))
