@@ -66,7 +66,11 @@ _PROFILES = ("wp29", "japan", "health")
     show_default=True,
     help="Releases judged on this control group so far, this one included: each is judged more strictly.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of all random draws.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Seed of all random draws; the report states who chose it.  [default: given by TABLE and RELEASED]",
+)
 @click.option("--force", is_flag=True, help="Replace the report if it exists.")
 def report(
     table: str,
@@ -81,7 +85,7 @@ def report(
     output: str,
     targets: int | None,
     releases: int,
-    seed: int,
+    seed: int | None,
     *,
     force: bool,
     reading: dict[str, Any],
@@ -97,7 +101,8 @@ def report(
     from scenarios.reporting.findings import passes, verdict
     from scenarios.reporting.profiles import unmeasured_goals
     from scenarios.reporting.release_reading import report_content
-    from scenarios.reporting.release_report import report_sections
+    from scenarios.reporting.release_report import report_sections, unchecked
+    from scenarios.reporting.report_seed import seed_of_files, seed_words
     from scenarios.tables.dataset import load_table
     from scenarios.tables.declared_roles import read_roles
     from scenarios.tables.released import refuse_existing
@@ -112,22 +117,27 @@ def report(
         dataset = load_table(table, roles, reading=reading)
         people, sha256 = read_control(Path(control), dataset, declared) if control else (None, "")
         targets = targets or max(TARGETS, 0 if people is None else most_asked(len(people)))
-        setting = EvaluationSetting(dataset, declared, people, sha256, seed, targets)
+        given = seed_of_files(*(Path(path).read_bytes() for path in (table, released))) if seed is None else seed
+        setting = EvaluationSetting(dataset, declared, people, sha256, given, targets)
         optional = (("--roles", roles), ("--control", control), ("--truth", truth))
         files = {"table": table, "released": released}
         files |= {name: str(path) for name, path in optional if path}
         name = " ".join([defense_name or "", *parameters]).strip()
         options = _options(profiles, defense_name, parameters)
-        content = report_content(setting, files, threshold, defense, name, options, releases)
-    about = _about(table, released, seed)
+        content = report_content(
+            setting, files, threshold, defense, name, options, releases, seed_chosen=seed is not None
+        )
+    about = _about(table, released, given)
     with bad_input():
         write(f"Report on {Path(released).name}", about, report_sections(content, profiles))
     measured = content.measured
     echo(verdict(measured.findings, unmeasured_goals(measured), measured.unknown, threshold))
-    for advice in content.advice:
+    for advice in filter(None, (*content.advice, unchecked(content))):
         echo(f"note: {advice}", err=True)
     for warning in content.warnings:
         echo(f"warning: {warning}", err=True)
+    if seed is not None:
+        echo(f"note: {seed_words(seed, chosen=True)}", err=True)
     echo(f"report written to {output}", err=True)
     sys.exit(0 if passes(measured.findings, measured.unknown) else GATE_FAILED)
 

@@ -13,6 +13,8 @@ from scenarios.commands.common import bad_input, echo, engine_options, memory_op
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from scenarios.reporting.rank_correlations import RankCorrelation
+
 EPILOG = """\b
 Examples:
   tokumei utility people.csv released.csv --roles roles.toml
@@ -45,12 +47,14 @@ def utility(
 ) -> None:
     """Measure the utility of RELEASED compared with ORIGINAL: 1 for an identical table, 0 for a table of constants.
 
-    Of large tables, classifiers and the noise of associations are measured on drawn rows, and a note says so.
+    Of large tables, classifiers and the noise of associations are measured on drawn rows, and a note says so. Tables in
+    memory also have the rank correlations of pairs of numbers before and after.
     """
     import json
 
     from metrics.headline_utility import headline_utility
     from scenarios.large.size import is_large, memory_bytes
+    from scenarios.reporting.rank_correlations import correlation_warnings
     from scenarios.reporting.utility_words import association_words
     from scenarios.tables.released import STANDARD, input_path
 
@@ -64,24 +68,30 @@ def utility(
             measured = _large(paths, roles, others, seed, reading, memory_bytes(memory), scheduler)
         else:
             measured = _small(paths, roles, others, seed, reading)
-        scores, loss, rows, columns, notes = measured
+        scores, loss, rows, columns, pairs, notes = measured
     for note in notes:
         echo(f"note: {note}", err=True)
     value, components = headline_utility(scores)
-    result = {"utility": value, **components, "normalized_certainty_penalty": loss, "rows": rows}
+    result: dict[str, Any] = {"utility": value, **components, "normalized_certainty_penalty": loss, "rows": rows}
     if words := association_words(components["associations"], columns):
         echo(f"note: {words}", err=True)
+    for warning in correlation_warnings(pairs):
+        echo(f"warning: {warning}", err=True)
     if form == "json":
+        result["rank_correlations"] = [
+            {"columns": one.columns, "before": one.before, "after": one.after} for one in pairs
+        ]
         echo(json.dumps(result, indent=2))
         return
     from tabulate import tabulate
 
     lines = [[name, value] for name, value in result.items()]
+    lines += [[f"rank correlation of {one.name}", f"{one.before:.4f} before, {one.after:.4f} after"] for one in pairs]
     echo(tabulate(lines, tablefmt="plain", floatfmt=".4f", missingval="not measured"))
 
 
-_Measured = tuple[dict[str, float | None], float, int, int, tuple[str, ...]]
-"""Components, penalty, released rows, compared columns, and notes."""
+_Measured = tuple[dict[str, float | None], float, int, int, "list[RankCorrelation]", tuple[str, ...]]
+"""Components, penalty, released rows, compared columns, rank correlations, and notes."""
 
 
 def _small(paths: list[Path], roles: Path | None, others: Path | None, seed: int, reading: dict[str, Any]) -> _Measured:
@@ -90,6 +100,7 @@ def _small(paths: list[Path], roles: Path | None, others: Path | None, seed: int
 
     from metrics.information_loss import normalized_certainty_penalty
     from metrics.table_utility import TableUtility, prediction_target
+    from scenarios.reporting.rank_correlations import rank_correlations
     from scenarios.tables.coarse_bins import hidden_differences
     from scenarios.tables.dataset import load_table
     from scenarios.tables.released import read_released
@@ -105,7 +116,8 @@ def _small(paths: list[Path], roles: Path | None, others: Path | None, seed: int
         scores = scorer.score(cells)
         loss = normalized_certainty_penalty(cells, {name: domains[name] for name in records.quasi_identifiers})
     numbers = {name: domain for name, domain in domains.items() if dataset.written.dates(name) is None}
-    return scores, loss, len(cells), len(domains), tuple(hidden_differences(records.frame, cells, numbers))
+    pairs = rank_correlations(records.frame, cells, domains)
+    return scores, loss, len(cells), len(domains), pairs, tuple(hidden_differences(records.frame, cells, numbers))
 
 
 def _large(
@@ -137,7 +149,7 @@ def _large(
             target = prediction_target(records.roles.sensitive, domains)
             with _about(paths[1], roles):
                 utility = large_utility(records, released, held_out, target, seed)
-            return utility.scores, utility.penalty, released.rows, len(domains), utility.notes
+            return utility.scores, utility.penalty, released.rows, len(domains), [], utility.notes
 
 
 @contextmanager

@@ -86,7 +86,7 @@ def records_among(control: Microdata, records: Microdata) -> int:
 
 
 def control_warnings(setting: EvaluationSetting) -> Iterator[str]:
-    """A warning of control people who are probably in the table: more of them equal a record than records do.
+    """A warning of control people who may be in the table: many of them equal a record.
 
     Parameters
     ----------
@@ -102,6 +102,11 @@ def control_warnings(setting: EvaluationSetting) -> Iterator[str]:
         yield (
             f"{equal:,} of {people:,} control people equal a record in every column. If they are people of the table, "
             "every risk is understated: hold others back."
+        )
+    elif equal > OFTEN * people:
+        yield (
+            f"{equal:,} of {people:,} control people equal a record in every column, as {by_chance:.0%} of the records "
+            "equal another one. If the control people were in the table, every risk is understated."
         )
 
 

@@ -85,6 +85,11 @@ class ReleaseEvaluation:
         estimate = outcome.advantage(joint_confidence(len(self.advantages) * number * (number + 1)))
         return -1.0 if estimate is None else estimate.low
 
+    def interval(self, outcome: MeasuredAttack, number: int = 1) -> tuple[float, float]:
+        """Ends that decide about one attack: the lower one of `lowest`, the upper one of `upper_confidence`."""
+        estimate = outcome.advantage(upper_confidence(number))
+        return self.lowest(outcome, number), 1.0 if estimate is None else estimate.high
+
     def highest(self, goal: str, number: int = 1) -> float:
         """Largest upper bound of the judged attacks of a goal; 1 without any.
 
@@ -92,8 +97,7 @@ class ReleaseEvaluation:
         some attack have an advantage above a threshold: the largest bound lies below it only if its own does (Berger
         1982).
         """
-        estimates = [one.advantage(upper_confidence(number)) for one in self.judged(goal)]
-        return max((one.high for one in estimates if one is not None), default=1.0)
+        return max((self.interval(one, number)[1] for one in self.judged(goal)), default=1.0)
 
     def worst(self, goal: str | None = None) -> tuple[MeasuredAttack, Estimate] | None:
         """The attack of the largest advantage, in one goal or in all; None if nothing was measured.

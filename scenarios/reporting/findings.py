@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ COUNTED = "counted"
 """How findings are measured that are no estimates."""
 SYNTHETIC = "If rows stem from people, this counts. Rows of a synthetic table stem from nobody."
 """What a class of rows means of which nobody knows whether they stem from people."""
+CRITERIA = ("singling out", "linkability", "inference")
+"""The three risks of Article 29 Working Party, opinion 05/2014, as the verdict names them."""
 COPIED = 0.5
 """Share of a column's values that are those of an identifier, above which it holds the identifier."""
 
@@ -177,6 +180,12 @@ def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int
             yield Finding(goal_title(goal), value, low, high, status, how, goal_meaning(goal))
 
 
+def interval_words(low: float, high: float) -> str:
+    """An interval rounded outwards, so that an end beyond the threshold is shown beyond it."""
+    low, high = math.floor(round(100 * low, 9)) / 100, math.ceil(round(100 * high, 9)) / 100
+    return f"[{number(low)}, {number(high)}]"
+
+
 def ordered(findings: Sequence[Finding]) -> list[Finding]:
     """Findings above the threshold first, then those not sure and within; the worst first, counted before estimated."""
     rank = {ABOVE: 0, UNSURE: 1, WITHIN: 2, LITTLE: 3}
@@ -203,7 +212,10 @@ def verdict(findings: Sequence[Finding], unmeasured: Sequence[str], unchecked: S
     threshold : float
         Largest acceptable risk.
     """
-    missing = f" Not measured: {', '.join(unmeasured)}." if unmeasured else ""
+    of_wp29 = sum(words.startswith(CRITERIA) for words in unmeasured)
+    count = f" That is {of_wp29} of the {len(CRITERIA)} risks of WP29: {', '.join(CRITERIA)}." if of_wp29 else ""
+    lacking = f"ot measured: {', '.join(unmeasured)}.{count}" if unmeasured else ""
+    missing = f" N{lacking}" if lacking else ""
     if unchecked:
         missing = f" Not in the original table, and not checked: {', '.join(unchecked)}.{missing}"
     by_status = {status: [one for one in findings if one.status == status] for status in (ABOVE, UNSURE, WITHIN)}
@@ -218,7 +230,9 @@ def verdict(findings: Sequence[Finding], unmeasured: Sequence[str], unchecked: S
         return f"No risk was measured, so nothing can be said.{missing}"
     if unchecked:
         return f"The release is not shown to be within {exact(threshold)}.{missing}"
-    return f"Every measured risk is within {exact(threshold)}.{missing}"
+    if lacking:
+        return f"Measured risks are within {exact(threshold)}; n{lacking}"
+    return f"Every risk is within {exact(threshold)}."
 
 
 def _inside(findings: Sequence[Finding]) -> str:

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from leaderboard.goals import goal_title
 from leaderboard.number_text import exact
+from metrics.domains import NumericDomain
 from scenarios.finished.control_size import trials_needed
 from scenarios.finished.evaluation_setting import EvaluationSetting, most_asked
 from scenarios.finished.posed_questions import most_targets
 from scenarios.finished.release_evaluation import ReleaseEvaluation
 from scenarios.reporting.findings import UNSURE, Finding
+from scenarios.reporting.known_values import best_predictor
 
 SINGLING_OUT = "singling_out"
 """Goal whose trials are predicates, not people."""
@@ -50,11 +52,31 @@ def more_people(
         elif goal_title(goal) in unsure and (chance := _chance(evaluation, goal)) >= NEARLY_SURE:
             yield (
                 f"{goal_title(goal)}: {chance:.0%} of guesses are right without the release, so that little can be "
-                "measured. If the sensitive column holds numbers, declare `cuts` where its values are."
+                f"measured. {_known(setting, evaluation, goal)}"
+                f"{_words(setting, evaluation.rows, _asked(setting, evaluation, goal, threshold, number), threshold)}"
             )
         elif goal_title(goal) in unsure:
             asked = _asked(setting, evaluation, goal, threshold, number)
             yield f"{goal_title(goal)}: {_words(setting, evaluation.rows, asked, threshold)}"
+
+
+def _known(setting: EvaluationSetting, evaluation: ReleaseEvaluation, goal: str) -> str:
+    """What makes the value of the worst attack's column sure without the release, and what to decide about it."""
+    worst = evaluation.worst(goal)
+    column = "" if worst is None else worst[0].column
+    if not column:
+        return ""
+    if isinstance(setting.domains[column], NumericDomain):
+        return f"{column} holds numbers: declare `cuts` where its values are. "
+    quasi = [name for name in setting.records.quasi_identifiers if name in setting.domains]
+    best = best_predictor(setting.records.frame, column, quasi, setting.domains)
+    if best is None:
+        return f"Most people have the same value of {column}. "
+    name, share = best
+    return (
+        f"{name} alone tells {column} of {share:.0%} of the people: decide whether others know {name}; if not, it is "
+        "no quasi-identifier. Else "
+    )
 
 
 def _chance(evaluation: ReleaseEvaluation, goal: str) -> float:

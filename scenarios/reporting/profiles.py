@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from leaderboard.number_text import exact
+from leaderboard.goals import goal_title
+from leaderboard.number_text import exact, number
 from leaderboard.report import Section, Table, Value
-from leaderboard.tables import interval_text
+from scenarios.finished.measured_attack import MeasuredAttack
 from scenarios.finished.release_evaluation import ReleaseEvaluation
-from scenarios.reporting.findings import COUNTED, LITTLE, Finding
+from scenarios.reporting.findings import COUNTED, LITTLE, Finding, interval_words
 from scenarios.reporting.thresholds import THRESHOLDS
 
 NOT_MEASURED = "not measured"
@@ -37,6 +38,8 @@ class Measured:
         Largest acceptable risk.
     control : bool
         Whether there were control people.
+    releases : int
+        Number of releases that were judged on the same people, this one included.
     """
 
     evaluation: ReleaseEvaluation
@@ -47,6 +50,13 @@ class Measured:
     alone: int
     threshold: float
     control: bool
+    releases: int = 1
+
+    def interval(self, outcome: MeasuredAttack) -> str:
+        """Advantage of a measured attack with the ends that decide about it."""
+        estimate = outcome.advantage()
+        value = 0.0 if estimate is None else estimate.value
+        return f"{number(value)} {interval_words(*self.evaluation.interval(outcome, self.releases))}"
 
 
 def wp29(measured: Measured) -> Section:
@@ -97,7 +107,7 @@ def japan(measured: Measured) -> Section:
         (
             "5. Other measures that the nature of the database calls for",
             "measured" if worst else NOT_MEASURED,
-            f"worst attack: {worst[0].title}, advantage {interval_text(worst[1].value, worst[1].low, worst[1].high)}"
+            f"worst attack: {worst[0].title}, advantage {measured.interval(worst[0])}"
             if worst
             else "no attack was measured",
         ),
@@ -135,14 +145,18 @@ def unmeasured_goals(measured: Measured) -> list[str]:
     instead = "needs --truth; the smallest class bounds it" if classes else "rows of a synthetic table stem from nobody"
     tried = any(one.goal == "singling_out" and one.score is not None for one in measured.evaluation.outcomes)
     names = {
-        "singling_out": f"singling out{' (no released row stands out)' if tried else ''}",
+        "singling_out": "singling out",
         "linkability": "linkability",
         "attribute": "inference",
         "membership": "membership",
         "reidentification": f"linkage of rows ({instead})",
     }
     found = {outcome.goal for outcome, _ in measured.evaluation.advantages}
-    return [words for goal, words in names.items() if goal not in found]
+    few = {goal for goal in found if not measured.evaluation.judged(goal)}
+    names |= {goal: f"{names[goal]} (too few trials to judge)" for goal in few & names.keys()}
+    if tried and "singling_out" not in found:
+        names["singling_out"] = "singling out (no released row stands out)"
+    return [words for goal, words in names.items() if goal not in found - few]
 
 
 def _of_goal(measured: Measured, goal: str) -> tuple[Value, Value, Value]:
@@ -150,12 +164,16 @@ def _of_goal(measured: Measured, goal: str) -> tuple[Value, Value, Value]:
     worst = evaluation.worst(goal)
     if worst is None:
         return NOT_MEASURED, "–", next(_reasons(evaluation, goal), "needs control people (--control)")
-    outcome, estimate = worst
+    outcome, _ = worst
     controls = outcome.score.control_trials if outcome.score is not None else None
     compared = "the most that a predicate isolates without the release"
     if controls:
         compared = f"{controls} control trials" if measured.control else "what the other records predict"
-    return interval_text(estimate.value, estimate.low, estimate.high), outcome.title, compared
+    found = next((one for one in measured.findings if one.title == goal_title(goal)), None)
+    # The finding's interval, whose upper end is the largest of all attacks of the goal.
+    if found is None or found.status == LITTLE:
+        return measured.interval(outcome), outcome.title, compared
+    return f"{number(found.value)} {interval_words(found.low, found.high)}", outcome.title, compared
 
 
 def _reasons(evaluation: ReleaseEvaluation, goal: str) -> Iterator[str]:

@@ -9,22 +9,25 @@ from pathlib import Path
 import pandas as pd
 
 from defenses.base.defense import MicrodataDefense
-from defenses.base.guarantee import Guarantee
 from defenses.base.release import MicrodataRelease
 from metrics.cells import read_cells
 from metrics.classes import class_sizes, equivalence_classes
 from scenarios.choosing.column_costs import column_costs
 from scenarios.files.toml_file import read_bytes
+from scenarios.finished.control_in_release import refuse_control_in_release
 from scenarios.finished.control_people import control_warnings
 from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.finished.finished_table import FinishedTable, read_finished
-from scenarios.finished.release_evaluation import ReleaseEvaluation, evaluate
+from scenarios.finished.release_evaluation import evaluate
 from scenarios.finished.row_origin import recognized_origin, told_origin
+from scenarios.finished.told_rows import refuse_misfit
 from scenarios.reporting.closeness_advice import closeness_advice
 from scenarios.reporting.findings import attack_findings, class_findings, identifier_findings, ordered
 from scenarios.reporting.interval_ends import interval_end_warnings
 from scenarios.reporting.more_people import more_people
 from scenarios.reporting.profiles import Measured
+from scenarios.reporting.promise_checks import refuse_false_promise
+from scenarios.reporting.rank_correlations import correlation_warnings, rank_correlations
 from scenarios.reporting.release_report import ReportContent
 from scenarios.tables.coarse_bins import coarse_bin_warnings, hidden_differences
 from scenarios.tables.linkage_files import read_truth
@@ -41,6 +44,8 @@ def report_content(
     defense_name: str,
     options: str,
     releases: int = 1,
+    *,
+    seed_chosen: bool = True,
 ) -> ReportContent:
     """Measure a release for its report.
 
@@ -60,6 +65,8 @@ def report_content(
         Further options of the command, which the report repeats.
     releases : int
         Number of releases that were judged on the same people, this one included.
+    seed_chosen : bool
+        Whether the user chose the seed; else the files gave it.
 
     Raises
     ------
@@ -69,15 +76,19 @@ def report_content(
     """
     table = read_finished(files["released"], read_bytes(Path(files["released"])), setting)
     records = setting.records
+    if setting.control is not None:
+        refuse_control_in_release(files["released"], table.frame, records, setting.control, table.domains)
     promised = None if defense is None else defense.guarantee(setting.dataset.records)
     truth = files.get("--truth")
     if truth is None:
         origin = recognized_origin(table.frame, records.frame, table.domains)
     else:
-        origin = told_origin(read_truth(Path(truth), len(table.frame), len(records)))
+        told = read_truth(Path(truth), len(table.frame), len(records))
+        refuse_misfit(Path(truth), table.frame, records.frame, table.domains, told)
+        origin = told_origin(told)
     evaluation = evaluate(setting, table, origin)
     if promised is not None:
-        _check_promise(promised, evaluation, defense_name)
+        refuse_false_promise(promised, evaluation, defense_name)
     quasi = list(records.quasi_identifiers)
     sensitive = [name for name in records.sensitive if name in table.frame.columns]
     domains = {name: table.domains[name] for name in sensitive}
@@ -96,12 +107,16 @@ def report_content(
         alone=alone,
         threshold=threshold,
         control=setting.control is not None,
+        releases=releases,
     )
     before = after = None
     if quasi:
         original = records.frame[list(setting.columns)]
         before = risk_report(ReleasedTable(original, tuple(quasi), tuple(sensitive), ()))
         after = risk_report(ReleasedTable(cells, tuple(quasi), tuple(sensitive), ()))
+    correlations = tuple(
+        rank_correlations(records.frame, cells, {name: table.domains[name] for name in setting.columns})
+    )
     release = MicrodataRelease(table.frame, origin.origin)
     people = replace(records, domains={**records.domains, **table.domains})
     return ReportContent(
@@ -111,9 +126,10 @@ def report_content(
         before=before,
         after=after,
         costs=column_costs(people, release, setting.dataset.written.date_units),
+        correlations=correlations,
         promised=promised,
         promised_by=defense_name,
-        warnings=_warnings(setting, table),
+        warnings=(*_warnings(setting, table), *(f"{one}." for one in correlation_warnings(correlations))),
         advice=(
             *closeness_advice(records.frame, domains, findings, threshold),
             *more_people(setting, evaluation, findings, threshold, releases),
@@ -122,16 +138,9 @@ def report_content(
         options=options,
         seed=setting.seed,
         targets=setting.targets,
+        seed_chosen=seed_chosen,
         releases=releases,
     )
-
-
-def _check_promise(promised: Guarantee, evaluation: ReleaseEvaluation, name: str) -> None:
-    """Refuse a promise that the release does not keep: another defense made it."""
-    if promised.k is not None and evaluation.k is not None and evaluation.k < promised.k:
-        raise ValueError(
-            f"--defense: {name} promises k = {promised.k}, but the release has k = {evaluation.k}: it was not made so"
-        )
 
 
 def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ...]:
@@ -140,6 +149,11 @@ def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ..
     if table.lacking:
         warnings.append(f"Not in the release: {', '.join(table.lacking)}. Is it a release of this table?")
     dataset, records = setting.dataset, setting.records
+    if len(table.frame) != len(records):
+        warnings.append(
+            f"{len(table.frame):,} rows were released, and the original table has {len(records):,}. Is it a whole "
+            "release of this table?"
+        )
     warnings += [f"{one}." for one in (*identifier_warnings(dataset), *repeated_people_warnings(dataset))]
     warnings += interval_end_warnings(table.frame, records.frame, table.domains)
     warnings += [f"{one}." for one in coarse_bin_warnings(dataset)]

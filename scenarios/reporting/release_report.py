@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from defenses.base.guarantee import Guarantee
-from leaderboard.goals import goal_words
 from leaderboard.number_text import exact, measure, number
 from leaderboard.report import Section, Table, Value
-from leaderboard.tables import interval_text
-from scenarios.finished.release_evaluation import ReleaseEvaluation
-from scenarios.reporting.findings import COUNTED, LITTLE, Finding, verdict
+from scenarios.reporting.attack_rows import attack_rows
+from scenarios.reporting.findings import COUNTED, LITTLE, Finding, interval_words, verdict
 from scenarios.reporting.profiles import Measured, chosen_profiles, unmeasured_goals
+from scenarios.reporting.promise_checks import unchecked_words
 from scenarios.reporting.promise_words import promise_words
+from scenarios.reporting.rank_correlations import RankCorrelation
+from scenarios.reporting.report_seed import seed_words
 from scenarios.reporting.thresholds import THRESHOLDS, threshold_words
 from scenarios.reporting.utility_words import PARTS, association_words
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.risk import RiskReport
 from scenarios.tables.summary import ColumnSummary, summary
+
+INTERVALS = (
+    "The lower ends allow for the number of attacks. The upper ends need not, since a release is within the threshold "
+    "only if every attack is."
+)
+"""How the ends of intervals are computed, in every table of the report."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +47,8 @@ class ReportContent:
         Class measures of original and release; None without quasi-identifiers.
     costs : mapping of str to str
         What happened to each column, in words.
+    correlations : tuple of RankCorrelation
+        Rank correlations of numbers before and after.
     promised : Guarantee or None
         The guarantee of the defense that made the release, if the user named it.
     promised_by : str
@@ -55,6 +63,8 @@ class ReportContent:
         Further options of the command.
     seed, targets : int
         Seed and number of targets.
+    seed_chosen : bool
+        Whether the user chose the seed; else the files gave it.
     releases : int
         Number of releases that were judged on the same people, this one included.
     """
@@ -65,6 +75,7 @@ class ReportContent:
     before: RiskReport | None
     after: RiskReport | None
     costs: Mapping[str, str]
+    correlations: tuple[RankCorrelation, ...]
     promised: Guarantee | None
     promised_by: str
     warnings: tuple[str, ...]
@@ -73,6 +84,7 @@ class ReportContent:
     options: str
     seed: int
     targets: int
+    seed_chosen: bool
     releases: int
 
 
@@ -82,10 +94,10 @@ def report_sections(content: ReportContent, profiles: Sequence[str]) -> list[Sec
         _verdict(content),
         _signature(),
         _before_and_after(content),
-        _attacks(content.measured.evaluation),
+        _attacks(content.measured),
         *chosen_profiles(profiles, content.measured),
         _guarantee(content),
-        _utility(content.measured.evaluation, len(content.costs)),
+        _utility(content),
         _table(content.dataset),
         _reproduction(content),
     ]
@@ -108,8 +120,9 @@ def _verdict(content: ReportContent) -> Section:
     note = (
         f"{judged}{len(measured.evaluation.outcomes)} attacks were tried; others may do better. By mistake, some "
         "release is called above the threshold with probability 2.5 % at most, and some release within it with "
-        "probability 5 % at most, however many are judged. So the upper end of an interval holds for each attack, and "
-        "the lower end for all together. Notes on what was recognized, and what cannot be seen, follow the attacks."
+        "probability 5 % at most, however many are judged. An interval reaches from the lower end of the worst attack "
+        f"to the largest upper end of all attacks of its goal. {INTERVALS} {_seed(content)} Notes on what was "
+        "recognized, and what cannot be seen, follow the attacks."
     )
     return Section(
         "Verdict",
@@ -118,11 +131,13 @@ def _verdict(content: ReportContent) -> Section:
     )
 
 
+def _seed(content: ReportContent) -> str:
+    return seed_words(content.seed, chosen=content.seed_chosen)
+
+
 def finding_row(one: Finding) -> tuple[Value, ...]:
     """Cells of a finding: what is at risk, risk, interval, how it compares, how it was measured, and its meaning."""
-    # Rounded outwards, so that an end beyond the threshold is shown beyond it.
-    low, high = math.floor(round(100 * one.low, 9)) / 100, math.ceil(round(100 * one.high, 9)) / 100
-    interval = "–" if one.how == COUNTED or one.status == LITTLE else f"[{number(low)}, {number(high)}]"
+    interval = "–" if one.how == COUNTED or one.status == LITTLE else interval_words(one.low, one.high)
     # A number that says little would be read as a risk.
     return one.title, None if one.status == LITTLE else one.value, interval, one.status, one.how, one.meaning
 
@@ -167,46 +182,50 @@ def _before_and_after(content: ReportContent) -> Section:
     return Section("Before and after", (), tuple(tables))
 
 
-def _attacks(evaluation: ReleaseEvaluation) -> Section:
+def _attacks(measured: Measured) -> Section:
     """Every attack, with what the attacker was assumed to know."""
-    estimates = {id(outcome): estimate for outcome, estimate in evaluation.advantages}
-    rows: list[tuple[Value, ...]] = []
-    for outcome in evaluation.outcomes:
-        estimate, score = estimates.get(id(outcome)), outcome.score
-        if score is None or estimate is None:
-            rows.append((outcome.title, goal_words(outcome.goal), outcome.knows, None, None, None, outcome.reason))
-        else:
-            advantage = interval_text(estimate.value, estimate.low, estimate.high)
-            numbers = (score.rate, score.chance, score.trials)
-            rows.append((outcome.title, goal_words(outcome.goal), outcome.knows, *numbers, advantage))
     columns = ("attack", "goal", "attacker knows", "success", "chance", "trials", "advantage, or why not measured")
     note = (
         "Advantage: (success - chance) / (1 - chance). Chance is the success on control people, or what can be said "
         "without the release. An attack that does not answer is counted as wrong. An advantage below 0 is worse than "
-        "guessing, and no risk. These intervals hold together with 95 %."
+        f"guessing, and no risk. {INTERVALS}"
     )
-    notes = Table("Notes", ("what was recognized, and what cannot be seen",), [(one,) for one in evaluation.notes])
-    return Section("Attacks", (), (Table("All attacks", columns, rows, 3, note), notes))
+    texts = [(one,) for one in measured.evaluation.notes]
+    notes = Table("Notes", ("what was recognized, and what cannot be seen",), texts)
+    return Section("Attacks", (), (Table("All attacks", columns, list(attack_rows(measured)), 3, note), notes))
 
 
 def _guarantee(content: ReportContent) -> Section:
     if content.promised is None:
         words = ["None is known of a finished file. --defense names the method that made it, for its promise."]
     else:
-        words = [f"{content.promised_by} promises: {content.promised}.", *promise_words(content.promised)]
-    return Section("Guarantee", tuple(words))
+        words = [f"{content.promised_by} promises: {content.promised}.", unchecked(content)]
+        words += promise_words(content.promised)
+    return Section("Guarantee", tuple(filter(None, words)))
 
 
-def _utility(evaluation: ReleaseEvaluation, columns: int) -> Section:
+def unchecked(content: ReportContent) -> str:
+    """What of the promise rests on the declaration alone; empty if nothing does."""
+    promised = content.promised
+    return "" if promised is None else unchecked_words(promised, content.measured.evaluation)
+
+
+def _utility(content: ReportContent) -> Section:
+    evaluation, columns = content.measured.evaluation, len(content.costs)
     rows: list[tuple[Value, ...]] = [("utility", evaluation.utility, "mean of the parts that were measured")]
     rows += [(name, value, PARTS.get(name, "")) for name, value in evaluation.components.items()]
+    about = "Spearman's rank correlation in the original table and in the release"
+    pairs = [(one.name, number(one.before), number(one.after)) for one in content.correlations]
     rows.append(
         ("information loss", evaluation.information_loss, "share of the domain that a cell covers; lower is better")
     )
     words = association_words(evaluation.components.get("associations"), columns)
     scale = "Each part is rescaled: 1 is the original table, 0 the best that a table without information reaches."
     note = f"{scale} {words}".strip()
-    return Section("Utility", (), (Table("Part by part", ("part", "value", "meaning"), rows, 3, note),))
+    tables = [Table("Part by part", ("part", "value", "meaning"), rows, 3, note)]
+    if pairs:
+        tables.append(Table("Pairs of numbers, the largest change first", ("pair", "before", "after"), pairs, 2, about))
+    return Section("Utility", (), tuple(tables))
 
 
 def _table(dataset: Dataset) -> Section:
@@ -222,15 +241,18 @@ def _reproduction(content: ReportContent) -> Section:
     )
     held_out = control.replace("--control", "--held-out")
     table, released = files["table"], files["released"]
-    settings = f"--seed {content.seed} --targets {content.targets}"
+    targets = f"--targets {content.targets}"
+    settings = f"--seed {content.seed} {targets}"
+    # The same files give the same seed.
+    chosen = settings if content.seed_chosen else targets
     releases = f" --releases {content.releases}" if content.releases > 1 else ""
     rows = [
-        ("attacks", f"tokumei rank {table} {released}{roles}{control} {settings} --format csv"),
+        ("attacks (with wider intervals)", f"tokumei rank {table} {released}{roles}{control} {settings} --format csv"),
         ("classes", f"tokumei risk {released}{roles}"),
         ("utility", f"tokumei utility {table} {released}{roles}{held_out} --seed {content.seed}"),
         (
             "this report",
-            f"tokumei report {table} {released}{roles}{control}{truth} {settings}{releases} "
+            f"tokumei report {table} {released}{roles}{control}{truth} {chosen}{releases} "
             f"--threshold {content.measured.threshold:g}{content.options} -o report.html",
         ),
     ]

@@ -69,7 +69,9 @@ def test_a_release_of_constants_is_not_above(folder):
 def test_the_page_holds_profiles_promise_costs_and_commands(folder):
     released("Mondrian", "-p", "k=8")
     options = [part for name in ("wp29", "japan", "health") for part in ("--profile", name)]
-    assert report("--control", "others.csv", *options, "--defense", "Mondrian", "-p", "k=8").exit_code == 1
+    assert (
+        report("--control", "others.csv", *options, "--defense", "Mondrian", "-p", "k=8", "--seed", "1").exit_code == 1
+    )
     text = page(folder)
     for words in (
         "Three criteria",
@@ -92,6 +94,32 @@ def test_a_promise_that_the_release_does_not_keep_is_refused(folder):
     assert done.exit_code == 2
     assert "Mondrian k=50 promises k = 50, but the release has k = " in done.output
     assert not (folder / "report.html").exists()
+
+
+def test_a_promise_that_no_table_can_show_is_called_declared(folder):
+    released("PrivateMarginals", "-p", "epsilon=5")
+    done = report("--defense", "PrivateMarginals", "-p", "epsilon=0.1", "--targets", "60")
+    words = "As declared with --defense, not checked in the released table: epsilon"
+    assert f"note: {words}" in done.output
+    assert words in page(folder)
+    released("Mondrian", "-p", "k=8")
+    done = report("--defense", "Mondrian", "-p", "k=8", "--targets", "60", "--force")
+    assert "not checked" not in done.output + page(folder)
+
+
+def test_a_release_of_other_people_is_refused_or_warned_of(folder):
+    released("Mondrian", "-p", "k=8")
+    pd.read_csv("released.csv", dtype=str).iloc[:100].to_csv("released.csv", index=False)
+    done = report("--targets", "60")
+    assert "warning: 100 rows were released, and the original table has 240. Is it a whole release" in done.output
+    pd.concat([pd.read_csv(name) for name in ("people.csv", "others.csv")]).drop(columns="name").to_csv(
+        "released.csv", index=False
+    )
+    done = report("--control", "others.csv", output="second.html")
+    assert done.exit_code == 2
+    assert "released.csv: 240 rows stem from no record of the original table, and the control people fit 240" in (
+        done.output
+    )
 
 
 def test_names_under_another_column_name_are_found(folder):
@@ -151,7 +179,7 @@ def test_the_number_of_releases_widens_intervals_and_is_repeated(folder):
 
 def test_the_utility_is_that_of_the_command_that_the_report_names(folder):
     released("Mondrian", "-p", "k=8")
-    report("--control", "others.csv")
+    report("--control", "others.csv", "--seed", "1")
     text = page(folder)
     [command] = re.findall(r"tokumei (utility people\.csv .*? --seed 1)", text)
     assert "--held-out others.csv" in command
@@ -162,8 +190,8 @@ def test_the_utility_is_that_of_the_command_that_the_report_names(folder):
 def test_the_record_of_each_row_lets_links_be_measured(folder):
     released("Mondrian", "-p", "k=8", "--truth", "truth.csv")
     assert "linkage of rows (needs --truth; the smallest class" in report("--control", "others.csv").output
-    done = report("--control", "others.csv", "--truth", "truth.csv", "--force")
-    assert "Not measured" not in done.output
+    done = report("--control", "others.csv", "--truth", "truth.csv", "--seed", "1", "--force")
+    assert " Not measured: singling out (too few trials to judge). That is 1 of the 3 risks of WP29: " in done.output
     text = page(folder)
     assert "the record of 240 of 240 rows was told by --truth" in text
     assert "--control others.csv --truth truth.csv --seed 1" in text
@@ -173,6 +201,50 @@ def test_the_record_of_each_row_lets_links_be_measured(folder):
     assert (done.exit_code, "short.csv: is about 239 released rows, of which there are 240" in done.output) == (2, True)
     truth.assign(record=-1).to_csv("none.csv", index=False)
     assert "linkage of rows (needs --truth" in report("--truth", "none.csv", "--force").output
+
+
+def test_a_truth_file_that_does_not_belong_to_the_rows_is_refused(folder):
+    released("Identity", "--truth", "truth.csv")
+    pd.read_csv("released.csv").sort_values("age").to_csv("released.csv", index=False)
+    done = report("--truth", "truth.csv")
+    assert done.exit_code == 2
+    assert "truth.csv: does not tell the records of the released rows" in done.output
+
+
+def test_files_give_the_seed_and_a_chosen_one_is_said_to_be_chosen(folder):
+    released("Mondrian", "-p", "k=8")
+    assert "--seed" not in report("--targets", "60").output
+    text = page(folder)
+    seed = re.search(
+        r"Seed (\d+), given by the files\. A report with another seed or other roles is another try", text
+    )[1]
+    assert f"--seed {seed} --targets 60 --format csv" in text
+    assert "--roles roles.toml --targets 60 --threshold" in text
+    done = report("--seed", "7", "--force")
+    assert "note: Seed 7, chosen with --seed. A report with another seed or other roles is another try" in done.output
+    assert "Seed 7, chosen with --seed" in page(folder)
+    assert "--roles roles.toml --seed 7 --targets" in page(folder)
+
+
+def test_intervals_agree_in_all_parts_of_the_report(folder):
+    released("Mondrian", "-p", "k=8")
+    assert report("--control", "others.csv", "--profile", "wp29", "--seed", "1").exit_code == 1
+    text = page(folder)
+    number_of, interval = r"-?(?:\d*\.\d\d)", r"\[(-?\d*\.\d\d), (-?\d*\.\d\d)\]"
+    finding = re.search(rf"Sensitive value of each person \(attribute inference\) {number_of} {interval}", text)
+    criterion = re.search(rf"can a value be deduced from others\? {number_of} {interval}", text)
+    assert finding.groups() == criterion.groups()
+    attacks = re.findall(rf"\(illness\)[^\[]*? {number_of} {interval}", text.partition("All attacks")[2])
+    assert max(high for _, high in attacks) == finding[2]
+
+
+def test_attacks_by_the_same_classes_are_one_row(folder):
+    released("Mondrian", "-p", "k=8")
+    report("--control", "others.csv", "--seed", "1")
+    attacks = page(folder).partition("All attacks")[2].partition("Notes")[0].replace(" ", "")
+    for name in ("MajorityInClass", "Homogeneity", "DeFinetti"):
+        assert attacks.count(name) == 1
+    assert attacks.count(";noworse:") == 1
 
 
 def test_the_same_files_give_the_same_report(folder):

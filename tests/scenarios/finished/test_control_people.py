@@ -36,6 +36,14 @@ def test_people_without_names_are_doubted_if_many_equal_a_record(tmp_path):
     assert [*control_warnings(setting_of(tmp_path))] == []
 
 
+def test_many_equal_people_are_named_even_if_records_equal_each_other_as_often(tmp_path):
+    frame = write_people(tmp_path).assign(age=30, city="Kyōto", grade=None, income=None)
+    frame.iloc[:120].to_csv(tmp_path / "people.csv", index=False)
+    frame.iloc[120:].to_csv(tmp_path / "others.csv", index=False)
+    [warning] = control_warnings(setting_of(tmp_path))
+    assert "% of the records equal another one. If the control people were in the table, every risk is" in warning
+
+
 def test_names_that_many_people_share_do_not_refuse(tmp_path):
     frame = write_people(tmp_path).assign(name="Kim")
     frame.iloc[:120].to_csv(tmp_path / "people.csv", index=False)

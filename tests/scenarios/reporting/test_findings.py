@@ -98,7 +98,7 @@ def test_identifiers_under_other_names_are_found():
         ([finding("Alone", 1.0, status=ABOVE), finding(status=UNSURE)], "The risk is above .09. Worst: alone, 1.00."),
         ([finding("A", 1.0, status=ABOVE), finding("B", 1.0, status=ABOVE)], "Worst: a, 1.00. Also above: b."),
         ([finding("Links", status=UNSURE), finding(status=WITHIN)], "not shown to be within .09: the interval is too"),
-        ([finding(status=WITHIN)], "Every measured risk is within .09."),
+        ([finding(status=WITHIN)], "Measured risks are within .09; not measured: "),
         ([finding(status=LITTLE)], "No risk was measured, so nothing can be said."),
         ([], "No risk was measured, so nothing can be said."),
     ],
@@ -106,7 +106,15 @@ def test_identifiers_under_other_names_are_found():
 def test_the_verdict_is_that_of_the_worst(findings, words):
     says = verdict(findings, ["membership"], [], 0.09)
     assert words in says
-    assert says.endswith("Not measured: membership.")
+    assert says.endswith("ot measured: membership.")
+
+
+def test_the_verdict_says_how_much_of_the_three_risks_of_wp29_is_lacking():
+    within = [finding(status=WITHIN)]
+    assert verdict(within, [], [], 0.2) == "Every risk is within .2."
+    says = verdict(within, ["singling out (too few trials to judge)", "linkability", "membership"], [], 0.2)
+    lacking = "singling out (too few trials to judge), linkability, membership. That is 2 of the 3 risks of WP29: "
+    assert says == f"Measured risks are within .2; not measured: {lacking}singling out, linkability, inference."
 
 
 def test_columns_that_were_not_checked_spoil_the_verdict():

@@ -1,0 +1,130 @@
+"""Whether the records that a truth file tells for released rows are those that the rows stem from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+
+from metrics.arrays import Floats, Integers
+from metrics.domains import Domain
+from scenarios.finished.row_origin import FALSE_ALARM, SAME, CellDistance
+
+SAMPLED = 500
+"""Largest number of rows whose nearest record is looked for."""
+COMPARED = 20_000_000
+"""Largest number of pairs of a row and a record that are compared for it, if there are at least `FEWEST` rows."""
+FEWEST = 50
+
+
+def refuse_misfit(
+    path: Path, released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain], origin: Integers
+) -> None:
+    """Refuse told records that do not fit the released rows.
+
+    Parameters
+    ----------
+    path : Path
+        The truth file, which the error names.
+    released : DataFrame, shape (rows, columns)
+        Released cells.
+    records : DataFrame, shape (records, more columns)
+        Original values.
+    domains : mapping of str to Domain
+        Domains of the released columns.
+    origin : ndarray of int, shape (rows,)
+        Told position of each row's record, -1 where it stems from none.
+
+    Raises
+    ------
+    ValueError
+        If the told records agree with the rows no better than exchanged ones, although some records fit the rows better
+        than by chance.
+
+    Notes
+    -----
+    Told records agree if a sign test rejects exchanged ones at level `FALSE_ALARM`, so false ones pass that often.
+    Noise may hide the agreement: shuffled columns, or values that are all drawn anew. Such rows mix the cells of many
+    people. So the nearest record of a row is compared with that of a row whose cells are drawn from all rows, column
+    by column. A release of independent columns is refused with probability `FALSE_ALARM` at most.
+    """
+    fit = _Fit(released, records, domains, np.flatnonzero(origin >= 0), origin[origin >= 0])
+    rng = np.random.default_rng(0)
+    told = fit.told_p_value(rng)
+    if told is None or told <= FALSE_ALARM:
+        return
+    nearest = fit.nearest_p_value(rng)
+    if nearest > FALSE_ALARM:
+        return
+    raise ValueError(
+        f"{path}: does not tell the records of the released rows. They agree with the rows no better than exchanged "
+        f"records (p = {told:.2g}), and others fit better than by chance (p = {nearest:.1g}). The truth file belongs "
+        "to the release as `defend` wrote it; was the release sorted, or is this the truth about another one?"
+    )
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """Distances of rows to the records that are told for them, and to others."""
+
+    released: pd.DataFrame
+    records: pd.DataFrame
+    domains: Mapping[str, Domain]
+    rows: Integers
+    told: Integers
+
+    def told_p_value(self, rng: Generator) -> float | None:
+        """p-value of the hypothesis that the told records say nothing about the rows; None if no test can reject it.
+
+        Rows are paired at random. If the hypothesis holds, exchanging the records of a pair fits better or worse with
+        the same probability. The test is the exact sign test of the pairs in which the two ways differ.
+        """
+        half = self.rows.size // 2
+        first, second = rng.permutation(self.rows.size)[: 2 * half].reshape(2, half)
+        gain = np.zeros(half)
+        for name in self.released.columns:
+            distance = self._distance(str(name))
+            for rows, records, sign in (
+                (first, second, 1),
+                (second, first, 1),
+                (first, first, -1),
+                (second, second, -1),
+            ):
+                gain += sign * distance(self.rows[rows], self.told[records])
+        better, worse = int((gain > SAME).sum()), int((gain < -SAME).sum())
+        return _sign_test(better, worse) if 0.5 ** (better + worse) <= FALSE_ALARM else None
+
+    def nearest_p_value(self, rng: Generator) -> float:
+        """p-value of the hypothesis that rows are no nearer to records than rows of cells drawn column by column."""
+        count = min(self.rows.size, SAMPLED, max(FEWEST, COMPARED // len(self.records)))
+        sample = rng.permutation(self.rows)[:count]
+        whole, mixed = np.zeros((2, count, len(self.records)), dtype=np.float32)
+        for name in self.released.columns:
+            distance = self._distance(str(name))
+            drawn = rng.permutation(self.rows)[:count]
+            whole += _pairs(distance, sample)
+            mixed += _pairs(distance, drawn)
+        gain = mixed.min(axis=1) - whole.min(axis=1)
+        return _sign_test(int((gain > SAME).sum()), int((gain < -SAME).sum()))
+
+    def _distance(self, name: str) -> CellDistance:
+        return CellDistance.of(self.released[name], self.records[name], self.domains[name])
+
+
+def _pairs(distance: CellDistance, rows: Integers) -> Floats:
+    """Distance of each row to every record, shape (rows, records); equal cells are compared once."""
+    count = distance.values.shape[0]
+    cells, position = np.unique(distance.cells.codes[rows], return_index=True)
+    table = np.array([distance(np.full(count, row), np.arange(count)) for row in rows[position]])
+    return np.asarray(table[np.searchsorted(cells, distance.cells.codes[rows])])
+
+
+def _sign_test(better: int, worse: int) -> float:
+    """Exact one-sided p-value of `better` heads among `better + worse` throws of a fair coin."""
+    from scipy.stats import binom
+
+    return float(binom.sf(better - 1, better + worse, 0.5)) if better + worse else 1.0
