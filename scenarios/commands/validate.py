@@ -87,9 +87,11 @@ def validate(
     from scenarios.tables.notes import NOTHING_SENSITIVE, grouped_notes
     from scenarios.tables.promises import blocked_promises
     from scenarios.tables.summary import ColumnSummary
+    from scenarios.tables.undeclared_hierarchies import hierarchy_notes
 
     echo(tabulate(table.columns, headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
-    for note in (*grouped_notes(dataset), *blocked_promises(dataset.records), *table.notes):
+    notes = (*grouped_notes(dataset), *hierarchy_notes(dataset), *blocked_promises(dataset.records), *table.notes)
+    for note in notes:
         echo(f"note: {note}")
     for warning in (*table.warnings, *([] if dataset.records.sensitive else [NOTHING_SENSITIVE])):
         echo(f"warning: {warning}")
