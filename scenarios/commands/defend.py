@@ -95,8 +95,8 @@ def defend(
 
         from scenarios.large.size import is_large, memory_bytes
         from scenarios.tables.dataset import load_table
-        from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules
         from scenarios.tables.empty_cells import empty_cells_warning, lost_gaps_note
+        from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules
         from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
         from scenarios.tables.rows_of_people import RowsOfPeople, people_of_release
         from scenarios.tables.table_output import check_table_name, write_table
@@ -126,7 +126,7 @@ def defend(
         if channel is not None and release.channel is None:
             raise ValueError(f"--channel: this release of {method} has none")
     unique = _unique_text_columns(records)
-    rows = RowsOfPeople.of(records)
+    people = RowsOfPeople.of(records)
     _describe(dataset, roles, unique, defense)
     _warn_of_identifiers(dataset, unique)
     if dataset.impossible and not takes_rules(defense):
@@ -138,9 +138,9 @@ def defend(
         if channel is not None and release.channel is not None:
             write_text(release.channel.to_toml(), channel)
         write_table(dataset.written.write(release.frame), output, dataset.separator or ",")
-    echo(f"{len(release.frame)} of {len(records)} records; {_in_words(promised, rows)}", err=True)
-    classes = people_of_release(records, release, promised) if rows is not None else None
-    _warn_of_promise(promised, rows, classes)
+    echo(f"{len(release.frame)} of {len(records)} records; {_in_words(promised, people)}", err=True)
+    classes = None if people is None else people_of_release(records, release, promised)
+    _warn_of_promise(promised, people, classes)
     empty = empty_cells_warning(records.frame, release.frame)
     if empty is not None:
         echo(f"warning: {empty}", err=True)
@@ -254,8 +254,8 @@ def _warn_of_promise(promised: Guarantee, rows: RowsOfPeople | None, classes: Pe
         echo(f"warning: {warning}", err=True)
     if promised.epsilon is not None and promised.epsilon > MOST_NAMED:
         echo(
-            f"warning: epsilon = {promised.epsilon:.3g} promises next to nothing: above {MOST_NAMED:g}, odds may change "
-            "by a factor above 1,000; only `tokumei report` shows what the release protects",
+            f"warning: epsilon = {promised.epsilon:.3g} promises next to nothing: above {MOST_NAMED:g}, odds may "
+            "change by a factor above 1,000; only `tokumei report` shows what the release protects",
             err=True,
         )
 

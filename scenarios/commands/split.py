@@ -117,8 +117,8 @@ def split(
         echo(f"one row of each person kept at random; {counted(left, 'row')} left out", err=True)
     elif declared.person is not None and people < kept.sum():
         echo(
-            f"note: {int(kept.sum()):,} rows of {people:,} people: k and epsilon count rows; --one-row keeps one row of "
-            "each person at random",
+            f"note: {int(kept.sum()):,} rows of {people:,} people: k and epsilon count rows; --one-row keeps one "
+            "row of each person at random",
             err=True,
         )
     sizes = [(np.unique(file.person[rows]).size, int(rows.sum())) for rows in (kept & ~held, held)]

@@ -103,7 +103,7 @@ def validate(
 
         with bad_input():
             text = reviewable_roles(dataset, roles, Path(write_roles), reading=reading, rows=table.rows)
-            write_text(text, write_roles)
+            write_text(text, write_roles, private=True)
         echo(f"roles written to {write_roles}; review every domain that was read from the data", err=True)
     echo(f"{file}: {table.rows} records, {len(dataset.records.frame.columns)} columns: valid")
 
@@ -121,25 +121,30 @@ def _small(file: Path, roles: Path | None, reading: dict[str, Any]) -> tuple[Dat
     """A table in memory."""
     from scenarios.tables.dataset import load_table
     from scenarios.tables.impossible_rows import rule_notes
-    from scenarios.tables.notes import table_warnings
+    from scenarios.tables.notes import record_notes, repeated_rows_warnings, table_warnings
+    from scenarios.tables.rows_of_people import RowsOfPeople
     from scenarios.tables.summary import summary
 
     dataset = load_table(file, roles, reading=reading)
     notes = rule_notes(dataset.records, dataset.impossible, dataset.written)
-    return dataset, _Table(len(dataset.records), summary(dataset), table_warnings(dataset), notes)
+    notes += record_notes(dataset)
+    warnings = [*table_warnings(dataset), *repeated_rows_warnings(RowsOfPeople.of(dataset.records))]
+    return dataset, _Table(len(dataset.records), summary(dataset), warnings, notes)
 
 
 def _large(file: Path, roles: Path | None, reading: dict[str, Any], memory: int) -> tuple[Dataset, _Table]:
     """A table that is read in parts."""
     from scenarios.large.records import large_records
+    from scenarios.large.rows_of_people import large_rows_of_people
     from scenarios.large.validation import large_summary, sampled_frame
     from scenarios.tables.impossible_rows import rule_notes
-    from scenarios.tables.notes import table_warnings
+    from scenarios.tables.notes import record_notes, repeated_rows_warnings, table_warnings
 
     with large_records(file, roles, reading=reading, memory=memory // 2) as records:
         frame, is_sample = sampled_frame(records)
         notes = [f"warnings rest on a random sample of {len(frame):,} records"] if is_sample else []
         dataset = records.dataset
         sample = dataset.records.with_frame(frame.reindex(columns=dataset.records.frame.columns))
-        notes += rule_notes(sample, dataset.impossible, dataset.written)
-        return dataset, _Table(records.rows, large_summary(records), table_warnings(dataset, frame), notes)
+        notes += [*rule_notes(sample, dataset.impossible, dataset.written), *record_notes(dataset, frame)]
+        warnings = [*table_warnings(dataset, frame), *repeated_rows_warnings(large_rows_of_people(records))]
+        return dataset, _Table(records.rows, large_summary(records), warnings, notes)

@@ -29,7 +29,8 @@ def changing_traits(frame: pd.DataFrame, person: str | None) -> list[str]:
     for name in map(str, frame.columns):
         if name == person or not hints_at(name, TRAITS, TRAITS_JAPANESE):
             continue
-        people = int((frame.groupby(person)[name].nunique() > 1).sum())
+        values = frame[[person, name]].dropna().drop_duplicates()[person].value_counts()
+        people = int((values > 1).sum())
         if people:
             notes.append(
                 f"{name}: differs between rows of the same person for {people:,} people; correct it, or attackers and "

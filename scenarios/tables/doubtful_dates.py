@@ -1,4 +1,4 @@
-"""Dates that cannot be: in the future, too long ago, or an end before its beginning."""
+"""Dates that cannot be, or stand for a missing value: future, old, heaped, or an end before its beginning."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ OLDEST = date(1905, 1, 1)
 """Nobody alive is much older, so earlier dates often stand for a missing value."""
 RARE = 0.05
 """Share of the dates up to which impossible ones are faults; histories and calendars hold more."""
+FEW, HEAPED, HIGHER = 100, 30, 10
+"""A column has a heap if it has so many dates, one in so many rows, and in so many times more rows than any other."""
 ORDERED = 0.98
 """Share of the rows from which one date is meant to precede another."""
 
@@ -39,9 +41,15 @@ def doubtful_dates(frame: pd.DataFrame, dates: Mapping[str, DateForm], today: da
         faults = []
         for count, words in (((numbers >= last).sum(), "after today"), ((numbers < first).sum(), "before 1905")):
             if 0 < count <= RARE * np.isfinite(numbers).sum():
-                faults.append(f"{count} {words}")
+                faults.append(f"{count} date{'s' * (count > 1)} {words}")
         if faults:
-            notes.append(f"{name}: dates {' and '.join(faults)}; if they are errors or mean a missing value, empty them")
+            notes.append(f"{name}: {' and '.join(faults)}; if they are errors or mean a missing value, empty them")
+        counts = np.sort(np.unique(numbers[np.isfinite(numbers)], return_counts=True)[1])
+        if counts.size >= FEW and counts[-1] >= max(HEAPED, HIGHER * counts[-2]):
+            notes.append(
+                f"{name}: one date stands in {counts[-1]} rows, and every other in at most {counts[-2]}; if it means a "
+                "missing value, empty these fields"
+            )
     for (one, first_days), (other, second_days) in combinations(days.items(), 2):
         both = np.isfinite(first_days) & np.isfinite(second_days)
         before, after = (first_days < second_days)[both].sum(), (first_days > second_days)[both].sum()

@@ -31,10 +31,11 @@ def doubtful_numbers(frame: pd.DataFrame, dates: Collection[str]) -> list[str]:
             continue
         values, counts = np.unique(frame[name].dropna().to_numpy(dtype=float), return_counts=True)
         for value, count in zip(values, counts, strict=True):
-            if value in NINES and count >= FEWEST and _is_far(value, values[values != value]):
+            others = values[values != value]
+            if value in NINES and count >= FEWEST and _is_far(value, others):
                 notes.append(
-                    f"{name}: {value:g} in {count} rows, where all others are from {values[values != value].min():g} to "
-                    f"{values[values != value].max():g}; if it means a missing value, empty these fields"
+                    f"{name}: {value:g} in {count} rows, where all others are from {others.min():g} to "
+                    f"{others.max():g}; if it means a missing value, empty these fields"
                 )
     return notes
 

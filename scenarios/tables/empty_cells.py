@@ -63,7 +63,7 @@ def empty_cells_words(empty: Mapping[str, int | None], rows: int) -> str | None:
 
 
 def lost_gaps_note(original: pd.DataFrame, released: pd.DataFrame) -> str | None:
-    """A note on columns whose missing values the release does not hold, as of synthetic rows; None without such columns.
+    """A note on columns whose missing values a release lacks, as synthetic rows do; None if there are none.
 
     Parameters
     ----------

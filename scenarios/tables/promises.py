@@ -11,6 +11,8 @@ from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.parametrized import Parametrized
 
+MOST_NAMES = 3
+"""Number of defenses that a note names; a longer list hides what it says."""
 ROWS = 50
 """Number of records with which defenses are probed; promises depend on domains, not on further records."""
 
@@ -91,4 +93,6 @@ def _promises(defense: Defense, records: Microdata) -> bool:
 
 
 def _list(names: tuple[str, ...]) -> str:
+    if len(names) > MOST_NAMES:
+        return f"{names[0]} and {len(names) - 1} other defenses"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import exp, expm1
 from typing import Any, NamedTuple
 
@@ -129,6 +129,24 @@ def people_of_release(records: Microdata, release: MicrodataRelease, promised: G
         return None
     person = records.frame[records.person].reset_index(drop=True).reindex(release.origin)
     return people_in_classes(release.frame, person, names, promised.k)
+
+
+def hidden_people_notes(person: str | None, released: Iterable[str]) -> tuple[str, ...]:
+    """A note that classes count rows, if a person may have several and the release does not say whose its rows are.
+
+    Parameters
+    ----------
+    person : str or None
+        Column that names the person of each row of the original table.
+    released : iterable of str
+        Columns of the release.
+    """
+    if person is None or person in released:
+        return ()
+    return (
+        f"classes and risks count rows; if {person!r} repeats in the original table, they hold fewer people: `tokumei "
+        "validate` and `tokumei defend` count them",
+    )
 
 
 def promise_to_people(promised: Guarantee, rows: RowsOfPeople, classes: PeopleInClasses | None = None) -> list[str]:

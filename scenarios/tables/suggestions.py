@@ -95,7 +95,7 @@ def suggested_identifier(name: str, column: pd.Series[Any]) -> Suggestion | None
         reason in ("", BY_NAME_REPEATED)
         and column.dtype == object
         and len(distinct) > FEW
-        and look_like_people(distinct)
+        and look_like_people(distinct.tolist())
     ):
         reason, guess = LOOKS_LIKE_PEOPLE, True
     if not reason and column.dtype == object and len(distinct) > FEW and hints_at(name, FREE_TEXT, FREE_TEXT_JAPANESE):

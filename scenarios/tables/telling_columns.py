@@ -37,8 +37,9 @@ def telling_columns(frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensi
             groups = present.groupby(name, observed=True)[secret].agg(["size", "nunique"])
             telling = groups[(groups["size"] >= LARGE) & (groups["nunique"] == 1)]
             if telling["size"].sum() > TOLD * len(present):
+                share = telling["size"].sum() / len(present)
                 notes.append(
                     f"{name} tells {secret}: {len(telling)} of its {len(groups)} values go with one value of {secret} "
-                    f"each, {telling['size'].sum() / len(present):.0%} of the records; leave {name} out or make it coarser"
+                    f"each, in {share:.0%} of the records; leave {name} out, or make it coarser"
                 )
     return notes
