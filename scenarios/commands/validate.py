@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from scenarios.tables.dataset import Dataset
     from scenarios.tables.summary import ColumnSummary
 
+MOST_NAMED = 3
+"""Number of defenses up to which a note names them; a longer list hides what it says."""
 EPILOG = """\b
 Examples:
   tokumei validate people.csv
@@ -90,7 +92,12 @@ def validate(
     from scenarios.tables.undeclared_hierarchies import hierarchy_notes
 
     echo(tabulate(table.columns, headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
-    notes = (*grouped_notes(dataset), *hierarchy_notes(dataset), *blocked_promises(dataset.records), *table.notes)
+    notes = (
+        *grouped_notes(dataset),
+        *hierarchy_notes(dataset),
+        *blocked_promises(dataset.records, MOST_NAMED),
+        *table.notes,
+    )
     for note in notes:
         echo(f"note: {note}")
     for warning in (*table.warnings, *([] if dataset.records.sensitive else [NOTHING_SENSITIVE])):

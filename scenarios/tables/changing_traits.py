@@ -33,7 +33,7 @@ def changing_traits(frame: pd.DataFrame, person: str | None) -> list[str]:
         people = int((values > 1).sum())
         if people:
             notes.append(
-                f"{name}: differs between rows of the same person for {people:,} people; correct it, or attackers and "
+                f"{name}: differs between rows of the same person for {people:,} {'person' if people == 1 else 'people'}; correct it, or attackers and "
                 "measurements take them for others"
             )
     return notes

@@ -39,7 +39,8 @@ def doubtful_dates(frame: pd.DataFrame, dates: Mapping[str, DateForm], today: da
     notes = []
     for name, numbers in days.items():
         faults = []
-        for count, words in (((numbers >= last).sum(), "after today"), ((numbers < first).sum(), "before 1905")):
+        for found, words in ((numbers >= last, "after today"), (numbers < first, "before 1905")):
+            count = int(found.sum())
             if 0 < count <= RARE * np.isfinite(numbers).sum():
                 faults.append(f"{count} date{'s' * (count > 1)} {words}")
         if faults:
@@ -52,7 +53,7 @@ def doubtful_dates(frame: pd.DataFrame, dates: Mapping[str, DateForm], today: da
             )
     for (one, first_days), (other, second_days) in combinations(days.items(), 2):
         both = np.isfinite(first_days) & np.isfinite(second_days)
-        before, after = (first_days < second_days)[both].sum(), (first_days > second_days)[both].sum()
+        before, after = int((first_days < second_days)[both].sum()), int((first_days > second_days)[both].sum())
         small, name, earlier = min((after, other, one), (before, one, other))
         if 0 < small <= (1 - ORDERED) * both.sum():
             notes.append(f"{name}: {small} before {earlier} in the same row, which is otherwise first")

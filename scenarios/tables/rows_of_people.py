@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import exp, expm1
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
 from metrics.arrays import Integers
 from metrics.classes import equivalence_classes
+
+if TYPE_CHECKING:
+    from defenses.base.release import MicrodataRelease
 
 ONE_ROW = "make one row of each person first, as by `tokumei split --one-row`"
 """What makes promises about rows promises about people."""

@@ -189,6 +189,9 @@ def refuse_blank_rows(path: Path, table: Any) -> None:
         filled |= column.is_valid().to_numpy()
         if filled.all():
             return
+    if not filled.any():
+        # Columns without a value are refused by name.
+        return
     rows = np.flatnonzero(~filled) + 1
     shown = ", ".join(map(str, rows[:MOST_SHOWN])) + (", …" if rows.size > MOST_SHOWN else "")
     raise ValueError(

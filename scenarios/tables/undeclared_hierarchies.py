@@ -6,6 +6,9 @@ from defenses.base.defense import MicrodataDefense
 from defenses.base.pipeline import Pipeline
 from scenarios.tables.dataset import Dataset
 
+USERS = frozenset(("GlobalRecoding", "Incognito"))
+"""Defenses that release levels of hierarchies."""
+
 
 def hierarchy_notes(dataset: Dataset, defense: MicrodataDefense | None = None) -> list[str]:
     """A note on the quasi-identifiers that declare no hierarchy.
@@ -27,9 +30,7 @@ def hierarchy_notes(dataset: Dataset, defense: MicrodataDefense | None = None) -
 
 def uses_hierarchies(defense: MicrodataDefense) -> bool:
     """Return whether a defense, or a step of a pipeline, releases levels of hierarchies."""
-    from defenses.grouping.incognito.incognito import Incognito
-    from defenses.recoding.global_recoding import GlobalRecoding
-
     if type(defense) is Pipeline:
         return any(map(uses_hierarchies, defense.steps))
-    return isinstance(defense, GlobalRecoding | Incognito)
+    # Incognito takes SciPy, which other defenses do not need.
+    return not USERS.isdisjoint(kind.__name__ for kind in type(defense).__mro__)
