@@ -32,8 +32,9 @@ def changing_traits(frame: pd.DataFrame, person: str | None) -> list[str]:
         values = frame[[person, name]].dropna().drop_duplicates()[person].value_counts()
         people = int((values > 1).sum())
         if people:
+            who = "1 person" if people == 1 else f"{people:,} people"
             notes.append(
-                f"{name}: differs between rows of the same person for {people:,} {'person' if people == 1 else 'people'}; correct it, or attackers and "
-                "measurements take them for others"
+                f"{name}: differs between rows of the same person for {who}; correct it, or attackers and measurements "
+                "take them for others"
             )
     return notes
