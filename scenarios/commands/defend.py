@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from defenses.base.guarantee import Guarantee
     from defenses.base.microdata import Microdata
     from scenarios.tables.dataset import Dataset
+    from scenarios.tables.rows_of_people import PeopleInClasses, RowsOfPeople
 
 EPILOG = """\b
 Examples:
@@ -94,9 +95,10 @@ def defend(
 
         from scenarios.large.size import is_large, memory_bytes
         from scenarios.tables.dataset import load_table
+        from scenarios.tables.empty_cells import empty_cells_warning, lost_gaps_note
         from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules
-        from scenarios.tables.notes import empty_cells_warning
         from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
+        from scenarios.tables.rows_of_people import RowsOfPeople, people_of_release
         from scenarios.tables.table_output import check_table_name, write_table
 
     with bad_input():
@@ -124,7 +126,8 @@ def defend(
         if channel is not None and release.channel is None:
             raise ValueError(f"--channel: this release of {method} has none")
     unique = _unique_text_columns(records)
-    _describe(dataset, roles, unique)
+    people = RowsOfPeople.of(records)
+    _describe(dataset, roles, unique, defense)
     _warn_of_identifiers(dataset, unique)
     if dataset.impossible and not takes_rules(defense):
         echo(f"note: {method} may release rows that {roles} declares impossible: {IGNORED}", err=True)
@@ -135,10 +138,15 @@ def defend(
         if channel is not None and release.channel is not None:
             write_text(release.channel.to_toml(), channel)
         write_table(dataset.written.write(release.frame), output, dataset.separator or ",")
-    echo(f"{len(release.frame)} of {len(records)} records; promised: {_in_words(promised)}", err=True)
+    echo(f"{len(release.frame)} of {len(records)} records; {_in_words(promised, people)}", err=True)
+    classes = None if people is None else people_of_release(records, release, promised)
+    _warn_of_promise(promised, people, classes)
     empty = empty_cells_warning(records.frame, release.frame)
     if empty is not None:
         echo(f"warning: {empty}", err=True)
+    gaps = lost_gaps_note(records.frame, release.frame)
+    if gaps is not None:
+        echo(f"note: {gaps}", err=True)
     if release.remark:
         echo(f"note: {release.remark}", err=True)
 
@@ -181,21 +189,24 @@ def _defend_in_parts(
                 channel=channel,
                 seed=seed,
                 engine=engine_of(scheduler),
-                describe=lambda dataset, unique: _describe(dataset, roles, unique),
+                describe=lambda dataset, unique: _describe(dataset, roles, unique, defense),
             )
     except BrokenPipeError:
         # Nobody reads standard output any more.
         raise click.exceptions.Exit(0) from None
-    echo(f"{done.released} of {done.records} records; promised: {_in_words(done.guarantee)}", err=True)
+    echo(f"{done.released} of {done.records} records; {_in_words(done.guarantee, done.people)}", err=True)
+    _warn_of_promise(done.guarantee, done.people)
     if done.warning is not None:
         echo(f"warning: {done.warning}", err=True)
     for note in done.notes:
         echo(f"note: {note}", err=True)
 
 
-def _describe(dataset: Dataset, roles: Path | None, unique: Sequence[str]) -> None:
+def _describe(dataset: Dataset, roles: Path | None, unique: Sequence[str], defense: MicrodataDefense) -> None:
     """Echo what was inferred about a table, and what may name people."""
-    for note in dataset.notes:
+    from scenarios.tables.undeclared_hierarchies import hierarchy_notes
+
+    for note in (*dataset.notes, *hierarchy_notes(dataset, defense)):
         echo(f"note: {note}", err=True)
     if dataset.undecided:
         echo(f"warning: undecided in {roles}: {', '.join(dataset.undecided)}; their roles are guesses", err=True)
@@ -227,11 +238,26 @@ def named_defense(name: str, parameters: Mapping[str, Any]) -> MicrodataDefense:
     return defense
 
 
-def _in_words(promised: Guarantee) -> str:
-    """A promise with the columns and conditions that it refers to."""
+def _in_words(promised: Guarantee, rows: RowsOfPeople | None) -> str:
+    """A promise with the columns and conditions that it refers to, and whether it counts people."""
     if str(promised) == "none":
-        return promised.statement or "none: the method gives no guarantee"
-    return f"{promised}; {promised.statement}" if promised.statement else str(promised)
+        return f"promised: {promised.statement or 'none: the method gives no guarantee'}"
+    head = "promised" if rows is None else "promised of rows, not of people"
+    return f"{head}: {promised}; {promised.statement}" if promised.statement else f"{head}: {promised}"
+
+
+def _warn_of_promise(promised: Guarantee, rows: RowsOfPeople | None, classes: PeopleInClasses | None = None) -> None:
+    """Warn of a promise that says less of people than of rows, or that says next to nothing."""
+    from scenarios.tables.rows_of_people import MOST_NAMED, promise_to_people
+
+    for warning in () if rows is None else promise_to_people(promised, rows, classes):
+        echo(f"warning: {warning}", err=True)
+    if promised.epsilon is not None and promised.epsilon > MOST_NAMED:
+        echo(
+            f"warning: epsilon = {promised.epsilon:.3g} promises next to nothing: above {MOST_NAMED:g}, odds may "
+            "change by a factor above 1,000; only `tokumei report` shows what the release protects",
+            err=True,
+        )
 
 
 def _unique_text_columns(records: Microdata) -> list[str]:

@@ -52,7 +52,7 @@ def describe(
             from scenarios.tables.description import describe_table
 
             description = describe_table(path, roles, target, reading=reading)
-        write_text(description.text, output)
+        write_text(description.text, output, private=True)
     for note in description.notes:
         echo(f"note: {note}", err=True)
     if output != STANDARD:

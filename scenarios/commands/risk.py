@@ -111,10 +111,12 @@ def _small(
     """Report of a table in memory, and notes; the second path is the population's."""
     from scenarios.tables.released import read_released
     from scenarios.tables.risk import risk_report
+    from scenarios.tables.rows_of_people import hidden_people_notes
 
     table = read_released(paths[0], roles, reading=reading)
     everybody = read_released(paths[1], roles, reading=reading).frame if len(paths) > 1 else None
-    return risk_report(table, population=everybody, **sizes), table.notes
+    note = hidden_people_notes(table.person, map(str, table.frame))
+    return risk_report(table, population=everybody, **sizes), (*table.notes, *note)
 
 
 def _text(report: RiskReport) -> str:

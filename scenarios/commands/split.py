@@ -13,7 +13,7 @@ EPILOG = """\b
 Examples:
   tokumei split people.csv -o treated.csv --control others.csv
   tokumei split people.csv --roles roles.toml --share 0.3 -o treated.csv --control others.csv
-  tokumei split visits.csv --person "Patient ID" --drop-repeated -o treated.csv --control others.csv
+  tokumei split visits.csv --person "Patient ID" --drop-repeated --one-row -o treated.csv --control others.csv
 """
 
 
@@ -35,6 +35,11 @@ Examples:
 @reading_options
 @click.option("--drop-repeated", is_flag=True, help="Leave out rows that equal an earlier row in every column.")
 @click.option(
+    "--one-row",
+    is_flag=True,
+    help="Keep one row of each person, drawn at random; k and epsilon then count people. Needs --person.",
+)
+@click.option(
     "--seed",
     type=click.IntRange(min=0),
     help="Seed that repeats a split. Whoever knows it may find out who is in the release; without it, nobody can.",
@@ -50,6 +55,7 @@ def split(
     seed: int | None,
     *,
     drop_repeated: bool,
+    one_row: bool,
     reading: dict[str, Any],
     force: bool,
 ) -> None:
@@ -68,7 +74,7 @@ def split(
         from scenarios.large.output_files import output_files
         from scenarios.tables.declared_roles import read_roles
         from scenarios.tables.released import STANDARD, input_path, refuse_existing
-        from scenarios.tables.split_table import SplitFile, drawn_control
+        from scenarios.tables.split_table import SplitFile, drawn_control, one_row_each
 
     with bad_input():
         if STANDARD in (output, control):
@@ -77,13 +83,19 @@ def split(
         declared = read_roles(roles, reading)
         if person is not None:
             declared = declared.model_copy(update={"person": person})
+        if one_row and declared.person is None:
+            raise ValueError("--one-row: name the column of the person by --person or in the roles file")
         path = input_path(table)
         file = SplitFile.of(path, read_bytes(path), declared)
         file.check_name("-o", output)
         file.check_name("--control", control)
         kept = ~file.repeated if drop_repeated else np.ones(file.repeated.size, dtype=bool)
+        rng = np.random.default_rng(seed)
+        before = int(kept.sum())
+        if one_row:
+            kept[kept] = one_row_each(file.person[kept], rng)
         held = np.zeros(kept.size, dtype=bool)
-        held[kept] = drawn_control(file.person[kept], fraction, np.random.default_rng(seed))
+        held[kept] = drawn_control(file.person[kept], fraction, rng)
         with output_files() as outputs:
             for name, rows in ((output, kept & ~held), (control, held)):
                 outputs.open(name, private=True).write(file.part(rows))
@@ -98,6 +110,15 @@ def split(
         echo(
             f"warning: {repeated:,} of the rows equal an earlier row in every column; if they were exported twice, a "
             "person may be in both files: repeat with --drop-repeated, or give --person",
+            err=True,
+        )
+    left, people = before - int(kept.sum()), np.unique(file.person[kept]).size
+    if one_row:
+        echo(f"one row of each person kept at random; {counted(left, 'row')} left out", err=True)
+    elif declared.person is not None and people < kept.sum():
+        echo(
+            f"note: {int(kept.sum()):,} rows of {people:,} people: k and epsilon count rows; --one-row keeps one "
+            "row of each person at random",
             err=True,
         )
     sizes = [(np.unique(file.person[rows]).size, int(rows.sum())) for rows in (kept & ~held, held)]

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from scenarios.tables.dataset import Dataset
     from scenarios.tables.summary import ColumnSummary
 
+MOST_NAMED = 3
+"""Number of defenses up to which a note names them; a longer list hides what it says."""
 EPILOG = """\b
 Examples:
   tokumei validate people.csv
@@ -87,9 +89,16 @@ def validate(
     from scenarios.tables.notes import NOTHING_SENSITIVE, grouped_notes
     from scenarios.tables.promises import blocked_promises
     from scenarios.tables.summary import ColumnSummary
+    from scenarios.tables.undeclared_hierarchies import hierarchy_notes
 
     echo(tabulate(table.columns, headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
-    for note in (*grouped_notes(dataset), *blocked_promises(dataset.records), *table.notes):
+    notes = (
+        *grouped_notes(dataset),
+        *hierarchy_notes(dataset),
+        *blocked_promises(dataset.records, MOST_NAMED),
+        *table.notes,
+    )
+    for note in notes:
         echo(f"note: {note}")
     for warning in (*table.warnings, *([] if dataset.records.sensitive else [NOTHING_SENSITIVE])):
         echo(f"warning: {warning}")
@@ -101,7 +110,7 @@ def validate(
 
         with bad_input():
             text = reviewable_roles(dataset, roles, Path(write_roles), reading=reading, rows=table.rows)
-            write_text(text, write_roles)
+            write_text(text, write_roles, private=True)
         echo(f"roles written to {write_roles}; review every domain that was read from the data", err=True)
     echo(f"{file}: {table.rows} records, {len(dataset.records.frame.columns)} columns: valid")
 
@@ -119,25 +128,30 @@ def _small(file: Path, roles: Path | None, reading: dict[str, Any]) -> tuple[Dat
     """A table in memory."""
     from scenarios.tables.dataset import load_table
     from scenarios.tables.impossible_rows import rule_notes
-    from scenarios.tables.notes import table_warnings
+    from scenarios.tables.notes import record_notes, repeated_rows_warnings, table_warnings
+    from scenarios.tables.rows_of_people import RowsOfPeople
     from scenarios.tables.summary import summary
 
     dataset = load_table(file, roles, reading=reading)
     notes = rule_notes(dataset.records, dataset.impossible, dataset.written)
-    return dataset, _Table(len(dataset.records), summary(dataset), table_warnings(dataset), notes)
+    notes += record_notes(dataset)
+    warnings = [*table_warnings(dataset), *repeated_rows_warnings(RowsOfPeople.of(dataset.records))]
+    return dataset, _Table(len(dataset.records), summary(dataset), warnings, notes)
 
 
 def _large(file: Path, roles: Path | None, reading: dict[str, Any], memory: int) -> tuple[Dataset, _Table]:
     """A table that is read in parts."""
     from scenarios.large.records import large_records
+    from scenarios.large.rows_of_people import large_rows_of_people
     from scenarios.large.validation import large_summary, sampled_frame
     from scenarios.tables.impossible_rows import rule_notes
-    from scenarios.tables.notes import table_warnings
+    from scenarios.tables.notes import record_notes, repeated_rows_warnings, table_warnings
 
     with large_records(file, roles, reading=reading, memory=memory // 2) as records:
         frame, is_sample = sampled_frame(records)
         notes = [f"warnings rest on a random sample of {len(frame):,} records"] if is_sample else []
         dataset = records.dataset
         sample = dataset.records.with_frame(frame.reindex(columns=dataset.records.frame.columns))
-        notes += rule_notes(sample, dataset.impossible, dataset.written)
-        return dataset, _Table(records.rows, large_summary(records), table_warnings(dataset, frame), notes)
+        notes += [*rule_notes(sample, dataset.impossible, dataset.written), *record_notes(dataset, frame)]
+        warnings = [*table_warnings(dataset, frame), *repeated_rows_warnings(large_rows_of_people(records))]
+        return dataset, _Table(records.rows, large_summary(records), warnings, notes)

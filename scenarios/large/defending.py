@@ -17,9 +17,11 @@ from scenarios.large.engine import Engine
 from scenarios.large.large_release import large_release
 from scenarios.large.output_files import output_files
 from scenarios.large.records import LargeRecords, large_records
+from scenarios.large.rows_of_people import large_rows_of_people
 from scenarios.large.shuffled_output import write_release
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules
+from scenarios.tables.rows_of_people import RowsOfPeople
 
 
 class DefendedInParts(NamedTuple):
@@ -35,6 +37,8 @@ class DefendedInParts(NamedTuple):
         What the publisher should know beside it.
     warning : str or None
         A warning of cells that say nothing.
+    people : RowsOfPeople or None
+        Numbers of rows and people, if a person has several rows.
     """
 
     released: int
@@ -42,6 +46,7 @@ class DefendedInParts(NamedTuple):
     guarantee: Guarantee
     notes: tuple[str, ...]
     warning: str | None
+    people: RowsOfPeople | None
 
 
 def defend_in_parts(
@@ -111,7 +116,8 @@ def defend_in_parts(
             )
             ignored = [IGNORED] if dataset.impossible and not takes_rules(defense) else []
         notes = (*release.notes, *ignored)
-        return DefendedInParts(count, records.rows, release.guarantee, notes, empty_cells.warning(records))
+        warning, people = empty_cells.warning(records), large_rows_of_people(records)
+        return DefendedInParts(count, records.rows, release.guarantee, notes, warning, people)
 
 
 def _unique_texts(records: LargeRecords) -> list[str]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from metrics.cells import SUPPRESSED
 from scenarios.large.records import LargeRecords
 from scenarios.large.released_blocks import LargeRelease, ReleasedBlock
-from scenarios.tables.notes import empty_cells_words
+from scenarios.tables.empty_cells import empty_cells_words
 
 
 @dataclass
@@ -53,7 +53,7 @@ class EmptyCells:
         self.rows += len(block)
 
     def warning(self, records: LargeRecords) -> str | None:
-        """A warning of a release most of whose cells say nothing, or None; see `empty_cells_warning`.
+        """A warning of columns most of whose cells say nothing, or None; see `empty_cells_warning`.
 
         Parameters
         ----------
@@ -62,16 +62,12 @@ class EmptyCells:
         """
         if self.rows < 2:
             return None
-        empty, constant = 0, []
+        empty: dict[str, int | None] = {}
         for name in self.release.names:
             raw = records.columns[name].raw if name in records.columns else None
             differed = raw is not None and len(raw.values) + (raw.missing > 0) > 1
-            if differed and self._is_same(name):
-                empty += self.rows
-                constant.append(name)
-            else:
-                empty += self._suppressed(name)
-        return empty_cells_words(empty, self.rows * len(self.release.names), constant)
+            empty[name] = None if differed and self._is_same(name) else self._suppressed(name)
+        return empty_cells_words(empty, self.rows)
 
     def _is_same(self, name: str) -> bool:
         """Whether all rows have the same cell, which is not missing."""

@@ -18,7 +18,9 @@ from scenarios.large.combinations import CombinationKey
 from scenarios.large.engine import Engine
 from scenarios.large.key_space import KeySpace
 from scenarios.large.released import LargeReleased, large_released
+from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.risk import THRESHOLD, RiskReport, report_of_counts, singled_out
+from scenarios.tables.rows_of_people import hidden_people_notes
 
 _SEARCH = 40
 """Bytes for each class during the search for unique records, beside its codes."""
@@ -88,7 +90,8 @@ def large_risk_report(
     """
     with large_released(path, roles, reading=reading, memory=memory // 2, engine=engine) as table:
         classes = read_classes(table, memory // 2)
-        notes = list(table.notes)
+        person = read_roles(roles, reading).person
+        notes = [*table.notes, *hidden_people_notes(person, table.files.columns)]
         if classes.codes is None:
             notes.append(
                 f"{classes.sizes.classes:,} classes do not fit into memory, so that sets of columns that single out "

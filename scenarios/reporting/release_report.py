@@ -22,6 +22,7 @@ from scenarios.reporting.thresholds import THRESHOLDS, threshold_words
 from scenarios.reporting.utility_words import PARTS, association_words
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.risk import RiskReport
+from scenarios.tables.rows_of_people import RowsOfPeople
 from scenarios.tables.summary import ColumnSummary, summary
 
 INTERVALS = (
@@ -199,8 +200,9 @@ def _guarantee(content: ReportContent) -> Section:
     if content.promised is None:
         words = ["None is known of a finished file. --defense names the method that made it, for its promise."]
     else:
+        rows = RowsOfPeople.of(content.dataset.records)
         words = [f"{content.promised_by} promises: {content.promised}.", unchecked(content)]
-        words += promise_words(content.promised)
+        words += promise_words(content.promised, rows)
     return Section("Guarantee", tuple(filter(None, words)))
 
 

@@ -21,6 +21,13 @@ IDENTIFIERS_JAPANESE = (
     "受付番号", "社員番号", "会員番号", "顧客番号", "患者番号", "学籍番号", "個人番号", "マイナンバー", "旅券", "電話",
     "メール", "口座",
 )  # fmt: skip
+PERSONS = frozenset((
+    "person", "patient", "customer", "client", "employee", "staffmember", "student", "pupil", "applicant", "claimant",
+    "policyholder", "accountholder", "beneficiary", "tenant", "resident", "donor", "passenger", "kunde", "kundin",
+    "mitarbeiter", "mitarbeiterin", "patientin", "schüler", "schülerin", "mieter", "mieterin", "antragsteller",
+    "患者", "顧客", "社員", "従業員", "会員", "生徒", "学生", "本人", "利用者",
+))  # fmt: skip
+"""Words that hint at a person if they are the whole name. Beside others, as in "customer type", they do not."""
 FREE_TEXT = frozenset((
     "note", "notes", "remark", "remarks", "comment", "comments", "memo", "bemerkung", "bemerkungen", "kommentar",
     "notiz", "notizen", "anmerkung", "anmerkungen",
@@ -73,3 +80,14 @@ def hints_at(name: str, words: frozenset[str], japanese: tuple[str, ...]) -> boo
     letters = {re.sub(r"\d+$", "", part) for part in parts}
     joined = re.sub(r"[^a-zß0-9]", "", spaced)
     return bool(words & {*parts, *letters, joined}) or any(word in name for word in japanese)
+
+
+def is_called(name: str, words: frozenset[str]) -> bool:
+    """Return True if the whole name of a column is one of some words in lower case.
+
+    Examples
+    --------
+    >>> [is_called(name, PERSONS) for name in ("Patient", "patient type")]
+    [True, False]
+    """
+    return name.strip().lower() in words

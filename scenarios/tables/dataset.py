@@ -62,6 +62,8 @@ class Dataset:
         Form in which cells of releases are written.
     impossible : tuple of dict of str to str
         Combinations of released cells that the roles declare impossible.
+    bare : tuple of str
+        Quasi-identifiers without a declared hierarchy, which have a default one.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Dataset:
     left_out: tuple[str, ...] = ()
     written: WrittenCells = field(default_factory=WrittenCells, repr=False)
     impossible: tuple[dict[str, str], ...] = ()
+    bare: tuple[str, ...] = ()
 
 
 def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
@@ -127,6 +130,7 @@ def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
         sha256=sha256,
         undecided=undecided,
         impossible=tuple(rule for rule in dataset.impossible if all(name in columns for name in rule)),
+        bare=tuple(name for name in dataset.bare if name in columns),
     )
 
 
@@ -229,10 +233,6 @@ def described_table(
     }
     bare = [column for column in quasi_identifiers if column not in hierarchies]
     hierarchies |= {column: default_hierarchy(domains[column]) for column in bare}
-    if bare:
-        role_notes.append(
-            f"{', '.join(bare)}: no hierarchy declared; bins and ordered categories merge in pairs, others all at once"
-        )
     records = Microdata(
         columns_frame(columns, domains),
         (*declared.identifiers, *left_out),
@@ -262,6 +262,7 @@ def described_table(
         left_out,
         written,
         read_rules(declared.impossible, records, written, roles_path),
+        tuple(bare),
     )
 
 

@@ -16,14 +16,17 @@ from scenarios.tables.dataset import check_named, column_domains, columns_frame
 from scenarios.tables.date_form import DateForm
 from scenarios.tables.date_format import ISO
 from scenarios.tables.declared_roles import read_roles
+from scenarios.tables.doubtful_values import doubtful_values
 from scenarios.tables.number_forms import MISSING
 from scenarios.tables.roles import CategoryColumn, Roles
 from scenarios.tables.roles_file import HEADER, roles_text
 from scenarios.tables.suggestions import (
+    BY_NAME_REPEATED,
     IDENTIFIER,
     QUASI_IDENTIFIER,
     SENSITIVE_VALUE,
     Suggestion,
+    people_notes,
     percent,
     quasi_identifier_reason,
     suggested_roles,
@@ -145,6 +148,11 @@ def described_table(
     table_rows = rows(domains)
     dates = {name: column.dates for name, column in columns.items() if column.dates is not None}
     described, suggestions, together = _with_suggestions(declared, table_rows, dates)
+    notes += people_notes(suggestions)
+    repeated = [name for name, suggestion in suggestions.items() if suggestion.reason == BY_NAME_REPEATED]
+    person = declared.person or next(iter(repeated), None)
+    quasi_identifiers = described.quasi_identifiers or []
+    notes += doubtful_values(table_rows.frame, dates, person, quasi_identifiers, described.sensitive)
     hidden = {*described.identifiers}
     forms = {name: (domains.get(name), dates.get(name)) for name in columns}
     new_domains = {name: domains[name] for name in inferred if name not in hidden}

@@ -27,7 +27,7 @@ def check_encoding(name: str) -> str:
         codecs.lookup(name)
         "".encode(name)
     except (LookupError, ValueError):
-        raise ValueError(f"encoding: there is no encoding {name!r}; usual ones are cp1252, shift_jis, utf-16") from None
+        raise ValueError(f"there is no encoding {name!r}; usual ones are cp1252, shift_jis, utf-16") from None
     return name
 
 

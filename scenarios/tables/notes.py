@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 
-from metrics.cells import SUPPRESSED
 from scenarios.tables.coarse_bins import coarse_bin_warnings
 from scenarios.tables.column_names import NAMES, NAMES_JAPANESE, hints_at
 from scenarios.tables.dataset import NOT_PUBLIC, Dataset
-from scenarios.tables.suggestions import MOSTLY_DISTINCT, suggested_identifier
+from scenarios.tables.doubtful_values import doubtful_values
+from scenarios.tables.rows_of_people import ONE_ROW, RowsOfPeople
+from scenarios.tables.suggestions import HALF_DISTINCT, suggested_identifier
 
 NOTHING_SENSITIVE = "no sensitive column is declared: attacks on sensitive values are not measured"
-MOSTLY_EMPTY = 0.5
-"""Share of cells that say nothing from which a release is doubted."""
 
 
 def grouped_notes(dataset: Dataset) -> list[str]:
@@ -75,7 +72,7 @@ def identifier_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> 
 
 
 def repeated_people_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:
-    """Warnings of identifiers that nearly number the records, but repeat: some people have several rows.
+    """Warnings of identifiers that number the records, but repeat in up to half of them: people have several rows.
 
     Parameters
     ----------
@@ -90,12 +87,34 @@ def repeated_people_warnings(dataset: Dataset, frame: pd.DataFrame | None = None
             continue
         values = frame[name].dropna()
         repeats = len(values) - values.nunique()
-        if 0 < repeats <= (1 - MOSTLY_DISTINCT) * len(values):
+        if 0 < repeats <= (1 - HALF_DISTINCT) * len(values):
             warnings.append(
                 f"{name}: {repeats} of its {len(values)} values repeat another, and k counts rows as people; "
-                "`tokumei split --drop-repeated` leaves rows out that were exported twice"
+                "`tokumei split --drop-repeated` leaves rows out that were exported twice; if people have several "
+                "rows, name it as `person`"
             )
     return warnings
+
+
+def repeated_rows_warnings(rows: RowsOfPeople | None) -> list[str]:
+    """A warning that promises count rows, if people of a declared column have several."""
+    if rows is None:
+        return []
+    return [f"{rows.person}: {rows.words}; k and epsilon count rows, so they promise people less; {ONE_ROW}"]
+
+
+def record_notes(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:
+    """Notes on doubtful values of the records; see `doubtful_values`.
+
+    Parameters
+    ----------
+    dataset, frame
+        As in `identifier_warnings`.
+    """
+    frame = dataset.records.frame if frame is None else frame
+    dates = {name: form for name in map(str, frame.columns) if (form := dataset.written.dates(name)) is not None}
+    records = dataset.records
+    return doubtful_values(frame, dates, records.person, records.quasi_identifiers, records.sensitive)
 
 
 def rounding_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:
@@ -113,44 +132,3 @@ def rounding_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> li
         for name, digits, numbers in columns
         if (numbers.round(digits) != numbers).any()
     ]
-
-
-def empty_cells_warning(original: pd.DataFrame, released: pd.DataFrame) -> str | None:
-    """A warning of a release most of whose cells say nothing, or None.
-
-    Parameters
-    ----------
-    original : DataFrame, shape (n, columns)
-        The original values.
-    released : DataFrame, shape (m, released columns)
-        The released cells. One says nothing if it is suppressed, or the same in every row, unless the original column
-        holds one value, too.
-    """
-    if len(released) < 2:
-        return None
-    empty, names = 0, []
-    for name, cells in released.items():
-        differed = name in original and len(original[name].unique()) > 1
-        if differed and (cells == cells.iloc[0]).all():
-            empty += len(cells)
-            names.append(str(name))
-        elif cells.dtype == object:
-            empty += int((cells == SUPPRESSED).sum())
-    return empty_cells_words(empty, released.size, names)
-
-
-def empty_cells_words(empty: int, cells: int, names: Sequence[str]) -> str | None:
-    """The warning of a number of cells that say nothing among all cells, or None.
-
-    Parameters
-    ----------
-    empty, cells : int
-        Number of cells that say nothing, and of all.
-    names : sequence of str
-        Columns that have the same cell in every row, and had several values.
-    """
-    share = empty / cells
-    if share <= MOSTLY_EMPTY:
-        return None
-    same = f"; the same in every row: {', '.join(names)}" if names else ""
-    return f"{100 * share:.0f} % of the cells were suppressed, or say nothing{same}"

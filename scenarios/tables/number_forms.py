@@ -32,6 +32,8 @@ MISSING = (
     "k. A.",
     "keine Angabe",
     "unbekannt",
+    "unknown",
+    "Unknown",
     "欠損",
     "欠測",
     "不明",

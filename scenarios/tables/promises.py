@@ -15,11 +15,18 @@ ROWS = 50
 """Number of records with which defenses are probed; promises depend on domains, not on further records."""
 
 
-def blocked_promises(records: Microdata) -> list[str]:
+def blocked_promises(records: Microdata, most: int | None = None) -> list[str]:
     """Notes on columns that keep exported defenses from their promise of epsilon, one for each group of columns.
 
     The guarantee of each defense is compared between two tables. In the first all domains are declared and no value is
     missing. The second is equal except for one column, which is as in the records.
+
+    Parameters
+    ----------
+    records : Microdata
+        The records.
+    most : int, optional
+        Number of defenses up to which a note names them all; of more it names the first. By default it names all.
     """
     notes = []
     inferences, gaps = list(_inferred(records)), list(_missing(records))
@@ -32,7 +39,7 @@ def blocked_promises(records: Microdata) -> list[str]:
         for name, probed in columns:
             blocked = tuple(title for title, defense in claimants if not _promises(defense, probed))
             groups.setdefault(blocked, []).append(name)
-        notes += [words.format(", ".join(names), _list(blocked)) for blocked, names in groups.items() if blocked]
+        notes += [words.format(", ".join(names), _list(blocked, most)) for blocked, names in groups.items() if blocked]
     inferred = records.not_public(records.released_columns)
     if inferred:
         notes.append(f"Curator and FederatedAveraging do not read {', '.join(inferred)} before the domain is declared")
@@ -90,5 +97,7 @@ def _promises(defense: Defense, records: Microdata) -> bool:
         return False
 
 
-def _list(names: tuple[str, ...]) -> str:
+def _list(names: tuple[str, ...], most: int | None) -> str:
+    if most is not None and len(names) > most:
+        return f"{names[0]} and {len(names) - 1} other defenses"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

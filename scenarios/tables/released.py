@@ -34,12 +34,15 @@ class ReleasedTable:
         Columns with these roles.
     notes : tuple of str
         What was inferred.
+    person : str, optional
+        Column that names the person of each row in the original table.
     """
 
     frame: pd.DataFrame
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     notes: tuple[str, ...]
+    person: str | None = None
 
 
 def input_path(name: str) -> Path:
@@ -84,7 +87,7 @@ def read_released(
     frame = text_frame((WrittenCells.of(declared, roles) if written is None else written).read(columns))
     refuse_identifiers(path, frame, declared.identifiers)
     quasi_identifiers, sensitive, role_notes = released_roles(path, tuple(frame.columns), declared)
-    return ReleasedTable(frame, quasi_identifiers, sensitive, (*notes, *role_notes))
+    return ReleasedTable(frame, quasi_identifiers, sensitive, (*notes, *role_notes), declared.person)
 
 
 def released_roles(

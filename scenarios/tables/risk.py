@@ -19,6 +19,7 @@ from metrics.risk import prosecutor_of_sizes
 from metrics.size_counts import SizeCounts
 from metrics.suda import minimal_unique_sets
 from scenarios.tables.released import ReleasedTable
+from scenarios.tables.rows_of_people import PeopleInClasses, people_in_classes
 
 # Largest size of a set of columns in the search for unique records.
 SET_SIZE = 3
@@ -117,7 +118,15 @@ def risk_report(
         journalist=journalist,
         population_size=population_size,
         cells=cells,
+        people=_people(table),
     )
+
+
+def _people(table: ReleasedTable) -> PeopleInClasses | None:
+    """People in the classes, if the release holds their numbers or pseudonyms, and not among its quasi-identifiers."""
+    if table.person is None or table.person not in table.frame or table.person in table.quasi_identifiers:
+        return None
+    return people_in_classes(table.frame, table.frame[table.person], table.quasi_identifiers, 1)
 
 
 def require_quasi_identifiers(names: Sequence[str]) -> None:
@@ -135,6 +144,7 @@ def report_of_counts(
     journalist: m.ReidentificationRisk | None = None,
     population_size: int | None = None,
     cells: int | None = None,
+    people: PeopleInClasses | None = None,
 ) -> RiskReport:
     """Report of a released table, given the counts of its classes.
 
@@ -152,6 +162,8 @@ def report_of_counts(
         Journalist risk.
     population_size, cells
         As in `risk_report`.
+    people : PeopleInClasses, optional
+        People in the classes, if a person may have several rows and they are known.
     """
     prosecutor = prosecutor_of_sizes(sizes, THRESHOLD)
     models = [
@@ -171,7 +183,7 @@ def report_of_counts(
         uniques=sizes.uniques,
         sizes=dict(_by_size(sizes)),
         models=models,
-        measures=list(_measures(sizes, diversity)),
+        measures=list(_measures(sizes, diversity, people)),
         one_value=[(name, column.one_value) for name, column in diversity.items()],
         plain=plain,
         estimates=_estimates(sizes, population_size, cells),
@@ -191,8 +203,12 @@ def _by_size(sizes: SizeCounts) -> Iterator[tuple[str, int]]:
         yield label, int(records[inside].sum())
 
 
-def _measures(sizes: SizeCounts, diversity: Mapping[str, ClassDiversity]) -> Iterator[tuple[str, str, float]]:
-    yield "k", "smallest class", int(sizes.sizes[0])
+def _measures(
+    sizes: SizeCounts, diversity: Mapping[str, ClassDiversity], people: PeopleInClasses | None
+) -> Iterator[tuple[str, str, float]]:
+    yield "k", "smallest class" if people is None else "smallest class, in rows", int(sizes.sizes[0])
+    if people is not None:
+        yield "k, people", "fewest people in a class", people.smallest
     for sensitive, column in diversity.items():
         where = f"of {sensitive} in a class"
         yield "l, distinct", f"fewest values {where}", column.distinct

@@ -139,6 +139,33 @@ def drawn_control(person: Integers, share: float, rng: Generator) -> Booleans:
     return chosen
 
 
+def one_row_each(person: Integers, rng: Generator) -> Booleans:
+    """Choose one row of each person at random; a person's rows are equally likely.
+
+    Parameters
+    ----------
+    person : ndarray of int, shape (rows,)
+        Person of each row.
+    rng : Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of bool, shape (rows,)
+        Whether each row was chosen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> int(one_row_each(np.array([0, 0, 1, 2, 2, 2]), np.random.default_rng(1)).sum())
+    3
+    """
+    order = rng.permutation(person.size)
+    chosen = np.zeros(person.size, dtype=bool)
+    chosen[order[np.unique(person[order], return_index=True)[1]]] = True
+    return chosen
+
+
 def _people(path: Path, columns: dict[str, TextColumn], name: str) -> Integers:
     """Number of the person of each row, by a column whose texts are compared without surrounding blanks."""
     try:

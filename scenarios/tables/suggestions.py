@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +19,13 @@ from scenarios.tables.column_names import (
     NAMES_JAPANESE,
     OUTCOMES,
     OUTCOMES_JAPANESE,
+    PERSONS,
     SENSITIVE,
     SENSITIVE_JAPANESE,
     hints_at,
+    is_called,
 )
+from scenarios.tables.person_names import look_like_people
 from scenarios.tables.uniqueness import Uniqueness
 
 IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE_VALUE = "identifier", "quasi-identifier", "sensitive"
@@ -37,6 +41,8 @@ BY_NAME_REPEATED = "by its name; it repeats, so if a person has many rows, name 
 """Reason of a column with the name of an identifier whose values repeat often."""
 NAMES_PEOPLE = "by its name: it names people or where they live, though values repeat"
 """Reason of a column of names or addresses, which people share."""
+LOOKS_LIKE_PEOPLE = "its values look like names of people"
+"""Reason of a column of texts such as "Surname, Given"."""
 HALF_DISTINCT = 0.5
 """Share of distinct values from which even a short column may number people, if its name says so."""
 RATHER_UNIQUE = 0.3
@@ -62,7 +68,7 @@ class Suggestion(NamedTuple):
 
 
 def suggested_identifier(name: str, column: pd.Series[Any]) -> Suggestion | None:
-    """Suggest a column as identifier if its values differ, are free text, or are addresses; otherwise return None.
+    """Suggest a column as identifier if its values differ, or are free text, addresses or names; else return None.
 
     Parameters
     ----------
@@ -77,7 +83,7 @@ def suggested_identifier(name: str, column: pd.Series[Any]) -> Suggestion | None
         return None
     share = len(distinct) / len(present)
     names_people = hints_at(name, NAMES, NAMES_JAPANESE)
-    by_name = names_people or hints_at(name, IDENTIFIERS, IDENTIFIERS_JAPANESE)
+    by_name = names_people or hints_at(name, IDENTIFIERS, IDENTIFIERS_JAPANESE) or is_called(name, PERSONS)
     reason, guess = (
         _number_reason(column, share, by_name=by_name)
         if column.dtype != object
@@ -85,6 +91,13 @@ def suggested_identifier(name: str, column: pd.Series[Any]) -> Suggestion | None
     )
     if names_people and (not reason or reason == BY_NAME_REPEATED):
         reason, guess = NAMES_PEOPLE, True
+    if (
+        reason in ("", BY_NAME_REPEATED)
+        and column.dtype == object
+        and len(distinct) > FEW
+        and look_like_people(distinct.tolist())
+    ):
+        reason, guess = LOOKS_LIKE_PEOPLE, True
     if not reason and column.dtype == object and len(distinct) > FEW and hints_at(name, FREE_TEXT, FREE_TEXT_JAPANESE):
         reason, guess = "free text by its name, which may name people", True
     return Suggestion(IDENTIFIER, reason, guess) if reason else None
@@ -139,6 +152,15 @@ def _repeats(present: int, repeats: int) -> str:
     """Reason why values with the name of an identifier identify records, though some repeat."""
     doubt = "rows exported twice, or people with many rows (then name it as `person`)"
     return f"by its name; {repeats} of its {present} values repeat another: {doubt}"
+
+
+def people_notes(suggestions: Mapping[str, Suggestion]) -> list[str]:
+    """Notes on columns that were taken for identifiers though values repeat, one line a reason."""
+    columns: dict[str, list[str]] = {}
+    for name, suggestion in suggestions.items():
+        if suggestion.reason in (LOOKS_LIKE_PEOPLE, NAMES_PEOPLE, BY_NAME_REPEATED):
+            columns.setdefault(suggestion.reason, []).append(name)
+    return [f"{', '.join(of)}: taken for an identifier, {reason}" for reason, of in columns.items()]
 
 
 def suggested_sensitive(name: str, column: pd.Series[Any]) -> Suggestion | None:

@@ -28,6 +28,9 @@ from scenarios.tables.roles import CategoryColumn, DateColumn, Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.workbook import is_workbook, workbook_table
 
+MOST_SHOWN = 5
+"""Number of rows that an error names."""
+
 
 class TextTable(NamedTuple):
     """Columns of a file as text.
@@ -98,6 +101,8 @@ def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, r
         notes += header_notes(table.column_names)
     if table.num_rows == 0:
         raise ValueError(f"{path}: names columns but holds no record")
+    if separator:
+        refuse_blank_rows(path, table)
     return arrow_text_table(path, table, declared, TextTable({}, notes, layout), separator, released=released)
 
 
@@ -170,6 +175,29 @@ def refuse_web_page(path: Path, text: str) -> None:
     """Raise ValueError if a text is a web page instead of a table."""
     if text.lstrip()[:9].lower().startswith(("<!doctype", "<html")):
         raise ValueError(f"{path}: is a web page (HTML) and no table; save its table as CSV")
+
+
+def refuse_blank_rows(path: Path, table: Any) -> None:
+    """Raise ValueError if rows of a CSV are empty in each of several columns, as a spreadsheet adds them.
+
+    Such rows would count as people. In one column, an empty row is a missing value.
+    """
+    if table.num_columns < 2:
+        return
+    filled = np.zeros(table.num_rows, dtype=bool)
+    for column in table.columns:
+        filled |= column.is_valid().to_numpy()
+        if filled.all():
+            return
+    if not filled.any():
+        # Columns without a value are refused by name.
+        return
+    rows = np.flatnonzero(~filled) + 1
+    shown = ", ".join(map(str, rows[:MOST_SHOWN])) + (", …" if rows.size > MOST_SHOWN else "")
+    raise ValueError(
+        f"{path}: {rows.size} row{'s' * (rows.size > 1)} empty in every column, which would count as people: {shown} "
+        "(from 1, without the header); a spreadsheet may have added them, so delete them"
+    )
 
 
 def header_notes(fields: Sequence[str]) -> list[str]:

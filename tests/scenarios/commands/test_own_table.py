@@ -21,7 +21,7 @@ from scenarios.cli import cli
 from scenarios.commands.common import write_text
 from scenarios.conformance.people import people
 from scenarios.seeds import generator
-from scenarios.tables.notes import empty_cells_warning
+from scenarios.tables.empty_cells import empty_cells_warning, lost_gaps_note
 
 ROLES = """
 separator = ";"
@@ -81,7 +81,8 @@ def test_without_a_seed_the_order_is_secret_and_with_one_it_repeats(folder):
 def test_a_release_that_says_next_to_nothing_is_warned_of(folder, parts):
     arguments = ("people.csv", "--roles", "roles.toml", "-o", "released.csv", "--force", *parts)
     for method in ("Mondrian", "Incognito"):
-        warning = "warning: 75 % of the cells were suppressed, or say nothing; the same in every row: age, city, grade"
+        same = "age (the same in every row), city (the same in every row), grade (the same in every row)"
+        warning = f"warning: most cells say nothing in these columns: {same}; 75 % of all cells"
         assert warning in call("defend", method, "-p", "k=150", *arguments).stderr
         assert "say nothing" not in call("defend", method, "-p", "k=2", *arguments).stderr
 
@@ -90,10 +91,21 @@ def test_suppressed_cells_count_as_saying_nothing():
     original = pd.DataFrame({"a": [1, 2, 3, 4], "b": list("wxyz"), "one": ["x"] * 4})
     released = pd.DataFrame({"a": ["*", "*", "*", "4"], "b": ["*", "*", "*", "*"], "one": ["x"] * 4})
     assert empty_cells_warning(original, released) == (
-        "58 % of the cells were suppressed, or say nothing; the same in every row: b"
+        "most cells say nothing in these columns: a (75 % are *), b (the same in every row); 58 % of all cells"
     )
-    assert empty_cells_warning(original, released.assign(a=["*", "*", "3", "4"])) is None
+    assert empty_cells_warning(original, released.assign(a=["*", "*", "3", "4"], b=[*"*xyz"])) is None
+    one = empty_cells_warning(original, released.assign(a=["*", "*", "3", "4"]))
+    assert one == "most cells say nothing in this column: b (the same in every row); 50 % of all cells"
     assert empty_cells_warning(original, original) is None
+
+
+def test_missing_values_that_vanish_are_said():
+    original = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": ["x", None, None], "c": ["x", "y", "z"]})
+    released = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "x"], "c": ["x", "y"]})
+    assert lost_gaps_note(original, released) == (
+        "missing values vanish: the release has none in a (1 of 3), b (2 of 3); each of its rows has a value there"
+    )
+    assert lost_gaps_note(original, released.assign(a=["[1,3]", "*"], b=["x", None])) is None
 
 
 def test_outputs_are_not_overwritten_unless_told(folder):

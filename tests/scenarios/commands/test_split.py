@@ -87,3 +87,19 @@ def test_existing_files_stay_without_force():
     assert "others.csv exists" in invoke("split", "people.csv", *PARTS).output
     assert Path("others.csv").read_text() == "mine"
     assert not Path("treated.csv").exists()
+
+
+def test_one_row_of_each_person_is_kept_at_random():
+    done = invoke("split", "people.csv", "--person", "id", *PARTS, "--one-row", "--seed", "3")
+    assert "one row of each person kept at random; 20 rows left out" in done.output
+    assert "treated.csv: 16 people, 16 rows; others.csv: 4 people, 4 rows" in done.output
+    rows = [line for name in ("treated.csv", "others.csv") for line in Path(name).read_text().splitlines()[1:]]
+    assert len({row.split(";")[0] for row in rows}) == len(rows) == 20
+    # All 20 people keep their first row by chance with probability 2 ** -20.
+    assert 0 < sum(int(row.split(";")[1]) % 2 for row in rows) < 20
+    assert (
+        "note: 40 rows of 20 people: k and" in invoke("split", "people.csv", "--person", "id", *PARTS, "--force").output
+    )
+    refused = invoke("split", "people.csv", *PARTS, "--force", "--one-row")
+    assert refused.exit_code == 2
+    assert "--one-row: name the column of the person" in refused.output

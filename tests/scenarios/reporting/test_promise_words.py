@@ -3,6 +3,7 @@
 from defenses import Guarantee
 from scenarios.reporting.promise_words import promise_words
 from scenarios.reporting.thresholds import THRESHOLDS, threshold_words
+from scenarios.tables.rows_of_people import RowsOfPeople
 
 
 def test_every_part_has_a_sentence():
@@ -31,3 +32,14 @@ def test_usual_thresholds_are_named():
     assert threshold_words(0.09) == ".09 (clinical reports that are published; classes of 11 people)"
     assert threshold_words(0.123) == ".123"
     assert [round(1 / one.value) for one in THRESHOLDS] == [one.classes for one in THRESHOLDS]
+
+
+def test_promises_of_rows_are_no_promises_of_people():
+    rows = RowsOfPeople("id", 5200, 3011, 6)
+    words = promise_words(Guarantee(k=5, epsilon=1.0), rows)
+    assert words == [
+        "k = 5: by the quasi-identifiers alone, each row looks like at least 4 other rows.",
+        "There are 5,200 rows of 3,011 people, up to 6 rows a person, so a class may hold fewer than 5 people.",
+        "epsilon = 1: the release changes the odds of any belief about a row by a factor of at most 2.72.",
+        "A person has up to 6 rows, so epsilon is 6 for a person, and odds change by a factor of at most 403.",
+    ]

@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from defenses import Mondrian
+from defenses import GlobalRecoding, Identity, Mondrian, Pipeline, PrivateMarginals
 from metrics.cells import read_cells
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios.tables.dataset import load_table
 from scenarios.tables.summary import summary
+from scenarios.tables.undeclared_hierarchies import hierarchy_notes
 
 CSV = """name;age;income;job;zip;grade;disease
 Ann;34;1200.5;nurse;01234;1;flu
@@ -95,7 +96,14 @@ def test_what_is_inferred_is_said(tmp_path):
     assert "income: no cuts declared: 10 bins of equal width" in notes
     assert "zip: 2 categories (not all plain numbers" in notes
     assert "disease: 4 categories, inferred from the data, hence not public" in notes
-    assert "income, zip, grade: no hierarchy declared" in notes
+    assert "no hierarchy" not in notes
+    [unused, pipeline, note] = [
+        hierarchy_notes(dataset, PrivateMarginals()),
+        hierarchy_notes(dataset, Pipeline(steps=[Identity(), GlobalRecoding(levels=1)])),
+        hierarchy_notes(dataset),
+    ]
+    assert (unused, pipeline) == ([], note)
+    assert note[0].startswith("income, zip, grade: no hierarchy declared, so GlobalRecoding and Incognito coarsen by ")
     assert dataset.inferred == ("zip", "disease")
 
 
@@ -273,6 +281,7 @@ def test_summary_counts_and_shows_no_value(tmp_path):
         (b"a,b,a\n1,2,3\n", "people.csv: column 'a' stands twice"),
         (b",a\n,\n", "people.csv: column 'a' has no value in any row"),
         (b",\n,\n", "people.csv: has no column with a name or a value"),
+        (b"a,b\n1,2\n,\n3,4\n,\n", "people.csv: 2 rows empty in every column, which would count as people: 2, 4"),
         (b"a,b\n1,\x002\n", "people.csv: holds a NUL byte at byte 6"),
         (b"a,b\n1,2\n2,-inf\n", "people.csv: column 'b', row 2: '-inf' is infinite"),
         (b"a,b\n1,2\n2,1e999\n", "people.csv: column 'b', row 2: '1e999' is beyond the largest number"),

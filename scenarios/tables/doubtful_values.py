@@ -1,0 +1,42 @@
+"""Notes on values of a table that its owner should look at before anything is released."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import pandas as pd
+
+from scenarios.tables.changing_traits import changing_traits
+from scenarios.tables.date_form import DateForm
+from scenarios.tables.doubtful_dates import doubtful_dates
+from scenarios.tables.doubtful_numbers import doubtful_numbers
+from scenarios.tables.telling_columns import telling_columns
+
+
+def doubtful_values(
+    frame: pd.DataFrame,
+    dates: Mapping[str, DateForm],
+    person: str | None,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str],
+) -> list[str]:
+    """Notes on impossible dates, numbers of nines, traits that change, and columns that tell a sensitive value.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (n, columns)
+        Values of the records, or of a sample of them.
+    dates : mapping of str to DateForm
+        Columns of dates.
+    person : str or None
+        Column that names the person of each row.
+    quasi_identifiers, sensitive : sequence of str
+        Columns with these roles.
+    """
+    return [
+        *doubtful_dates(frame, dates, datetime.now(UTC).date()),
+        *doubtful_numbers(frame, dates),
+        *changing_traits(frame, person),
+        *telling_columns(frame, quasi_identifiers, sensitive),
+    ]
