@@ -130,7 +130,7 @@ def _stored_results(scenarios: tuple[str, ...], db: str) -> tuple[list[Result], 
     """Results of the scenarios named, or of all scenarios, and the promises of their defenses."""
     from leaderboard.promises import stored_promises
     from leaderboard.store import Store
-    from scenarios.methods import suggestion
+    from scenarios.near_names import suggestion
 
     with Store(db) as store:
         results = store.results()

@@ -227,7 +227,7 @@ def _scored(
     release, knowledge, score = inputs()
     try:
         score(claims)
-    except Exception as error:  # a game may trip in any way over claims of a wrong size
+    except (Exception, SystemExit) as error:  # a game may trip in any way over claims of a wrong size
         rows = f"{len(release.frame)} rows and " if isinstance(release, MicrodataRelease) else ""
         about = f"the release has {rows}{len(knowledge.candidates)} candidates"
         raise AssertionError(f"the game cannot score the claims, {about}: {error}{defined_at(method.run)}") from None

@@ -81,7 +81,7 @@ def guarantees(plan: Plan) -> tuple[Guarantee, ...]:
             promise = entry.method.guarantee(secret.records)
         except ValueError as error:
             raise ValueError(f"{entry.name}: {error}{foreign_place(error)}") from None
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ValueError(
                 f"{entry.name}: {type(error).__name__}: {one_line(error)}{foreign_place(error)}"
             ) from error
