@@ -86,7 +86,10 @@ def _code() -> int:
     except BrokenPipeError:
         code = 0
     except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 0
+        from scenarios.running.foreign_code import foreign_place
+
+        # A method of the user's own must not end the program as if all had gone well.
+        code = _fail(_message(end)) if foreign_place(end) else end.code if isinstance(end.code, int) else 0
     except Exception as error:
         if os.environ.get("TOKUMEI_TRACEBACK"):
             import traceback
@@ -104,7 +107,7 @@ def _code() -> int:
     return code
 
 
-def _message(error: Exception) -> str:
+def _message(error: BaseException) -> str:
     """An exception in one printable line; the name of its class precedes errors other than `OSError`."""
     from metrics.printable import one_line
 

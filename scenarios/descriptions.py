@@ -7,7 +7,9 @@ import inspect
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from scenarios.methods import class_at, exported, suggestion
+from scenarios.methods import exported
+from scenarios.near_names import suggestion
+from scenarios.own_classes import class_at, file_advice
 
 if TYPE_CHECKING:
     from defenses.base.queries import Query
@@ -75,5 +77,5 @@ def look_up(name: str) -> object:
     for package in PACKAGES:
         described.update(exported(package))
     if name not in described:
-        raise ValueError(f"nothing is named {name!r}{suggestion(name, described)}")
+        raise ValueError(f"nothing is named {name!r}{file_advice(name) or suggestion(name, described)}")
     return described[name]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import sys
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from defenses.base.parametrized import Parametrized
 from scenarios.code_places import defined_at
+from scenarios.near_names import suggestion
+from scenarios.own_classes import class_at, file_advice
 
 Method = Parametrized
 CONTRACTS = {
@@ -21,8 +21,6 @@ CONTRACTS = {
     "experiments": ("scenarios", "Experiment"),
 }
 """Kinds of methods: the package that exports them, and their base class."""
-LISTED = 40
-"""Largest number of names that an error message lists."""
 PARTS = {"defenses": ("defenses", "defenses.federated")}
 """Packages that export the parts of which a method may be composed (such as a noise, a clipping, a model)."""
 
@@ -68,37 +66,13 @@ def find(name: str, *packages: str) -> type[Method]:
         method: type[Method] | None = getattr(module, name) if name in module.__all__ else None
         if method is not None and _is_method(method, package):
             return method
-    known = [other for package in packages for other in exported(package)]
     kinds = " or ".join(CONTRACTS[package][1].lower() for package in packages)
-    raise ValueError(f"there is no {kinds} {name!r}{suggestion(name, known)}")
-
-
-def class_at(name: str) -> type[Any]:
-    """The class that ``module:Class`` names; the current folder is searched last for the module.
-
-    Raises
-    ------
-    ValueError
-        If there is no such module or class.
-    """
-    module_name, _, class_name = name.partition(":")
-    if not module_name or not class_name:
-        raise ValueError(f"{name!r} must name a module and a class, as in mymodule:MyClass")
-    if "/" in module_name or module_name.endswith(".py"):
-        file = Path(module_name)
-        where = ", without .py" if file.parent == Path() else f", in the folder {file.parent}"
-        raise ValueError(f"{name!r} must name a module, not a file: write {file.stem}:{class_name}{where}")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
-    try:
-        module = importlib.import_module(module_name)
-    except ImportError as error:
-        raise ValueError(f"{name!r}: cannot import {module_name!r} ({error})") from None
-    value = getattr(module, class_name, None)
-    if not inspect.isclass(value):
-        raise ValueError(f"{name!r}: {module_name!r} has no class {class_name!r}")
-    return value
+    for package in CONTRACTS:
+        if package not in packages and name in exported(package):
+            wanted = " or ".join(_with_article(CONTRACTS[one][1]) for one in packages)
+            raise ValueError(f"{name!r} is {_with_article(CONTRACTS[package][1])}, not {wanted}")
+    advice = file_advice(name) or suggestion(name, [other for package in packages for other in exported(package)])
+    raise ValueError(f"there is no {kinds} {name!r}{advice}")
 
 
 def check_parameter_names(method: str, given: Iterable[str], accepted: Sequence[str]) -> None:
@@ -107,39 +81,6 @@ def check_parameter_names(method: str, given: Iterable[str], accepted: Sequence[
     if unknown:
         advice = suggestion(unknown[0], accepted) if accepted else "; it has none"
         raise ValueError(f"{method} has no parameter {unknown[0]!r}{advice}")
-
-
-def suggestion(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
-    """The end of an error message about an unknown name.
-
-    Parameters
-    ----------
-    name : str
-        The unknown name.
-    known : mapping or sequence of str
-        The known names.
-
-    Returns
-    -------
-    str
-        The most similar known name. If none is similar, all known names, or a reference to `tokumei list` if there are
-        more than `LISTED`.
-
-    Examples
-    --------
-    >>> suggestion("mondrain", ["Identity", "Mondrian"])
-    "; did you mean 'Mondrian'?"
-    """
-    import difflib
-
-    lowered = {other.lower(): other for other in known}
-    containing = [other for other in lowered if len(name) > 3 and name.lower() in other]
-    if containing:
-        return f"; did you mean {lowered[min(containing, key=len)]!r}?"
-    near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
-    if near:
-        return f"; did you mean {lowered[near[0]]!r}?"
-    return f"; known are {', '.join(sorted(known))}" if len(known) <= LISTED else "; `tokumei list` shows what there is"
 
 
 def build(table: Mapping[str, Any], package: str) -> Any:
@@ -169,7 +110,7 @@ def _build(table: Mapping[str, Any], method: type[Method], package: str) -> Any:
         made = method(**arguments)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{table['use']}: {error}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         words = f"the constructor must raise ValueError, got {type(error).__name__}: {error}"
         raise ValueError(f"{table['use']}: {words}{defined_at(method.__init__)}") from error
     check_parameters_stored(made)
@@ -242,12 +183,20 @@ def _find_part(name: str, package: str) -> type[Method]:
 def _elsewhere(name: str, *contracts: type[Method]) -> type[Method]:
     method = class_at(name)
     if not issubclass(method, contracts):
+        for package, (_, kind) in CONTRACTS.items():
+            if issubclass(method, _contract(package)):
+                wanted = " or ".join(_with_article(contract.__name__) for contract in contracts)
+                raise ValueError(f"{name!r} is {_with_article(kind)}, not {wanted}{defined_at(method)}")
         kinds = " or ".join(contract.__name__ for contract in contracts)
         raise ValueError(f"{name!r} must be a subclass of {kinds}{defined_at(method)}")
     if inspect.isabstract(method):
         missing = ", ".join(_call(method, name) for name in sorted(vars(method)["__abstractmethods__"]))
         raise ValueError(f"{method.__name__} is abstract: it lacks {missing}{defined_at(method)}")
     return method
+
+
+def _with_article(kind: str) -> str:
+    return f"{'an' if kind[0] in 'AE' else 'a'} {kind.lower()}"
 
 
 def _call(method: type[Method], name: str) -> str:

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from defenses.base.parametrized import Parametrized
-from scenarios.methods import built_value, check_parameter_names, class_at, exported, suggestion
+from scenarios.methods import built_value, check_parameter_names, exported
+from scenarios.near_names import suggestion
+from scenarios.own_classes import class_at
 
 PACKAGES = ("defenses.dp", "defenses.ldp")
 

@@ -13,6 +13,7 @@ from leaderboard.promises import Promise, stored_promises
 from leaderboard.result import Result
 from leaderboard.runs import record_run
 from leaderboard.store import Store
+from scenarios.running.fitting import check_fits
 from scenarios.running.interrupts import terminable
 from scenarios.running.loaded_code import check_loaded
 from scenarios.running.plan import NamedMethod, Plan, read_plans
@@ -85,11 +86,15 @@ def changed_plans(sources: Sequence[str], dataset: Dataset | None, changes: Chan
         If a scenario or method does not exist, two scenarios have one name, or a method's file has changed since it was
         loaded.
     """
-    plans = [
-        plan.filtered(changes.defenses, changes.attacks)
-        for source in sources
-        for plan in read_plans(source, dataset=dataset)
-    ]
+    plans = []
+    for source in sources:
+        for plan in read_plans(source, dataset=dataset):
+            changed = plan.filtered(changes.defenses, changes.attacks)
+            plans.append(changed)
+            # A method of one's own is checked later, since its kind or goal may not exist at all.
+            known = {entry.name for entry in (*plan.defenses, *plan.attacks)}
+            entries = (*changed.defenses, *changed.attacks)
+            check_fits(changed, [entry for entry in entries if entry.name not in known and ":" not in entry.name])
     names = [plan.name for plan in plans]
     for name in names:
         if names.count(name) > 1:

@@ -85,7 +85,7 @@ def check_goals(bounds: Mapping[str | None, float], plans: Sequence[Plan]) -> No
         If there is such a bound.
     """
     from leaderboard.goals import goal_words, in_order, named_goals
-    from scenarios.methods import suggestion
+    from scenarios.near_names import suggestion
 
     goals = {goal for plan in plans for game in plan.games for goal in game.takes}
     goals |= {entry.method.goal for plan in plans for entry in plan.attacks} | set(named_goals())

@@ -14,7 +14,7 @@ import pandas as pd
 from attacks.attributes.composition_attack import OtherRelease
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import Claims, Decisions, Predicates, RankedAnswers, ValueClaims
-from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows
+from attacks.criteria.nearest_row_linkability import LinkedRows
 from defenses.base.channel import Channel
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
@@ -23,6 +23,8 @@ from defenses.perturbation.identity import Identity
 from scenarios.code_places import defined_at
 from scenarios.conformance.checks import Check, Prerequisite, require
 from scenarios.conformance.declarations import known_goals
+from scenarios.conformance.differences import different_attribute
+from scenarios.conformance.memory import check_memory
 from scenarios.conformance.people import example, people
 from scenarios.datasets.rating_table import rating_table
 from scenarios.games.candidate_file import CandidateFile
@@ -162,6 +164,7 @@ def attack_checks(method: type[Attack]) -> Iterator[Check]:
     yield Prerequisite("makes claims that a game can score", partial(_scored, method, stage, inputs, first))
     yield Check("does not modify its inputs", partial(_unmodified, method, first))
     yield Check("same seed, same claims", partial(_same_claims, method, stage, first))
+    yield Check("earlier runs change no claims", partial(_unremembering, method, stage))
     if stage.success is not None:
         yield Check(stage.success, partial(_succeeds, method, stage))
     tables: dict[str, Callable[[], Microdata]] = {
@@ -204,8 +207,11 @@ def _inputs(method: type[Attack], stage: Stage, records: Microdata | None = None
     )
 
 
-def _run(method: type[Attack], stage: Stage, release: Any, knowledge: Knowledge) -> Claims:
-    claims = example(method).run(release, knowledge, generator(0, "attack"))
+def _run(
+    method: type[Attack], stage: Stage, release: Any, knowledge: Knowledge, attack: Attack | None = None
+) -> Claims:
+    """Claims of an attack, by default of a new example, which must be those of the goal."""
+    claims = (attack or example(method)).run(release, knowledge, generator(0, "attack"))
     if not isinstance(claims, stage.claims):
         goals = [goal for goal, kinds in known_goals().items() if isinstance(claims, tuple(kinds))]
         other = f", for which state goal = {' or '.join(map(repr, goals))}" if goals else ""
@@ -227,7 +233,7 @@ def _scored(
     release, knowledge, score = inputs()
     try:
         score(claims)
-    except Exception as error:  # a game may trip in any way over claims of a wrong size
+    except (Exception, SystemExit) as error:  # a game may trip in any way over claims of a wrong size
         rows = f"{len(release.frame)} rows and " if isinstance(release, MicrodataRelease) else ""
         about = f"the release has {rows}{len(knowledge.candidates)} candidates"
         raise AssertionError(f"the game cannot score the claims, {about}: {error}{defined_at(method.run)}") from None
@@ -269,21 +275,18 @@ def _tables(inputs: Any) -> list[Any]:
 
 def _same_claims(method: type[Attack], stage: Stage, first: Callable[[], tuple[Claims, list[str]]]) -> None:
     claims, _ = first()
-    again = _run(method, stage, *_inputs(method, stage)[:2])
-    right = f"draw from rng, not from np.random{defined_at(method.run)}"
-    for name in vars(claims):
-        same = _same(getattr(claims, name), getattr(again, name))
-        require(same, f"two runs with one seed differ in {name} of the claims; {right}")
+    name = different_attribute(claims, _run(method, stage, *_inputs(method, stage)[:2]))
+    right = f"draw from rng, not from np.random, and keep nothing between runs{defined_at(method.run)}"
+    require(not name, f"two runs with one seed differ in {name} of the claims; {right}")
 
 
-def _same(first: Any, second: Any) -> bool:
-    if isinstance(first, pd.DataFrame):
-        return bool(first.equals(second))
-    if isinstance(first, np.ndarray):
-        return bool(np.array_equal(first, second))
-    if isinstance(first, Claims | NearestRows):
-        return all(_same(value, getattr(second, name)) for name, value in vars(first).items())
-    return bool(first == second)
+def _unremembering(method: type[Attack], stage: Stage) -> None:
+    others = people(48, generator(0, "other people"))
+
+    def answer(attack: Attack, other: bool) -> Claims:
+        return _run(method, stage, *_inputs(method, stage, others if other else None)[:2], attack)
+
+    check_memory(example(method), answer, different_attribute, "claims", method.run)
 
 
 def _succeeds(method: type[Attack], stage: Stage) -> None:

@@ -15,7 +15,8 @@ from leaderboard.result import canonical
 from scenarios.code_places import defined_at
 from scenarios.conformance.people import example
 from scenarios.games.game import Game
-from scenarios.methods import described_value, exported, suggestion
+from scenarios.methods import described_value, exported
+from scenarios.near_names import suggestion
 from scenarios.questions.question import Question
 
 CALLED: dict[type[Parametrized], tuple[str, ...]] = {

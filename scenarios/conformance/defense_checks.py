@@ -11,12 +11,14 @@ from defenses.base.channel import Channel
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
 from metrics.cells import read_cells
 from metrics.classes import k_anonymity
 from metrics.diversity import l_diversity
 from scenarios.code_places import defined_at
 from scenarios.conformance.checks import Check, Prerequisite, require
-from scenarios.conformance.differences import difference
+from scenarios.conformance.differences import difference, released_difference
+from scenarios.conformance.memory import check_memory
 from scenarios.conformance.origins import check_origins
 from scenarios.conformance.people import example, people
 from scenarios.conformance.trying import release_of
@@ -30,6 +32,7 @@ def defense_checks(method: type[Defense]) -> Iterator[Check]:
     yield Prerequisite("releases an ordinary table", partial(_ordinary, method))
     yield Check("does not modify its records", partial(_records_unmodified, method))
     yield Check("same seed, same release", partial(_same_release, method))
+    yield Check("earlier releases change no release", partial(_unremembering, method))
     yield Check("each row's origin is the record that it copies", partial(check_origins, method))
     tables: dict[str, Callable[[], Microdata]] = {
         "sixty records": lambda: people(60, generator(0, "people")),
@@ -69,9 +72,18 @@ def _records_unmodified(method: type[Defense]) -> None:
 def _same_release(method: type[Defense]) -> None:
     records = people(60, generator(0, "people"))
     first, second = release_of(method, records, "release"), release_of(method, records, "release")
-    changed = difference(first.frame, second.frame) or ("the origins" if (first.origin != second.origin).any() else "")
-    right = f"draw from rng, not from np.random{defined_at(method.apply)}"
+    changed = released_difference(first, second)
+    right = f"draw from rng, not from np.random, and keep nothing between releases{defined_at(method.apply)}"
     require(not changed, f"two runs with one seed differ in {changed}; {right}")
+
+
+def _unremembering(method: type[Defense]) -> None:
+    tables = [people(count, generator(0, "people")) for count in (60, 90)]
+
+    def answer(defense: Defense, other: bool) -> MicrodataRelease:
+        return release_of(method, tables[other], "release", defense=defense)
+
+    check_memory(example(method), answer, released_difference, "release", method.apply)
 
 
 def _releases(method: type[Defense], table: Callable[[], Microdata]) -> None:

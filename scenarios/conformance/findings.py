@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterable
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,8 +71,10 @@ def findings(checks: Iterable[Check], passed: Callable[[str], None]) -> Findings
 def _failure(check: Check) -> str | None:
     """Reason why a check fails, None if it passes."""
     try:
-        check.run()
-    except Exception as error:  # a method under test may raise anything
+        # What a method prints goes where that of a run's workers goes, apart from the verdicts.
+        with redirect_stdout(sys.stderr):
+            check.run()
+    except (Exception, SystemExit) as error:  # a method under test may raise anything
         place = foreign_place(error)
         # An assertion of the check itself is a sentence of ours; one of the method's code has a place there.
         is_ours = isinstance(error, AssertionError) and not place

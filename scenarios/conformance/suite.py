@@ -85,7 +85,7 @@ def _refused(method: type[Parametrized]) -> None:
                 instance.clone().set_params(**{name: bad})
             except ValueError as error:
                 require(name in str(error), f"the error about {name}={bad!r} does not name the parameter; {right}")
-            except Exception as error:  # a constructor may raise anything
+            except (Exception, SystemExit) as error:  # a constructor may raise anything
                 raise AssertionError(f"{name}={bad!r} raises {type(error).__name__}; {right}") from None
             else:
                 raise AssertionError(f"{name}={bad!r} is accepted; {right}")

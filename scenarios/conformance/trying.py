@@ -10,24 +10,28 @@ from scenarios.conformance.people import example
 from scenarios.seeds import generator
 
 
-def release_of(method: type[Defense], records: Microdata, *names: str | int) -> MicrodataRelease:
+def release_of(
+    method: type[Defense], records: Microdata, *names: str | int, defense: Defense | None = None
+) -> MicrodataRelease:
     """Check the records and release them, as a run does.
 
     Parameters
     ----------
     method : type of Defense
-        The class under test, of which the example is taken.
+        The class under test.
     records : Microdata
         Invented people.
     *names : str or int
         Names of which the seed is made.
+    defense : Defense, optional
+        The instance; by default a new example of the class.
 
     Raises
     ------
     AssertionError
         If `apply` returns no table.
     """
-    defense = example(method)
+    defense = defense or example(method)
     defense.check(records)
     release = defense.apply(records, generator(0, *names))
     if not isinstance(release, MicrodataRelease):

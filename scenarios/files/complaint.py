@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from scenarios.methods import suggestion
+from scenarios.near_names import suggestion
 
 Location = Sequence[int | str]
 

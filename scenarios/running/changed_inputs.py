@@ -12,7 +12,7 @@ from attacks.base.attack import Attack
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from scenarios.code_places import defined_at
-from scenarios.running.fingerprint import PACKAGES, modules
+from scenarios.running.own_code import is_foreign
 from scenarios.running.untouched import Untouched
 
 
@@ -53,10 +53,11 @@ def check_attack_input(attack: Attack, *given: Untouched) -> None:
 def guarded(defense: Defense) -> Defense:
     """The same defense, which raises `ChangedInput` if its `apply` changes its records.
 
-    It serves where records are drawn for one trial alone, inside of the play. The project's own defenses stay as they
-    are, since the conformance suite holds them to it and some games apply them thousands of times.
+    It serves where the defense is applied inside of a trial: to records that are drawn for the trial alone, or to the
+    attacker's own. The project's own defenses stay as they are, since the conformance suite holds them to it and some
+    games apply them thousands of times.
     """
-    if all(name.partition(".")[0] in PACKAGES for name in modules(defense)):
+    if not is_foreign(defense):
         return defense
     same = copy.copy(defense)
 
@@ -66,5 +67,6 @@ def guarded(defense: Defense) -> Defense:
         check_defense_input(defense, before)
         return release
 
-    vars(same)["apply"] = apply
+    # Attacks apply clones.
+    vars(same).update(apply=apply, clone=lambda: guarded(defense.clone()))
     return same

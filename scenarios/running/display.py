@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from leaderboard.number_text import counted
+from leaderboard.pairs import variant_name
 from leaderboard.result import FAILURES, label
 from metrics.printable import printable
 from scenarios.running.standing import RunProgress
@@ -132,9 +133,7 @@ class RunDisplay:
         for result in results:
             if result.status in FAILURES:
                 self.failures += 1
-                against = f" against {result.attack}" if result.attack else ""
-                trial = f"{label(result.defense, result.parameters)}{against}, play {result.play}"
-                self.display.say(f"{result.status}: {trial}: {_short(result.reason)}")
+                self.display.say(f"{result.status}: {trial_name(result)}: {short_reason(result.reason)}")
             elif result.status == "ok" and result.reason:
                 self._warn(result)
         if not self.board_shown:
@@ -158,7 +157,9 @@ class RunDisplay:
         warning = label(result.defense, result.parameters), result.reason
         if warning not in self.warnings:
             self.warnings.add(warning)
-            self.display.say(f"warning: {warning[0]}: {_short(result.reason.removeprefix(f'{result.defense}: '))}")
+            self.display.say(
+                f"warning: {warning[0]}: {short_reason(result.reason.removeprefix(f'{result.defense}: '))}"
+            )
 
     def first_board(self, plays: int) -> None:
         """Print the board of the first plays."""
@@ -220,6 +221,13 @@ class RunDisplay:
         return Group(table, self.bar)
 
 
+def trial_name(result: Result) -> str:
+    """Name of a release or trial: defense, attack, variant of the game and play."""
+    against = f" against {result.attack}" if result.attack else ""
+    variant = f", {variant_name(result.game)}" if result.game else ""
+    return f"{label(result.defense, result.parameters)}{against}{variant}, play {result.play}"
+
+
 def _in_words(worst: Worst) -> str:
     return f"{worst.defense}, {worst.success:.0%} of {worst.goal} by {worst.attack}"
 
@@ -231,7 +239,7 @@ def _plain(text: str) -> Any:
     return Text(text, no_wrap=True, overflow="ellipsis")
 
 
-def _short(reason: str) -> str:
+def short_reason(reason: str) -> str:
     """First line of a reason, truncated, since a user's own text may have any length; all of it with tracebacks."""
     if os.environ.get("TOKUMEI_TRACEBACK"):
         return reason

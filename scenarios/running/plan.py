@@ -23,7 +23,8 @@ from scenarios.files.scenario_file import (
 from scenarios.files.toml_file import validated
 from scenarios.games.game import Game
 from scenarios.games.shared_people import SharedPeople
-from scenarios.methods import build, find, source_name, suggestion
+from scenarios.methods import build, find, source_name
+from scenarios.near_names import suggestion
 from scenarios.running.limits import Limits, read_size
 from scenarios.running.questions import check_questions, read_questions
 from scenarios.tables.dataset import Dataset, with_columns

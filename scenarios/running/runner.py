@@ -14,6 +14,7 @@ from leaderboard.store import Store
 from metrics.printable import one_line
 from scenarios.code_places import defined_at
 from scenarios.conformance.declarations import check_declarations
+from scenarios.running.fitting import check_fits
 from scenarios.running.foreign_code import foreign_place
 from scenarios.running.interrupts import signal_of
 from scenarios.running.local import LocalProcesses
@@ -66,13 +67,14 @@ def guarantees(plan: Plan) -> tuple[Guarantee, ...]:
     ------
     ValueError
         If a defense's parameters do not fit the records, its `check` or `guarantee` fails, or it returns no guarantee.
-        The message names the defense. So does one on a kind or goal of a class of one's own that no game knows, since
-        all its trials would be skipped.
+        The message names the defense. So does one on a kind or goal of a class of one's own that no game knows, or none
+        of this plan plays, since all its trials would be skipped.
     """
     scored = {goal for game in plan.games for goal in game.takes}
     for entry in (*plan.defenses, *plan.attacks):
         if ":" in entry.name:
             check_declarations(type(entry.method), scored)
+            check_fits(plan, [entry])
     secret = plan.games[0].draw(generator(plan.seed, plan.name, "draw", 0))
     promises = []
     for entry in plan.defenses:
@@ -81,7 +83,7 @@ def guarantees(plan: Plan) -> tuple[Guarantee, ...]:
             promise = entry.method.guarantee(secret.records)
         except ValueError as error:
             raise ValueError(f"{entry.name}: {error}{foreign_place(error)}") from None
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ValueError(
                 f"{entry.name}: {type(error).__name__}: {one_line(error)}{foreign_place(error)}"
             ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +24,9 @@ from scenarios.running.changed_inputs import (
     shared_in,
 )
 from scenarios.running.failure import reason_of, status_of
+from scenarios.running.own_code import is_foreign
 from scenarios.running.plan import Plan
+from scenarios.running.repeats import Witness, claims_complaint, release_complaint
 from scenarios.running.scores import checked_game_scores, checked_measures
 from scenarios.running.units import Unit
 from scenarios.running.untouched import Untouched
@@ -82,6 +85,7 @@ class Worker:
     plan: Plan
     packed: bytes = field(default=b"", repr=False)
     draws: dict[tuple[int, int], _Draw] = field(default_factory=dict)
+    repeated: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.packed = self.packed or pickle.dumps(self.plan)
@@ -132,7 +136,15 @@ class Worker:
             begin("the defense", everything)
             started = time.perf_counter()
             with user_warnings() as texts:
-                outcome, failure = _tried("the defense failed: ", lambda: self._release(unit, draw.secret))
+                defense = self.plan.defenses[unit.defense].method
+                code = type(defense).apply if is_foreign(defense) else None
+                outcome, failure = _tried("the defense failed: ", lambda: self._release(unit, draw.secret), code)
+                if failure is None and self._is_first_of(defense):
+                    begin("the repeated defense", everything)
+                    again, failure = _tried("the defense failed: ", lambda: self._release(unit, draw.secret), code)
+                    complaint = release_complaint(defense, outcome[0], again[0]) if failure is None else None
+                    if complaint:
+                        failure = partial(_ended, started=started, status="error", reason=complaint)
             try:
                 check_defense_input(self.plan.defenses[unit.defense].method, draw.untouched)
             except ChangedInput as changed:
@@ -147,7 +159,7 @@ class Worker:
         if unit.release:
             begin("the measuring of utility", [0])
             # The time of a release is the time to make it, without measuring its utility.
-            measured = _timed(0, lambda: _measured(self.plan.games[0].utility(draw.secret, release)), seconds)
+            measured = _timed(0, lambda: _measured(self.plan.games[0].utility(draw.secret, release)), seconds, code)
             if measured.status == "ok":
                 measured = replace(measured, reason="; ".join([*texts, *filter(None, [measured.reason])]))
             end(measured)
@@ -165,7 +177,12 @@ class Worker:
                 begin("the trial", [result])
                 started = time.perf_counter()
                 try:
-                    ending = _timed(result, self._trial(unit, game, attack, draw.secret, published))
+                    ending, claims = self._attacked(result, unit, game, attack, draw.secret, published)
+                    if ending.status == "ok" and self._is_first_of(self.plan.attacks[attack].method):
+                        begin("the repeated trial", [result])
+                        _, again = self._attacked(result, unit, game, attack, draw.secret, published)
+                        complaint = claims_complaint(self.plan.attacks[attack].method, claims, again)
+                        ending = _ended(result, started, status="error", reason=complaint) if complaint else ending
                     check_attack_input(self.plan.attacks[attack].method, draw.untouched, untouched)
                 except ChangedInput as changed:
                     end(_ended(result, started, status="error", reason=str(changed)))
@@ -195,10 +212,31 @@ class Worker:
         """The release, its published part, and the seconds that it took to make."""
         started = time.perf_counter()
         rng = generator(self.plan.seed, *self._names(unit))
-        release, published = make_release(self.plan.defenses[unit.defense].method, self.plan.games[0], secret, rng)
+        # A new instance each time: what one keeps in itself must not reach the next release.
+        defense = copy.deepcopy(self.plan.defenses[unit.defense].method)
+        release, published = make_release(defense, self.plan.games[0], secret, rng)
         return release, published, time.perf_counter() - started
 
-    def _trial(self, unit: Unit, game: int, attack: int, secret: Any, published: Any) -> Callable[[], Scores]:
+    def _is_first_of(self, method: Any) -> bool:
+        """Whether this is the first play of a user's own method in this process; a second call says no."""
+        name = repr(method)
+        if name in self.repeated or not is_foreign(method):
+            return False
+        self.repeated.add(name)
+        return True
+
+    def _attacked(
+        self, result: int, unit: Unit, game: int, attack: int, secret: Any, published: Any
+    ) -> tuple[Ending, Any]:
+        """Outcome of a trial, and the attack's claims, or None."""
+        attacker = self.plan.attacks[attack].method
+        witness = Witness(copy.deepcopy(attacker))
+        code = type(attacker).run if is_foreign(attacker) else None
+        return _timed(result, self._trial(unit, game, attack, witness, secret, published), code=code), witness.claims
+
+    def _trial(
+        self, unit: Unit, game: int, attack: int, witness: Witness, secret: Any, published: Any
+    ) -> Callable[[], Scores]:
         plan = self.plan
         defense, attacker, rules = plan.defenses[unit.defense].method, plan.attacks[attack].method, plan.games[game]
 
@@ -209,9 +247,10 @@ class Worker:
             variant = canonical(game_settings(rules))
             who = (plan.attacks[attack].name, canonical(describe(attacker)))
             rng = generator(plan.seed, *self._names(unit), "attack", variant, *who)
+            own = guarded(copy.deepcopy(defense))
             if rules.lets_choose:
-                return checked_game_scores(play_alone(guarded(defense), attacker, rules, rng)[2])
-            return checked_game_scores(attack_release(defense, attacker, rules, secret, published, rng))
+                return checked_game_scores(play_alone(own, witness, rules, rng)[2])
+            return checked_game_scores(attack_release(own, witness, rules, secret, published, rng))
 
         return run
 
@@ -221,8 +260,16 @@ def _measured(utility: Any) -> Scores:
     return Scores({}, checked_measures(utility))
 
 
-def _timed(result: int, run: Callable[[], Scores], seconds: float | None = None) -> Ending:
-    """Outcome of a function that returns scores, with its own run time unless another is given."""
+def _timed(
+    result: int,
+    run: Callable[[], Scores],
+    seconds: float | None = None,
+    code: Callable[..., Any] | None = None,
+) -> Ending:
+    """Outcome of a function that returns scores, with its own run time unless another is given.
+
+    An error that comes from no line of a user's own code names the line of `code`, whose answer was wrong.
+    """
     started = time.perf_counter()
     try:
         with user_warnings() as texts:
@@ -232,7 +279,7 @@ def _timed(result: int, run: Callable[[], Scores], seconds: float | None = None)
     except ChangedInput:
         raise
     except BaseException as error:  # any failure of a method is a result, even SystemExit
-        return _ended(result, started, status=status_of(error), reason=reason_of(error))
+        return _ended(result, started, status=status_of(error), reason=reason_of(error, code))
     return _ended(
         result,
         started if seconds is None else time.perf_counter() - seconds,
@@ -242,13 +289,15 @@ def _timed(result: int, run: Callable[[], Scores], seconds: float | None = None)
     )
 
 
-def _tried(prefix: str, run: Callable[[], Any]) -> tuple[Any, Callable[[int], Ending] | None]:
+def _tried(
+    prefix: str, run: Callable[[], Any], code: Callable[..., Any] | None = None
+) -> tuple[Any, Callable[[int], Ending] | None]:
     """Value of a function, or on failure a function that fails each result that depends on the value."""
     started = time.perf_counter()
     try:
         return run(), None
     except BaseException as error:  # as in `_timed`
-        status, reason = status_of(error), prefix + reason_of(error)
+        status, reason = status_of(error), prefix + reason_of(error, code)
         return None, lambda result: _ended(result, started, status=status, reason=reason)
 
 

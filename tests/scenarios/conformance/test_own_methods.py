@@ -263,7 +263,7 @@ def test_reasons_of_different_lines_are_different_findings():
         (["run", "-d", "own_methods:NoApply"], "NoApply is abstract: it lacks apply(records, rng)"),
         (
             ["run", "-d", "own_methods:NoRun"],
-            "'own_methods:NoRun' must be a subclass of Defense (own_methods.py, line ",
+            "'own_methods:NoRun' is an attack, not a defense (own_methods.py, line ",
         ),
         (["check", "NearestNeigbour"], "no defense or attack 'NearestNeigbour'; did you mean 'NearestNeighbour'?"),
         (["check", "nearestneighbour"], "did you mean 'NearestNeighbour'?"),

@@ -1,0 +1,42 @@
+"""Names near an unknown one, for messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+LISTED = 40
+"""Largest number of names that an error message lists."""
+
+
+def suggestion(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
+    """The end of an error message about an unknown name.
+
+    Parameters
+    ----------
+    name : str
+        The unknown name.
+    known : mapping or sequence of str
+        The known names.
+
+    Returns
+    -------
+    str
+        The most similar known name. If none is similar, all known names, or a reference to `tokumei list` if there are
+        more than `LISTED`.
+
+    Examples
+    --------
+    >>> suggestion("mondrain", ["Identity", "Mondrian"])
+    "; did you mean 'Mondrian'?"
+    """
+    import difflib
+
+    lowered = {other.lower(): other for other in known}
+    containing = [other for other in lowered if len(name) > 3 and name.lower() in other]
+    if containing:
+        return f"; did you mean {lowered[min(containing, key=len)]!r}?"
+    near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
+    if near:
+        return f"; did you mean {lowered[near[0]]!r}?"
+    return f"; known are {', '.join(sorted(known))}" if len(known) <= LISTED else "; `tokumei list` shows what there is"
