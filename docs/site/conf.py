@@ -38,7 +38,8 @@ nitpicky = True
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
-copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+# The second line of a command begins with "> ".
+copybutton_prompt_text = r"\$ |>>> |\.\.\. |> "
 copybutton_prompt_is_regexp = True
 copybutton_selector = "div:not(.run-output) > div.highlight > pre"
 

@@ -28,6 +28,8 @@ _DETAILS = (
     *("utility", "utility_table", "utility_record", "worst_attack", "worst_goal", "worst_success", "attacked"),
     *("title", "remark", "status"),
 )
+OF_ANSWERED = ("precision", "top3")
+"""Measures that public boards hold only after the close."""
 PAGES = ("standings.csv", "standings.html", "matrix.csv", "board.html")
 """Names of the boards' files."""
 FOR_THE_HOST = (
@@ -167,6 +169,8 @@ def write_boards(
                 (folder / name).unlink(missing_ok=True)
             continue
         results = [one for one in results if one.status == "ok" and not {one.defense, one.attack} & set(out)]
+        if part < 1:
+            results = [_without_answered(one) for one in results]
         ordered = standings(teams, results, out)
         about = {"teams": str(len(teams)), "version": f"tokumei {version()}"}
         if part < 1:
@@ -181,6 +185,14 @@ def write_boards(
             pages["board.html"] = _page(ordered, results, about)
         for name, text in pages.items():
             write_whole(folder / name, text.encode(), mode=PRIVATE if folder == tournament.host else PUBLIC)
+
+
+def _without_answered(result: Result) -> Result:
+    """A result without the measures of answered rows alone, which would tell of a file of one row whether it is right.
+
+    They would also tell whether that row counts before the close.
+    """
+    return replace(result, values={name: value for name, value in result.values.items() if name not in OF_ANSWERED})
 
 
 def write_host_report(

@@ -254,4 +254,7 @@ def test_what_teams_see_before_the_close_names_nobody(tmp_path):
     assert not any(secret in data for secret in secrets for data in seen.values())
     matrix = pd.read_csv(tmp_path / "cup" / "public" / "matrix.csv")
     assert matrix["membership"].isna().all()
+    # A team that answers one row would read from these whether it is right.
+    assert matrix[["precision", "top3"]].isna().all(axis=None)
+    assert pd.read_csv(tournament.host / "matrix.csv")["precision"].notna().any()
     assert (tournament.host / "board.html").stat().st_mode & 0o077 == 0
