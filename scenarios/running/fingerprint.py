@@ -73,6 +73,11 @@ def closure(names: Iterable[str]) -> dict[str, str]:
     return dict(sorted(seen.items()))
 
 
+def code_hash(source: str, tree: ast.Module | None = None) -> str:
+    """Hash of a module's source without docstrings and comments, 64 hexadecimal digits; see `code_text`."""
+    return hashlib.sha256(code_text(source, tree).encode()).hexdigest()
+
+
 def look_again() -> None:
     """Look for changed files the next time that something is hashed; between two calls, files count as unchanged."""
     importlib.invalidate_caches()
@@ -108,8 +113,9 @@ def _parsed(file: str, modified: int, size: int) -> tuple[str, tuple[ast.Import 
     """Hash of a file's code, and its import statements; a file is read again once its time or its size is another."""
     source = Path(file).read_text(encoding="utf-8")
     tree = ast.parse(source)
-    code = hashlib.sha256(code_text(source, tree).encode()).hexdigest()
-    return code, tuple(node for node in _statements(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    return code_hash(source, tree), tuple(
+        node for node in _statements(tree) if isinstance(node, ast.Import | ast.ImportFrom)
+    )
 
 
 def _imports(module: str, statements: Iterable[ast.Import | ast.ImportFrom]) -> Iterator[str]:
