@@ -194,7 +194,8 @@ def board_notes(rows: Sequence[Row]) -> str:
     open_rows = sum(not row.complete for row in rows)
     if open_rows:
         failures = sum(row.failures for row in rows)
-        notes.append(f"!: incomplete, {open_rows} of {len(rows)} defenses; {failures} releases or trials failed")
+        failed = "1 release or trial" if failures == 1 else f"{failures} releases or trials"
+        notes.append(f"!: incomplete, {open_rows} of {len(rows)} defenses; {failed} failed")
     return "\n".join(notes)
 
 

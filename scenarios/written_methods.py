@@ -18,15 +18,15 @@ _TABLE = re.compile(r"\{\s*[\w-]+\s*=.*\}", re.DOTALL)
 _TRUTHS = {"True": True, "False": False}
 
 
-def written_method(text: str, package: str) -> dict[str, Any]:
+def written_method(text: str, *packages: str) -> dict[str, Any]:
     """Name and parameters of a method written as boards show it, as ``scenarios.methods.build`` takes them.
 
     Parameters
     ----------
     text : str
         Name, or ``module:Class``, and parameters as NAME=VALUE with spaces between them.
-    package : {"defenses", "attacks"}
-        Kind of the method.
+    *packages : {"defenses", "attacks"}
+        Kinds that the method may have.
 
     Raises
     ------
@@ -38,8 +38,8 @@ def written_method(text: str, package: str) -> dict[str, Any]:
     >>> written_method("Mondrian k=3", "defenses")
     {'use': 'Mondrian', 'k': 3}
     """
-    name, *texts = _words(text)
-    accepted = find(name, package).parameter_names()
+    name, *texts = [*_words(text)] or [""]
+    accepted = find(name, *packages).parameter_names()
     try:
         given = given_parameters(texts, option="")
         check_parameter_names(name, given, accepted)

@@ -14,10 +14,11 @@ from leaderboard.earlier_versions import Earlier
 from leaderboard.gate import GateCheck
 from leaderboard.pairs import Pair
 from leaderboard.promises import Promise
-from leaderboard.result import Result, label
+from leaderboard.result import FAILURES, Result, label
 from leaderboard.tables import ALIGNMENT, HEADERS, board_cells, board_notes, place_title
 from metrics.files import write_atomically
 from scenarios.boards.board_page import board_page
+from scenarios.boards.failure_list import FailureList
 from scenarios.boards.shown_names import shown_board
 
 if TYPE_CHECKING:
@@ -68,9 +69,9 @@ class BoardResult:
         self.pairs: list[Pair] = lb.matrix(self.results)
 
     @property
-    def failures(self) -> list[Result]:
-        """Releases and trials that failed, or ran out of time or memory."""
-        return [result for result in self.results if result.status not in ("ok", "skipped")]
+    def failures(self) -> FailureList:
+        """Releases and trials that failed, or ran out of time or memory; the list prints as a line each."""
+        return FailureList(result for result in self.results if result.status in FAILURES)
 
     @cached_property
     def _shown_rows(self) -> list[Row]:

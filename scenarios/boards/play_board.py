@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from attacks.base.attack import Attack
 from defenses.base.defense import Defense
+from leaderboard.number_text import counted
 from scenarios.boards.board_result import BoardResult
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def run(
     """Play scenarios and return their board, as `tokumei run` does.
 
     The same seed gives the same board on any number of worker processes. `read_board` shows the board of a database.
+    A `UserWarning` tells how many releases and trials failed, with the first reason.
 
     Parameters
     ----------
@@ -118,7 +120,11 @@ def run(
         played = play_catalogues(catalogues_of(plans, promised), backend, _place(db), display.listener, fresh=fresh)
     if played.interrupted:
         raise KeyboardInterrupt
-    return BoardResult(played.results, played.promises)
+    board = BoardResult(played.results, played.promises)
+    if failures := board.failures:
+        count = f"{len(failures)} of {counted(len(board.results), 'result')} failed"
+        warnings.warn(f"{count}; board.failures lists them. The first: {failures.lines()[0]}", stacklevel=2)
+    return board
 
 
 def read_board(db: FilePath, *scenarios: str, defenses: Iterable[str] = (), attacks: Iterable[str] = ()) -> BoardResult:

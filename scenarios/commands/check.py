@@ -9,16 +9,33 @@ import click
 from scenarios.commands.common import GATE_FAILED, bad_input, echo
 
 
-@click.command(epilog="\b\nExamples:\n  tokumei check mymodule:MyDefense\n  tokumei check Mondrian\n")
+EPILOG = """\b
+Examples:
+  tokumei check mymodule:MyDefense
+  tokumei check Mondrian
+  tokumei check "mymodule:MyAttack width=7"
+"""
+
+
+@click.command(epilog=EPILOG)
 @click.argument("name")
 def check(name: str) -> None:
-    """Run the conformance suite on a defense or attack: NAME, or module:Class for your own."""
+    """Run the conformance suite on a defense or attack: NAME, or module:Class for your own.
+
+    Parameters follow the name as NAME=VALUE within the same quotes. What the method prints goes to standard error.
+    """
+    from attacks.base.attack import Attack
     from scenarios.conformance.findings import findings
+    from scenarios.conformance.given_parameters import class_of
     from scenarios.conformance.suite import checks
-    from scenarios.methods import find
+    from scenarios.methods import build, find
+    from scenarios.written_methods import written_method
 
     with bad_input():
-        method = find(name, "defenses", "attacks")
+        table = written_method(name, "defenses", "attacks")
+        method = find(table["use"], "defenses", "attacks")
+        if len(table) > 1:
+            method = class_of(build(table, "attacks" if issubclass(method, Attack) else "defenses"))
     found = findings(checks(method), lambda title: echo(f"ok      {title}"))
     for warning in found.warned:
         echo(f"warning {warning}", err=True)

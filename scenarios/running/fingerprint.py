@@ -77,6 +77,11 @@ def closure(names: Iterable[str]) -> dict[str, str]:
     return dict(sorted(seen.items()))
 
 
+def code_hash(source: str, tree: ast.Module | None = None) -> str:
+    """Hash of a module's source without docstrings and comments, 64 hexadecimal digits; see `code_text`."""
+    return hashlib.sha256(code_text(source, tree).encode()).hexdigest()
+
+
 def look_again() -> None:
     """Look for changed files the next time that something is hashed; between two calls, files count as unchanged."""
     importlib.invalidate_caches()
@@ -112,7 +117,7 @@ def _parsed(file: str, modified: int, size: int) -> tuple[str, tuple[ast.Import 
     """Hash of a file's code, and its import statements; a file is read again once its time or its size is another."""
     source = Path(file).read_text(encoding="utf-8")
     tree = ast.parse(source)
-    code = hashlib.sha256(code_text(source, tree).encode()).hexdigest()
+    code = code_hash(source, tree)
     statements = [node for node in _statements(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     # Few modules import by name: the expressions of the others need no visit.
     return code, (*statements, *(_imports_by_name(tree) if IMPORT_BY_NAME in source else ()))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
-from scenarios.running.fingerprint import PACKAGES, closure, look_again, modules, parts_of, source_file
+from scenarios.running.fingerprint import PACKAGES, closure, code_hash, look_again, modules, parts_of, source_file
 from scenarios.running.module_differences import difference
 from scenarios.running.plan import Plan
 
@@ -34,6 +35,35 @@ def check_loaded(plans: Iterable[Plan]) -> None:
     for name, code in closure({module for method in methods for module in modules(method)}).items():
         if name in sys.modules:
             _check_module(name, code)
+
+
+def foreign_code(plan: Plan) -> dict[str, str]:
+    """Code hash of each file of a user's own code that a plan's methods use, as keys of results hold it."""
+    methods = [*plan.games, *(entry.method for entry in (*plan.defenses, *plan.attacks))]
+    names = {module for method in methods for module in modules(method)}
+    return {source_file(name): code for name, code in closure(names).items() if name.partition(".")[0] not in PACKAGES}
+
+
+def check_unchanged(code: Mapping[str, str]) -> None:
+    """Check that files hold the code that they held before; a new worker process has just loaded them.
+
+    Parameters
+    ----------
+    code : mapping of str to str
+        Code hash by file (`foreign_code`).
+
+    Raises
+    ------
+    ValueError
+        If a file has changed: its results would stand under the keys of the former code.
+    """
+    for file, before in code.items():
+        try:
+            now = code_hash(Path(file).read_text(encoding="utf-8"))
+        except (OSError, ValueError, SyntaxError):
+            now = ""
+        if now != before:
+            raise ValueError(f"{file} changed during the run; the same command plays what is missing with the new code")
 
 
 def _check_module(name: str, code: str) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from leaderboard.result import Result
+from scenarios.running.loaded_code import foreign_code
 from scenarios.running.plan import Plan
 from scenarios.running.supervisor import Stopped, Supervisor
 from scenarios.running.units import Unit
@@ -52,7 +53,8 @@ class LocalProcesses:
             except BaseException as error:  # raised again in the thread that waits for results
                 ended.put(error)
 
-        supervisors = [Supervisor(packed, plan.limits, folders) for _ in range(min(self.jobs, len(units)))]
+        code = foreign_code(plan)
+        supervisors = [Supervisor(packed, plan.limits, folders, code) for _ in range(min(self.jobs, len(units)))]
         threads = [threading.Thread(target=play, args=[supervisor], daemon=True) for supervisor in supervisors]
         try:
             for thread in threads:

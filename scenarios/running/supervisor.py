@@ -8,7 +8,7 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -21,6 +21,7 @@ from leaderboard.result import Result
 from scenarios.running import worker
 from scenarios.running.fork_server import worker_context
 from scenarios.running.limits import Limits, written_size
+from scenarios.running.loaded_code import check_unchanged
 from scenarios.running.process import WHERE, Message, resident, serve
 from scenarios.running.units import Unit
 
@@ -64,10 +65,14 @@ class Supervisor:
         Time and memory limits of a trial.
     folders : sequence of str
         Folders that the process searches last for the modules of methods.
+    code : mapping of str to str
+        Code hash of the files of a user's own code, which every process must load (`loaded_code.foreign_code`).
     """
 
-    def __init__(self, plan: bytes, limits: Limits, folders: tuple[str, ...] = ()) -> None:
-        self.plan, self.limits, self.folders = plan, limits, folders
+    def __init__(
+        self, plan: bytes, limits: Limits, folders: tuple[str, ...] = (), code: Mapping[str, str] | None = None
+    ) -> None:
+        self.plan, self.limits, self.folders, self.code = plan, limits, folders, code or {}
         self._closed, self._playing = threading.Event(), threading.Lock()
         self._child: _Child | None = None
 
@@ -81,6 +86,8 @@ class Supervisor:
         ------
         Stopped
             If the supervisor is closed while the unit is played.
+        ValueError
+            If a file of a user's own code has changed when a process loads it.
         """
         with self._playing:
             yield from self._played(unit)
@@ -122,6 +129,7 @@ class Supervisor:
         if self._child is None:
             self._child = _Child(self.plan, self.limits, self.folders)
             self._message(self._child, Message(), time.monotonic())
+            check_unchanged(self.code)
         return self._child
 
     def _message(self, child: _Child, step: Message, began: float) -> Message:
