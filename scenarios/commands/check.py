@@ -8,7 +8,6 @@ import click
 
 from scenarios.commands.common import GATE_FAILED, bad_input, echo
 
-
 EPILOG = """\b
 Examples:
   tokumei check mymodule:MyDefense
