@@ -109,6 +109,7 @@ def fork_workers_server():
     ours, theirs = socket.socketpair()
     pid = os.fork()
     if pid == 0:
+        ours.close()
         serve_workers(theirs)
         os._exit(0)
     theirs.close()
