@@ -40,6 +40,7 @@ from defenses.base.defense import released_frame, rowwise_release
 
 class Counts(NearestNeighbour):
     def __init__(self):
+        super().__init__()
         self.runs = 0
 
     def run(self, release, knowledge, rng):
