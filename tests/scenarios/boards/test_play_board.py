@@ -79,7 +79,8 @@ def test_a_notebook_shows_tables_and_the_picture(board):
     picture = board.plot("bank, decoys=hard", scale="linear")
     assert picture._repr_svg_() == picture.svg
     assert picture.name.endswith("linear")
-    assert len(board.pictures()) == 2
+    # The chart has two scales, and the matrix a heat map for each of two goals.
+    assert [one.name.partition("-")[0] for one in board.pictures()] == ["utility"] * 2 + ["matrix"] * 2
     assert "Alpha" in repr(board)
 
 
