@@ -130,7 +130,7 @@ def run(
 def read_board(db: FilePath, *scenarios: str, defenses: Iterable[str] = (), attacks: Iterable[str] = ()) -> BoardResult:
     """The board of stored results, each method in its newest version.
 
-    Results of earlier versions are left out, of which a warning tells; `BoardResult.earlier` names them.
+    Results of earlier versions are left out, of which a warning tells; ``earlier`` of the board names them.
 
     Parameters
     ----------

@@ -32,8 +32,6 @@ MISSING = (
     "k. A.",
     "keine Angabe",
     "unbekannt",
-    "unknown",
-    "Unknown",
     "欠損",
     "欠測",
     "不明",

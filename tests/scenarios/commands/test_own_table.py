@@ -283,7 +283,9 @@ def test_utility_says_why_associations_are_missing_or_0(folder):
         return [call("utility", "t.csv", released) for released in ("t.csv", "c.csv")]
 
     same, constant = utility([(a, a, b) for a in "xy" for b in "xy"] * 50, "a", "b", "c")
-    assert "Associations" not in same.output
+    assert "Associations 0" not in same.output
+    assert "Associations are" not in same.output
+    assert "note: Associations 1: in their bins, pairs are no further from the table" in same.stderr
     assert "note: Associations 0: the release relates columns no better than constants" in constant.stderr
     for one in utility([(a, b, c) for a in "xy" for b in "xy" for c in "xy"] * 3, "a", "b", "c"):
         assert "a second sample of as many people would come no closer" in one.stderr

@@ -118,4 +118,3 @@ def test_they_are_said_on_screen(tmp_path):
         assert "note: sex: differs between rows of the same person for 1 person; " in said
         assert "note: born: 1 date after today" in said
     assert "note: Person ID: taken for an identifier, by its name; it repeats" in described
-    assert "smoker: unknown is a category; if it means a missing value, give --na unknown" in described
