@@ -75,10 +75,10 @@ def utility(
     result: dict[str, Any] = {"utility": value, **components, "normalized_certainty_penalty": loss, "rows": rows}
     if words := association_words(components["associations"], columns):
         echo(f"note: {words}", err=True)
-    for warning in correlation_warnings(pairs):
+    for warning in correlation_warnings(pairs or ()):
         echo(f"warning: {warning}", err=True)
     if form == "json":
-        result["rank_correlations"] = [
+        result["rank_correlations"] = pairs and [
             {"columns": one.columns, "before": one.before, "after": one.after} for one in pairs
         ]
         echo(json.dumps(result, indent=2))
@@ -86,12 +86,15 @@ def utility(
     from tabulate import tabulate
 
     lines = [[name, value] for name, value in result.items()]
-    lines += [[f"rank correlation of {one.name}", f"{one.before:.4f} before, {one.after:.4f} after"] for one in pairs]
+    lines += [
+        [f"rank correlation of {one.name}", f"{one.before:.4f} before, {one.after:.4f} after"] for one in pairs or ()
+    ]
     echo(tabulate(lines, tablefmt="plain", floatfmt=".4f", missingval="not measured"))
 
 
-_Measured = tuple[dict[str, float | None], float, int, int, "list[RankCorrelation]", tuple[str, ...]]
-"""Components, penalty, released rows, compared columns, rank correlations, and notes."""
+NO_RANKS = "rank correlations were not measured: their ranks need the whole table in memory"
+_Measured = tuple[dict[str, float | None], float, int, int, "list[RankCorrelation] | None", tuple[str, ...]]
+"""Components, penalty, released rows, compared columns, rank correlations if measured, and notes."""
 
 
 def _small(paths: list[Path], roles: Path | None, others: Path | None, seed: int, reading: dict[str, Any]) -> _Measured:
@@ -149,7 +152,7 @@ def _large(
             target = prediction_target(records.roles.sensitive, domains)
             with _about(paths[1], roles):
                 utility = large_utility(records, released, held_out, target, seed)
-            return utility.scores, utility.penalty, released.rows, len(domains), [], utility.notes
+            return utility.scores, utility.penalty, released.rows, len(domains), None, (*utility.notes, NO_RANKS)
 
 
 @contextmanager
