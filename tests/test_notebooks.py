@@ -31,8 +31,7 @@ def start_kernel(command, *, env, **options):
 def test_a_notebook_runs(path, tmp_path, monkeypatch):
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     pytest.importorskip("ipykernel")
-    launcher = pytest.importorskip("jupyter_client.launcher")
-    monkeypatch.setattr(launcher, "Popen", start_kernel)
+    monkeypatch.setattr("jupyter_client.launcher.Popen", start_kernel)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     notebook = nbformat.read(path, as_version=4)
