@@ -2,10 +2,9 @@
 
 import csv
 import io
-import subprocess
 
 import pytest
-from run_tools import COMMAND, environment, invoke
+from run_tools import invoke, tokumei
 
 pytestmark = pytest.mark.waits
 
@@ -24,8 +23,7 @@ ATTACKS = ("-a", "mine_changing:Mine", "-a", "NearestNeighbour")
 
 def play(folder, *arguments, turned):
     (folder / "mine_changing.py").write_text(ATTACK.format(turned=turned))
-    command = [*COMMAND, "run", "bank", *arguments, "--plays", "2", "-j", "2", "--quiet"]
-    subprocess.run(command, cwd=folder, env=environment(), check=True, stdout=subprocess.DEVNULL, timeout=200)
+    tokumei("run", "bank", *arguments, "--plays", "2", "-j", "2", "--quiet", cwd=folder, check=0)
 
 
 def compared(folder):
