@@ -1,8 +1,11 @@
 """The gate of a run: utility and success against bounds, and what a run remembers of itself."""
 
+import shutil
+
 import pytest
 from click.testing import CliRunner
 from comparison_tools import played
+from run_tools import invoke
 
 from leaderboard import GateBounds, Result, Store, gate_checks, recorded_runs, unmeasured_goals
 from metrics import Score
@@ -86,6 +89,19 @@ def test_bounds_that_would_let_everything_pass_are_refused(option, bound):
         GateBounds(**{option[2:].replace("-", "_"): value})
 
 
+@pytest.fixture(scope="module")
+def played_bank(tmp_path_factory):
+    """A database with one play of a scenario, which runs that are gated find complete."""
+    db = tmp_path_factory.mktemp("played") / "gate.db"
+    run_bank(db)
+    return db
+
+
+def run_bank(db, *bounds):
+    options = ("-d", "Identity", "-a", "NearestNeighbour", "--plays", 1, "-j", 1, "--db", db)
+    return invoke("run", "bank", *options, *bounds)
+
+
 @pytest.mark.parametrize(
     ("bounds", "code"),
     [
@@ -96,28 +112,13 @@ def test_bounds_that_would_let_everything_pass_are_refused(option, bound):
         (("--max-advantage", "values=0.5"), 4),
     ],
 )
-def test_a_run_is_gated_and_remembered(tmp_path, bounds, code):
-    db = tmp_path / "gate.db"
-    arguments = [
-        "run",
-        "bank",
-        "-d",
-        "Identity",
-        "-a",
-        "NearestNeighbour",
-        "--plays",
-        "1",
-        "-j",
-        "1",
-        "--db",
-        db,
-        *bounds,
-    ]
-    done = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+def test_a_run_is_gated_and_remembered(tmp_path, played_bank, bounds, code):
+    db = shutil.copy(played_bank, tmp_path)
+    done = run_bank(db, *bounds)
     assert done.exit_code == code, done.stderr
     assert ("gate: bank" in done.stderr) == (code == 1)
     assert ("gate: no attack on values was measured" in done.stderr) == (code == 4)
     with Store(db) as store:
-        (run,) = recorded_runs(store)
+        _, run = recorded_runs(store)
     assert run.about["scenarios"] == ["bank"]
     assert {"version", "revision", "machine", "packages"} <= set(run.about)

@@ -27,11 +27,21 @@ def folder(tmp_path):
 @pytest.fixture
 def few_settings(monkeypatch):
     """A portfolio of few families, and few plays that confirm a choice among them."""
-    monkeypatch.setattr("scenarios.choosing.choice.MOST_FRESH", 8)
+    keep_families(monkeypatch, FEW)
+
+
+@pytest.fixture
+def two_families(monkeypatch):
+    """The same of the original and one family, for tests that play to the end."""
+    keep_families(monkeypatch, {"Identity", "Mondrian"})
+
+
+def keep_families(monkeypatch, kept):
+    monkeypatch.setattr("scenarios.choosing.choice.MOST_FRESH", 4)
 
     def few(path):
         tables = scenario_tables(path)
-        return tables | {"defense": [one for one in tables["defense"] if one["use"] in FEW]}
+        return tables | {"defense": [one for one in tables["defense"] if one["use"] in kept]}
 
     monkeypatch.setattr(portfolio, "scenario_tables", few)
 
@@ -45,7 +55,7 @@ def tables(done):
     return {table["title"]: table for table in json.loads(done.stdout)}
 
 
-@pytest.mark.usefixtures("few_settings")
+@pytest.mark.usefixtures("two_families")
 def test_a_choice_ends_with_confirmed_settings_and_their_commands(folder):
     check_choice(folder)
 
@@ -111,7 +121,7 @@ def test_only_real_rows_are_chosen_if_they_are_asked_for(folder):
     assert "PrivateMarginals" not in done.stdout + done.stderr
 
 
-@pytest.mark.usefixtures("few_settings")
+@pytest.mark.usefixtures("two_families")
 def test_only_the_named_goal_counts_and_commands_stay_in_one_line(folder):
     long_name = folder / ("a table with a long name " * 3 + ".csv")
     (folder / "people.csv").rename(long_name)

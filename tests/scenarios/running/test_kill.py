@@ -18,7 +18,7 @@ name = "small"
 dataset = "bank"
 columns = ["age", "job", "marital", "education", "balance", "housing", "y"]
 game = { use = "CandidateFile", originals = 20, candidates = 40 }
-plays = 12
+plays = 6
 seed = 5
 
 [[defense]]
@@ -43,7 +43,7 @@ class Forks(NearestNeighbour):
             os._exit(0)
         return super().run(release, knowledge, rng)
 """
-TOTAL = 12 * 2 * 3
+TOTAL = 6 * 2 * 3
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ def test_killed_at_fifty_random_moments(tmp_path, uninterrupted):
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.long)])
 def test_a_run_that_is_asked_to_end_says_what_it_has(tmp_path, number):
     _prepare(tmp_path)
-    (tmp_path / "small.toml").write_text(SCENARIO.replace("plays = 12", "plays = 4000"))
+    (tmp_path / "small.toml").write_text(SCENARIO.replace("plays = 6", "plays = 4000"))
     process = start_in(tmp_path)
     read_until(process, "first board")
     # The first board may come after half a play; the others follow within seconds.
