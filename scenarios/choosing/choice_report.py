@@ -184,7 +184,9 @@ def verdict(choice: Choice, bound: float, only: Sequence[str] = ()) -> str:
         return f"{within}; the most useful is {best}{useless}"
     none = f"none of {', '.join(only)} meets" if only else "none meets"
     if choice.finalists:
-        more = "; more time (--budget) means more plays" if choice.ended_early else ""
+        # Plays do not change the classes of the whole table.
+        helps = choice.ended_early and not all(one.refused for one in choice.finalists)
+        more = "; more time (--budget) means more plays" if helps else ""
         return f"{none} the bound {exact(bound)} for sure{_nearest(choice)}{more}"
     early = "; the budget ended the choice early, and --budget gives more" if choice.ended_early else ""
     return f"{none} the bound {exact(bound)}{_nearest(choice)}{early}"
