@@ -14,14 +14,14 @@ from defenses import Identity
 
 class Dies(Identity):
     def apply(self, records, rng):
-        os._exit(0)
+        os._exit(9)
 """
 
 
 def test_a_method_that_ends_the_process_fails_its_check_in_words(tmp_path):
     (tmp_path / "dies_at_once.py").write_text(DIES)
     done = tokumei_here("check", "dies_at_once:Dies", cwd=tmp_path, check=1)
-    assert "FAILED  releases an ordinary table: SystemExit: os._exit(0) (dies_at_once.py, line 8)" in done.stdout
+    assert "FAILED  releases an ordinary table: SystemExit: os._exit(9) (dies_at_once.py, line 8)" in done.stdout
 
 
 def test_only_this_process_raises():
