@@ -11,7 +11,7 @@ from leaderboard.exposure import Exposure, exposures
 from leaderboard.result import Result, canonical
 from leaderboard.store import Store
 from scenarios.choosing.confirmation import confirmed_bounds
-from scenarios.choosing.halving import ROUNDS, Round, finalists, fresh_plays, survivors
+from scenarios.choosing.halving import ROUNDS, Round, finalists, fresh_plays, never, survivors
 from scenarios.choosing.portfolio import Portfolio
 from scenarios.running.display import Display
 from scenarios.running.plan import NamedMethod, Plan
@@ -31,6 +31,8 @@ CHEAP = (
     "NearestRowLinkability",
 )
 """Attacks of the first rounds: at least one of each goal."""
+BASELINE = "Constant"
+"""Reference of utility 0, which is measured in the first round and never recommended."""
 CHOOSING = 0.6
 """Share of the time budget for choosing; the rest is for fresh plays."""
 MOST_FRESH = 40
@@ -52,12 +54,20 @@ class Finalist:
     confirmed : bool
         Whether `upper` is within the bound and nothing failed. Some finalist is confirmed wrongly with probability at
         most `scenarios.choosing.confirmation.ERROR`.
+    refused : bool
+        Whether a report on a release of the whole table would call its classes above the bound.
     """
 
     entry: NamedMethod
     exposure: Exposure | None
     upper: float | None
     confirmed: bool
+    refused: bool = False
+
+    @property
+    def meets(self) -> bool:
+        """Whether it keeps within the bound, in fresh plays and in the classes of the whole table."""
+        return self.confirmed and not self.refused
 
 
 @dataclass(frozen=True)
@@ -67,7 +77,7 @@ class Choice:
     Attributes
     ----------
     finalists : tuple of Finalist
-        The best settings; confirmed ones first, in descending order of utility.
+        The best settings; those that meet the bound first, in descending order of utility.
     measured : tuple of Exposure
         All settings as they were measured while choosing. Bounds hold for each setting alone, and the best of many
         looks better than it is.
@@ -104,6 +114,8 @@ class Chooser:
         Shows the progress.
     budget : float
         Seconds that the choice may take. More time means more rounds and more fresh plays.
+    refused : callable
+        Whether a report on the whole table would refuse a setting, whatever its plays show.
     clock : callable
         Returns the time in seconds.
     """
@@ -114,6 +126,7 @@ class Chooser:
     backend: Backend
     display: Display
     budget: float
+    refused: Callable[[NamedMethod], bool] = lambda entry: False
     clock: Callable[[], float] = time.monotonic
     ended_early: bool = field(default=False, init=False)
     interrupted: int = field(default=0, init=False)
@@ -126,11 +139,17 @@ class Chooser:
         fresh = {_key(exposure): exposure for exposure in exposures(results)}
         uppers = confirmed_bounds(results, max(1, len(best)))
         ranked = [
-            Finalist(entry, fresh.get(key), uppers.get(key), self._confirmed(fresh.get(key), uppers.get(key)))
+            Finalist(
+                entry,
+                fresh.get(key),
+                uppers.get(key),
+                self._confirmed(fresh.get(key), uppers.get(key)),
+                self.refused(entry),
+            )
             for entry in self._entries(best)
             for key in [_identity(entry)]
         ]
-        ranked.sort(key=lambda one: (not one.confirmed, -_utility(one.exposure)))
+        ranked.sort(key=lambda one: (not one.meets, one.refused, -_utility(one.exposure)))
         return Choice(tuple(ranked), measured, count, self.ended_early, self.interrupted)
 
     def _rounds(self, rounds: Sequence[Round], deadline: float) -> tuple[tuple[Exposure, ...], list[Exposure], int]:
@@ -139,7 +158,10 @@ class Chooser:
         last, plays = list(self.portfolio.plan.defenses), 1
         for number, one in enumerate(rounds, start=1):
             if measured:
-                last = self._entries(survivors(_among(measured, last), self.bound, one.settings))
+                contenders = [entry for entry in last if entry.name != BASELINE]
+                # A release of the whole table may take long: only settings that came far are released.
+                refused = self._refused(deadline) if one.every_attack else never
+                last = self._entries(survivors(_among(measured, contenders), self.bound, one.settings, refused))
             attacks = tuple(a for a in self.portfolio.plan.attacks if one.every_attack or a.name in CHEAP)
             plan = replace(self.portfolio.plan, defenses=tuple(last), attacks=attacks, plays=one.plays)
             self.display.say(f"round {number} of {len(rounds)}: {len(last)} settings, {len(attacks)} attacks")
@@ -148,7 +170,18 @@ class Chooser:
             measured |= {_key(exposure): exposure for exposure in exposures(played)}
             if self.ended_early or self.interrupted:
                 break
-        return tuple(measured.values()), finalists(_among(measured, last), self.bound), plays
+        best = finalists(
+            _among(measured, [entry for entry in last if entry.name != BASELINE]), self.bound, self._refused(deadline)
+        )
+        return tuple(measured.values()), best, plays
+
+    def _refused(self, deadline: float) -> Callable[[Exposure], bool]:
+        """Whether a report would refuse a setting; after the deadline no further one is released to see it."""
+
+        def refused(exposure: Exposure) -> bool:
+            return self.clock() < deadline and self.refused(*self._entries([exposure]))
+
+        return refused
 
     def _confirmed(self, exposure: Exposure | None, upper: float | None) -> bool:
         """Whether fresh plays keep within the bound, and nothing of them failed."""

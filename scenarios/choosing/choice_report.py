@@ -16,10 +16,11 @@ from leaderboard.promise_table import promise_tables
 from leaderboard.promises import Promise
 from leaderboard.report import Section, Table, Value
 from leaderboard.result import label
-from scenarios.choosing.choice import Choice, Finalist
+from scenarios.choosing.choice import BASELINE, Choice, Finalist
 from scenarios.choosing.confirmation import ERROR
 from scenarios.choosing.halving import front
 from scenarios.choosing.kinds import SYNTHETIC, is_of
+from scenarios.choosing.whole_table import Effect
 from scenarios.running.plan import NamedMethod
 
 COMMANDS = "Commands"
@@ -32,6 +33,8 @@ HELD_BACK = (
     "people who are not in the table, such as those whom `tokumei split` held back; files of --truth are as secret as "
     "the table"
 )
+NO = "no: classes"
+"""What the table says of a setting whose classes a report would refuse."""
 _DIFFERENCE = (
     "`tokumei report` judges one release of the whole file by one control group. It may find more or less than these "
     "plays, and it decides about that release."
@@ -95,10 +98,9 @@ def choice_sections(
     bound: float,
     people: int,
     source: Source,
-    costs: Mapping[str, Mapping[str, str]],
     promises: Sequence[Promise] = (),
     only: Sequence[str] = (),
-    classes: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
+    effects: Mapping[str, Effect] = MappingProxyType({}),
 ) -> list[Section]:
     """Sections of the report.
 
@@ -112,32 +114,30 @@ def choice_sections(
         Number of people in a release.
     source : Source
         The files.
-    costs : mapping of str to mapping
-        What each finalist costs, by its label and by column.
     promises : sequence of Promise
         What each finalist promises on the whole table.
     only : sequence of str
         Kinds of settings that were asked for; all if there is none.
-    classes : mapping of str to mapping
-        Risks of the classes of people alike in a release of the whole table, by the finalist's label and by title.
+    effects : mapping of str to Effect
+        What a release of the whole table does, by the finalist's label.
     """
     best = _best(choice, bound, people, only)
     covered = [Section("Promises", tables=tuple(tables)) for tables in promise_tables(promises).values()]
     return [
         best,
         *covered,
-        *_classes(bound, classes),
+        *_classes(bound, effects),
         *_commands(choice, bound, source),
-        *_costs(choice.finalists, costs),
+        *_costs(choice.finalists, effects),
         *_front(choice, bound),
     ]
 
 
-def class_warnings(bound: float, classes: Mapping[str, Mapping[str, float]]) -> list[str]:
+def class_warnings(bound: float, effects: Mapping[str, Effect]) -> list[str]:
     """One sentence for each finalist whose classes say more than the bound, which the attacks need not show."""
     above = {
-        name: [f"{title[0].lower()}{title[1:]}, {number(risk)}" for title, risk in risks.items() if risk > bound]
-        for name, risks in classes.items()
+        name: [f"{title[0].lower()}{title[1:]}, {number(risk)}" for title, risk in effect.above(bound).items()]
+        for name, effect in effects.items()
     }
     return [
         f"{name}: `tokumei report` will find more than {exact(bound)} in classes of the whole table: {'; '.join(of)}"
@@ -146,36 +146,47 @@ def class_warnings(bound: float, classes: Mapping[str, Mapping[str, float]]) -> 
     ]
 
 
-def _classes(bound: float, classes: Mapping[str, Mapping[str, float]]) -> list[Section]:
+def hidden_warnings(effects: Mapping[str, Effect]) -> list[str]:
+    """One sentence for each finalist and column that differs inside its public bins, which utility does not see."""
+    return [f"{name}: {warning}" for name, effect in effects.items() for warning in effect.hidden]
+
+
+def _classes(bound: float, effects: Mapping[str, Effect]) -> list[Section]:
     """Risks that are counted in the classes of a release."""
-    rows = [(name, title, risk) for name, risks in classes.items() for title, risk in risks.items()]
+    rows = [(name, title, risk) for name, effect in effects.items() for title, risk in effect.classes.items()]
     if not rows:
         return []
     note = "Counted in one release of the whole table, as `tokumei report` counts them. The plays do not test them."
     table = Table("Classes of people alike in the whole table", ("setting", "finding", "risk"), rows, 2, note)
-    return [Section("Classes", tuple(f"{one}." for one in class_warnings(bound, classes)), (table,))]
+    return [Section("Classes", tuple(f"{one}." for one in class_warnings(bound, effects)), (table,))]
 
 
 def commands(choice: Choice, bound: float, source: Source) -> list[tuple[str, str, str]]:
-    """Label of each finalist, the command that releases the whole table by it, and the one that reports on it."""
+    """Label of each finalist, the command that releases the whole table by it, and the one that reports on it.
+
+    Finalists whose classes a report would refuse have none.
+    """
+    offered = [one.entry for one in choice.finalists if not one.refused]
     return [
-        (_label(one.entry), source.defend(one.entry, number), source.report(one.entry, number, bound))
-        for number, one in enumerate(choice.finalists, start=1)
+        (_label(entry), source.defend(entry, number), source.report(entry, number, bound))
+        for number, entry in enumerate(offered, start=1)
     ]
 
 
 def verdict(choice: Choice, bound: float, only: Sequence[str] = ()) -> str:
     """The outcome in one sentence."""
-    confirmed = [one for one in choice.finalists if one.confirmed]
-    if confirmed:
-        best = _label(confirmed[0].entry)
-        kept = _utility(confirmed[0].exposure)
+    meeting = [one for one in choice.finalists if one.meets]
+    if meeting:
+        best = _label(meeting[0].entry)
+        kept = _utility(meeting[0].exposure)
         useless = f", but it keeps nearly nothing (utility {number(kept)})" if kept < USELESS else ""
-        within = f"{len(confirmed)} of {len(choice.finalists)} finalists keep within {exact(bound)}"
+        within = f"{len(meeting)} of {len(choice.finalists)} finalists keep within {exact(bound)}"
         return f"{within}; the most useful is {best}{useless}"
     none = f"none of {', '.join(only)} meets" if only else "none meets"
     if choice.finalists:
-        more = "; more time (--budget) means more plays" if choice.ended_early else ""
+        # Plays do not change the classes of the whole table.
+        helps = choice.ended_early and not all(one.refused for one in choice.finalists)
+        more = "; more time (--budget) means more plays" if helps else ""
         return f"{none} the bound {exact(bound)} for sure{_nearest(choice)}{more}"
     early = "; the budget ended the choice early, and --budget gives more" if choice.ended_early else ""
     return f"{none} the bound {exact(bound)}{_nearest(choice)}{early}"
@@ -183,11 +194,12 @@ def verdict(choice: Choice, bound: float, only: Sequence[str] = ()) -> str:
 
 def _nearest(choice: Choice) -> str:
     """The useful setting of the smallest upper bound, in words; fresh plays count more than those of the choice."""
-    fresh = [(one.upper, _label(one.entry)) for one in choice.finalists if one.upper is not None]
+    fresh = [(one.refused, one.upper, _label(one.entry)) for one in choice.finalists if one.upper is not None]
     if fresh:
-        upper, name = min(fresh)
-        return f"; the nearest is {name}, at most {number(upper)}"
-    useful = [one for one in front(choice.measured) if _utility(one) >= USELESS]
+        refused, upper, name = min(fresh)
+        classes = " in plays, but its classes in the whole table say more" if refused else ""
+        return f"; the nearest is {name}, at most {number(upper)}{classes}"
+    useful = [one for one in front(choice.measured) if _utility(one) >= USELESS and one.defense != BASELINE]
     if not useful:
         return ""
     return f"; the nearest useful one is {_name(useful[0])}, at most {number(_upper(useful[0]))} while choosing"
@@ -201,6 +213,8 @@ def _best(choice: Choice, bound: float, people: int, only: Sequence[str]) -> Sec
         f"All numbers are of {choice.plays} fresh plays, each with {people:,} released people. The probability that a "
         f"setting is said to meet the bound and does not is at most {exact(ERROR)}. {_DIFFERENCE}"
     )
+    if any(one.refused for one in choice.finalists):
+        note += f" {NO}: a class of the whole table says more than the bound, so the report will say so, too."
     tables = (Table(f"Best settings within {exact(bound)}", columns, rows, digits=3, note=note),) if rows else ()
     says = verdict(choice, bound, only)
     return Section("Choice", (f"{says[0].upper()}{says[1:]}.",), tables)
@@ -219,11 +233,11 @@ def _row(one: Finalist) -> list[Value]:
     exposure = one.exposure
     rows = "synthetic" if is_of(one.entry, SYNTHETIC) else "of people"
     if exposure is None or exposure.utility is None or exposure.overall is None:
-        return [_label(one.entry), "not played", rows, "", None, "", "", None, None]
+        return [_label(one.entry), NO if one.refused else "not played", rows, "", None, "", "", None, None]
     worst = exposure.overall
     return [
         _label(one.entry),
-        "yes" if one.confirmed else "not for sure",
+        NO if one.refused else "yes" if one.meets else "not for sure",
         rows,
         exposure.guarantee,
         exposure.utility.value,
@@ -234,19 +248,15 @@ def _row(one: Finalist) -> list[Value]:
     ]
 
 
-def _costs(finalists: Sequence[Finalist], costs: Mapping[str, Mapping[str, str]]) -> list[Section]:
+def _costs(finalists: Sequence[Finalist], effects: Mapping[str, Effect]) -> list[Section]:
     """What each finalist does to each column of the whole table."""
-    shown = [_label(one.entry) for one in finalists if _label(one.entry) in costs]
+    shown = [_label(one.entry) for one in finalists if _label(one.entry) in effects]
     if not shown:
         return []
-    columns = list(costs[shown[0]])
-    rows = [[column, *(costs[name].get(column, "left out") for name in shown)] for column in columns]
-    return [
-        Section(
-            "Costs",
-            tables=(Table("What each setting does to the columns of the whole table", ("column", *shown), rows),),
-        )
-    ]
+    columns = list(effects[shown[0]].costs)
+    rows = [[column, *(effects[name].costs.get(column, "left out") for name in shown)] for column in columns]
+    table = Table("What each setting does to the columns of the whole table", ("column", *shown), rows)
+    return [Section("Costs", tuple(f"{one}." for one in hidden_warnings(effects)), (table,))]
 
 
 def _front(choice: Choice, bound: float) -> list[Section]:

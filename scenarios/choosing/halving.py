@@ -7,7 +7,7 @@ bandits). A setting is dropped if its advantage is clearly above the bound, or i
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,7 +48,14 @@ def clearly_over(exposure: Exposure, bound: float) -> bool:
     return worst is not None and 2 * worst.advantage - worst.upper > bound
 
 
-def survivors(exposures: Sequence[Exposure], bound: float, count: int) -> list[Exposure]:
+def never(exposure: Exposure) -> bool:
+    """Refuse no setting."""
+    return False
+
+
+def survivors(
+    exposures: Sequence[Exposure], bound: float, count: int, refused: Callable[[Exposure], bool] = never
+) -> list[Exposure]:
     """Settings that are played on: the most useful ones that may meet the bound, and the safest one.
 
     Parameters
@@ -59,6 +66,8 @@ def survivors(exposures: Sequence[Exposure], bound: float, count: int) -> list[E
         Bound of the worst advantage.
     count : int
         Most settings to return; the safest one is among them.
+    refused : callable
+        Whether a report would refuse a setting whatever its plays show. Such settings only fill places that are left.
 
     Returns
     -------
@@ -71,18 +80,24 @@ def survivors(exposures: Sequence[Exposure], bound: float, count: int) -> list[E
     if not measured:
         return []
     by_utility = sorted(measured, key=_usefulness)
-    safe = [one for one in by_utility if meets(one, bound)]
+    possible = sorted((one for one in by_utility if not clearly_over(one, bound)), key=refused)
+    safe = [one for one in possible if meets(one, bound)]
     safest = safe[0] if safe else min(measured, key=_upper)
-    possible = [one for one in by_utility if one is not safest and not clearly_over(one, bound)]
-    return sorted([safest, *possible[: count - 1]], key=_usefulness)
+    others = [one for one in possible if one is not safest]
+    return sorted([safest, *others[: count - 1]], key=_usefulness)
 
 
-def finalists(exposures: Sequence[Exposure], bound: float) -> list[Exposure]:
-    """The most useful settings whose measured advantage is within the bound, at most `FINALISTS`."""
+def finalists(
+    exposures: Sequence[Exposure], bound: float, refused: Callable[[Exposure], bool] = never
+) -> list[Exposure]:
+    """The most useful settings whose measured advantage is within the bound, at most `FINALISTS`.
+
+    Settings that a report would refuse only fill places that are left.
+    """
     within = [
         one for one in survivors(exposures, bound, len(exposures)) if one.overall and one.overall.advantage < bound
     ]
-    return within[:FINALISTS]
+    return sorted(within, key=refused)[:FINALISTS]
 
 
 def fresh_plays(chosen: Sequence[Exposure], plays: int, bound: float, most: int) -> int:

@@ -26,16 +26,18 @@ def check(name: str) -> None:
     from attacks.base.attack import Attack
     from scenarios.conformance.findings import findings
     from scenarios.conformance.given_parameters import class_of
+    from scenarios.conformance.raised_exits import raised_exits
     from scenarios.conformance.suite import checks
     from scenarios.methods import build, find
     from scenarios.written_methods import written_method
 
-    with bad_input():
+    with raised_exits(), bad_input():
         table = written_method(name, "defenses", "attacks")
         method = find(table["use"], "defenses", "attacks")
         if len(table) > 1:
             method = class_of(build(table, "attacks" if issubclass(method, Attack) else "defenses"))
-    found = findings(checks(method), lambda title: echo(f"ok      {title}"))
+    with raised_exits():
+        found = findings(checks(method), lambda title: echo(f"ok      {title}"))
     for warning in found.warned:
         echo(f"warning {warning}", err=True)
     for reason, titles in found.failures.items():

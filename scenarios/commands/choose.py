@@ -26,9 +26,7 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from scenarios.choosing.choice import Choice
     from scenarios.choosing.portfolio import Portfolio
-    from scenarios.tables.dataset import Dataset
 
 EPILOG = """\b
 Examples:
@@ -110,12 +108,14 @@ def choose(
 
     Every play draws people from the table, releases some of them, and attacks the release. A portfolio of settings is
     played in rounds: cheap attacks on all settings first, every attack on the best ones. The three best are then played
-    on people drawn anew, so that the choice does not flatter them.
+    on people drawn anew, so that the choice does not flatter them. A setting meets the bound if all attacks keep
+    within it, and the classes of people alike in a release of the whole table do, too, which `tokumei report` counts.
 
     Results are stored: the same command goes on where it was interrupted. Exit code 1 says that no setting is sure to
     meet the bound.
     """
     from leaderboard.number_text import exact
+    from leaderboard.result import label
     from leaderboard.store import Store
     from scenarios.choosing.choice import Chooser
     from scenarios.choosing.choice_report import (
@@ -126,14 +126,17 @@ def choose(
         choice_sections,
         class_warnings,
         commands,
+        hidden_warnings,
         verdict,
     )
     from scenarios.choosing.portfolio import read_portfolio
+    from scenarios.choosing.whole_table import WholeTable
     from scenarios.running.column_roles import promise_on
     from scenarios.running.display import Display
     from scenarios.running.fork_server import start_server
     from scenarios.running.interrupts import signal_of, terminable
     from scenarios.running.local import LocalProcesses, cores
+    from scenarios.tables.coarse_bins import coarse_bin_warnings
     from scenarios.tables.dataset import load_table
 
     display = Display(quiet=quiet)
@@ -147,9 +150,13 @@ def choose(
         display.say(f"note: {note}")
     if dataset.undecided:
         display.say(f"warning: roles that nobody has decided yet: {', '.join(dataset.undecided)}")
+    for warning in coarse_bin_warnings(dataset):
+        display.say(f"warning: {warning}")
     display.say(_in_words(portfolio, len(dataset.records), budget))
     with bad_input(), Store(db) as store:
-        chooser = Chooser(portfolio, bound, store, LocalProcesses(jobs or cores()), display, budget)
+        asked = dataset.records.sensitive if not goals or "attributes" in goals else ()
+        whole = WholeTable(dataset, asked, bound, seed)
+        chooser = Chooser(portfolio, bound, store, LocalProcesses(jobs or cores()), display, budget, whole.refused)
         try:
             with terminable():
                 choice = chooser.choose()
@@ -161,8 +168,8 @@ def choose(
         sys.exit(SIGNALLED + interrupted)
     source = Source(table, roles)
     promises = [promise_on(dataset, one.entry, one.entry.method.guarantee(dataset.records)) for one in choice.finalists]
-    costs, classes = _whole_table(choice, dataset, goals, bound, seed)
-    sections = choice_sections(choice, bound, portfolio.people, source, costs, promises, only, classes)
+    effects = {label(one.entry.name, one.entry.parameters): whole.effect(one.entry) for one in choice.finalists}
+    sections = choice_sections(choice, bound, portfolio.people, source, promises, only, effects)
     about = {
         "table": dataset.name,
         "bound": exact(bound),
@@ -178,12 +185,12 @@ def choose(
     if form == "table":
         for name, *lines in commands(choice, bound, source):
             echo("\n".join([f"# {name}", *lines]))
-        if choice.finalists:
+        if any(not one.refused for one in choice.finalists):
             echo(f"# {CONTROL}: {HELD_BACK}")
-    for warning in class_warnings(bound, classes):
+    for warning in (*class_warnings(bound, effects), *hidden_warnings(effects)):
         echo(f"warning: {warning}", err=True)
     echo(f"{table}: {verdict(choice, bound, only)}", err=True)
-    sys.exit(0 if any(one.confirmed for one in choice.finalists) else GATE_FAILED)
+    sys.exit(0 if any(one.meets for one in choice.finalists) else GATE_FAILED)
 
 
 def _in_words(portfolio: Portfolio, rows: int, budget: float) -> str:
@@ -192,29 +199,3 @@ def _in_words(portfolio: Portfolio, rows: int, budget: float) -> str:
     counts = f"{len(portfolio.plan.defenses)} settings, {len(portfolio.plan.attacks)} attacks"
     people = f"each play releases {portfolio.people} of {rows} people beside {game.others} others"  # type: ignore[attr-defined]
     return f"{counts}; {people}; about {budget:.0f} s, longer if one play of each stage takes longer"
-
-
-def _whole_table(
-    choice: Choice, dataset: Dataset, goals: tuple[str, ...], bound: float, seed: int
-) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, float]]]:
-    """What a release of the whole table by each finalist costs by column, and the risks of its classes."""
-    import numpy as np
-
-    from leaderboard.result import label
-    from scenarios.choosing.column_costs import column_costs
-    from scenarios.choosing.kinds import REAL_ROWS, is_of
-    from scenarios.reporting.findings import class_findings
-
-    records = dataset.records
-    asked = records.sensitive if not goals or "attributes" in goals else ()
-    costs, classes = {}, {}
-    for one in choice.finalists:
-        name = label(one.entry.name, one.entry.parameters)
-        release = one.entry.method.apply(records, np.random.default_rng(seed))
-        costs[name] = column_costs(records, release, dataset.written.date_units)
-        released = [column for column in records.quasi_identifiers if column in release.frame]
-        if released and len(release.frame) and is_of(one.entry, REAL_ROWS):
-            sensitive = {column: records.domain(column) for column in asked if column in release.frame}
-            findings = class_findings(release.frame, released, sensitive, bound, counts=True)
-            classes[name] = {finding.title: finding.value for finding in findings}
-    return costs, classes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import click
 from scenarios.commands.common import bad_input, echo, engine_options, memory_option, reading_options, roles_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from scenarios.reporting.rank_correlations import RankCorrelation
 
@@ -155,11 +154,9 @@ def _large(
             return utility.scores, utility.penalty, released.rows, len(domains), None, (*utility.notes, NO_RANKS)
 
 
-@contextmanager
-def _about(released: Path, roles: Path | None) -> Iterator[None]:
+def _about(released: Path, roles: Path | None) -> AbstractContextManager[None]:
     """Name the release in complaints about its cells."""
-    try:
-        yield
-    except ValueError as error:
-        hint = "; labels of a hierarchy need --roles, which declares it" if roles is None else ""
-        raise ValueError(f"{released}: {error}{hint}") from None
+    from scenarios.tables.file_rows import rows_from_one
+
+    hint = "; labels of a hierarchy need --roles, which declares it" if roles is None else ""
+    return rows_from_one(f"{released}: ", hint)

@@ -13,8 +13,8 @@ from scenarios.experiments.pram_limits import ColumnLimits, ProtocolMeasures
 from scenarios.experiments.pram_privacy import AuditedForm, DistinguishingAudits, MatrixReading, PkPlays
 from scenarios.experiments.pram_releases import CaseLevel, CaseResult
 
-METHODS = ("retention-replacement", "optimal")
-MEASURES = ("ave", "opt", "min", "max")
+METHODS = ("retention-replacement", "optimum")
+MEASURES = ("mean release", "expected release", "smallest", "largest")
 
 Row = tuple[Value, ...]
 
@@ -58,12 +58,12 @@ def case_section(result: CaseResult, axis: tuple[str, str], mean_at: int | None 
                 f"Distance of the released histogram from the original, {counted(result.plays, 'release')}",
                 columns,
                 [row for level in result.levels for row in _distance_rows(case, level)],
-                note="ave: of the mean of all releases; opt: of the expected release; min and max: of the nearest "
-                f"and the farthest release. Published: 100 releases each.{rebuilt}",
+                note="Mean release: the mean of all releases. Expected release: their expectation. Smallest and "
+                f"largest are those of single releases. Published: 100 releases each.{rebuilt}",
             ),
             Table(
                 "Matrices",
-                ("k asked for", "epsilon allowed", "epsilon of the optimal matrix", "its exact k"),
+                ("k asked for", "epsilon allowed", "epsilon of the optimum", "its exact k"),
                 [(level.k, level.epsilon_allowed, level.epsilon, level.exact_k) for level in result.levels],
                 digits=4,
             ),

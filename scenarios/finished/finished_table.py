@@ -12,6 +12,7 @@ import pandas as pd
 from metrics.cells import SUPPRESSED, CategoricalCells, NumericCells, named_categories, read_cells
 from metrics.domains import CategoricalDomain, Domain
 from scenarios.finished.evaluation_setting import EvaluationSetting
+from scenarios.tables.file_rows import rows_from_one
 from scenarios.tables.released import refuse_identifiers, text_frame
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
@@ -103,10 +104,8 @@ def read_finished(name: str, data: bytes, setting: EvaluationSetting) -> Finishe
         if unknown:
             notes.append(f"{column}: {unknown} released categories that no record has")
         _check_size(name, column, frame[column], extended[column])
-        try:
+        with rows_from_one(f"{name}: "):
             cells[column] = read_cells(frame[column], extended[column])
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
     notes += _recognized(cells)
     if len(frame) != len(records):
         notes.append(f"{len(frame)} rows were released, and the original table has {len(records)}")

@@ -18,6 +18,7 @@ from metrics.domains import Domain, NumericDomain
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.declared import declared_domain
 from scenarios.tables.declared_roles import read_roles
+from scenarios.tables.file_rows import rows_from_one
 from scenarios.tables.inference import inferred_domain
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
@@ -120,10 +121,8 @@ def _unexplained(name: str, cells: pd.Series[Any], domain: Domain) -> list[str]:
     """
     hint = "labels of a hierarchy need --roles, which declares it"
     if isinstance(domain, NumericDomain):
-        try:
+        with rows_from_one("released ", f"; {hint}"):
             read_cells(cells, domain)
-        except ValueError as error:
-            raise ValueError(f"released {error}; {hint}") from None
         return []
     unknown = len(named_categories(cells) - set(domain.categories))
     return [f"{name}: {unknown} released categories are those of no candidate; {hint}"] if unknown else []

@@ -17,7 +17,7 @@ from scenarios.tables.date_form import DateForm
 from scenarios.tables.date_format import ISO
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.doubtful_values import doubtful_values
-from scenarios.tables.number_forms import MISSING
+from scenarios.tables.doubtful_words import doubtful_words
 from scenarios.tables.roles import CategoryColumn, Roles
 from scenarios.tables.roles_file import HEADER, roles_text
 from scenarios.tables.suggestions import (
@@ -152,7 +152,9 @@ def described_table(
     repeated = [name for name, suggestion in suggestions.items() if suggestion.reason == BY_NAME_REPEATED]
     person = declared.person or next(iter(repeated), None)
     quasi_identifiers = described.quasi_identifiers or []
-    notes += doubtful_values(table_rows.frame, dates, person, quasi_identifiers, described.sensitive)
+    notes += doubtful_values(
+        table_rows.frame, dates, person, quasi_identifiers, described.sensitive, described.identifiers
+    )
     hidden = {*described.identifiers}
     forms = {name: (domains.get(name), dates.get(name)) for name in columns}
     new_domains = {name: domains[name] for name in inferred if name not in hidden}
@@ -254,15 +256,8 @@ def _with_layout(table: TextTable, declared: Roles) -> tuple[dict[str, TextColum
     if layout.get("separator") == ",":
         del layout["separator"]
     notes = list(table.notes)
-    doubtful: dict[str, list[str]] = {}
-    for name, column in table.columns.items():
-        texts = {text.strip() for text in column.texts.to_pylist()} if name not in declared.columns else set()
-        for text in texts & {*MISSING}:
-            doubtful.setdefault(text, []).append(name)
-    notes += [
-        f"{', '.join(names)}: {text} is a category; if it means a missing value, give --na {text}"
-        for text, names in sorted(doubtful.items())
-    ]
+    texts = {name: column.texts.to_pylist() for name, column in table.columns.items() if name not in declared.columns}
+    notes += doubtful_words(texts)
     for name, column in table.columns.items():
         if name not in declared.columns and (spellings := _spellings(column)):
             words = "category differs" if spellings == 1 else "categories differ"
@@ -272,7 +267,8 @@ def _with_layout(table: TextTable, declared: Roles) -> tuple[dict[str, TextColum
                 "the same, make them one in the table"
             )
     if "na" in layout:
-        layout["na"] = [*declared.na, *(text for text in layout["na"] if text not in doubtful)]
+        categories = {text.strip() for of in texts.values() for text in of}
+        layout["na"] = [*declared.na, *(text for text in layout["na"] if text not in categories)]
     described = declared.model_copy(update={key: value for key, value in layout.items() if value})
     return table.columns, notes, described
 

@@ -11,6 +11,7 @@ from scenarios.tables.changing_traits import changing_traits
 from scenarios.tables.date_form import DateForm
 from scenarios.tables.doubtful_dates import doubtful_dates
 from scenarios.tables.doubtful_numbers import doubtful_numbers
+from scenarios.tables.repeated_days import repeated_days
 from scenarios.tables.telling_columns import telling_columns
 
 
@@ -20,8 +21,9 @@ def doubtful_values(
     person: str | None,
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],
+    identifiers: Sequence[str],
 ) -> list[str]:
-    """Notes on impossible dates, numbers of nines, traits that change, and columns that tell a sensitive value.
+    """Notes on impossible dates, nines, people twice a day, traits that change, and columns that tell sensitive values.
 
     Parameters
     ----------
@@ -31,12 +33,13 @@ def doubtful_values(
         Columns of dates.
     person : str or None
         Column that names the person of each row.
-    quasi_identifiers, sensitive : sequence of str
+    quasi_identifiers, sensitive, identifiers : sequence of str
         Columns with these roles.
     """
     return [
         *doubtful_dates(frame, dates, datetime.now(UTC).date()),
         *doubtful_numbers(frame, dates),
+        *repeated_days(frame, dates, list(dict.fromkeys([*identifiers, *([] if person is None else [person])]))),
         *changing_traits(frame, person),
         *telling_columns(frame, quasi_identifiers, sensitive),
     ]

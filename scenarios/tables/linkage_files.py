@@ -114,8 +114,8 @@ def read_truth(path: Path, rows: int, candidates: int) -> Integers:
         wrong = ~((positions >= lowest) & (positions < count) & (positions == np.floor(positions)))
         if wrong.any():
             raise ValueError(
-                f"{path}, row {int(wrong.argmax())}: {name} must be an integer in {lowest}..{count - 1}; "
-                "records are counted as in the candidates' file"
+                f"{path}, row {int(wrong.argmax()) + 1}: {name} must be an integer in {lowest}..{count - 1}; "
+                "released rows and records are counted from 0 in this column"
             )
     if np.unique(row).size < row.size:
         raise ValueError(f"{path}: a released row stands twice")

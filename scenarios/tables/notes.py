@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
+from metrics.domains import CategoricalDomain
 from scenarios.tables.coarse_bins import coarse_bin_warnings
 from scenarios.tables.column_names import NAMES, NAMES_JAPANESE, hints_at
 from scenarios.tables.dataset import NOT_PUBLIC, Dataset
 from scenarios.tables.doubtful_values import doubtful_values
+from scenarios.tables.doubtful_words import doubtful_words
 from scenarios.tables.rows_of_people import ONE_ROW, RowsOfPeople
 from scenarios.tables.suggestions import HALF_DISTINCT, suggested_identifier
 
@@ -104,7 +106,7 @@ def repeated_rows_warnings(rows: RowsOfPeople | None) -> list[str]:
 
 
 def record_notes(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:
-    """Notes on doubtful values of the records; see `doubtful_values`.
+    """Notes on doubtful values of the records; see `doubtful_words` and `doubtful_values`.
 
     Parameters
     ----------
@@ -114,7 +116,17 @@ def record_notes(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[st
     frame = dataset.records.frame if frame is None else frame
     dates = {name: form for name in map(str, frame.columns) if (form := dataset.written.dates(name)) is not None}
     records = dataset.records
-    return doubtful_values(frame, dates, records.person, records.quasi_identifiers, records.sensitive)
+    categories = {
+        name: domain.categories
+        for name in dataset.inferred
+        if isinstance(domain := records.domains.get(name), CategoricalDomain)
+    }
+    return [
+        *doubtful_words(categories),
+        *doubtful_values(
+            frame, dates, records.person, records.quasi_identifiers, records.sensitive, records.identifiers
+        ),
+    ]
 
 
 def rounding_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:

@@ -38,6 +38,8 @@ MISSING = (
     "無回答",
 )
 """Texts that mean a missing value among numbers and truth values."""
+WORDS = frozenset(("unknown", "missing", "none", "not known", "not stated", "not available", "no answer"))
+"""Further words that may mean a missing value, in lower case. They stay categories, since they are real ones, too."""
 HEAD = 256
 """Number of texts that are looked at first."""
 _SIGN = r"^[+-]?"

@@ -76,3 +76,20 @@ def test_tables_escape_their_cells(module):
     assert "x &amp; y" in html
     assert '<td style="text-align:right">1.5</td>' in html
     assert "<code>a::<wbr>b</code>" in html
+
+
+def test_the_citation_is_that_of_the_repository(module, tmp_path):
+    citation = module("citation")
+    (tmp_path / "c.cff").write_text(
+        "title: A tool\nversion: 2.0\ndate-released: 2027-01-02\n"
+        "authors:\n  - name: The developers\n  - family-names: Abe\n    given-names: Kai\n"
+    )
+    assert citation.bibtex(tmp_path / "c.cff").splitlines() == [
+        "@misc{tokumei,",
+        "  author = {{The developers} and Abe, Kai},",
+        "  title  = {{A tool}},",
+        "  year   = {2027},",
+        "  note   = {Software, version 2.0},",
+        "}",
+    ]
+    assert "{{The Tokumei developers}}" in citation.bibtex()

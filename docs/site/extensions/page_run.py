@@ -32,7 +32,7 @@ def code_version() -> str:
         *(SITE / "extensions").glob("*run*.py"),
         SITE / "extensions/python_worker.py",
     ]
-    files += [ROOT / "tokumei.py", *(ROOT / "docs" / "board").glob("*")]
+    files += [ROOT / "tokumei.py", ROOT / "CITATION.cff", *(ROOT / "docs" / "board").glob("*")]
     for path in sorted(files):
         if not {"__pycache__", "_build"} & set(path.parts):
             digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())

@@ -1,5 +1,6 @@
 """The report of a choice."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from leaderboard.exposure import Exposure, WorstAttack
 from metrics import Estimate
 from scenarios.choosing.choice import Choice, Finalist
 from scenarios.choosing.choice_report import Source, choice_sections, class_warnings, verdict
+from scenarios.choosing.whole_table import Effect
 from scenarios.running.plan import NamedMethod
 
 
@@ -56,7 +58,7 @@ def test_the_nearest_setting_is_named_if_none_meets_the_bound():
 
 def test_synthetic_settings_are_called_so():
     synthesizer = Finalist(NamedMethod("PrivateMarginals", None, {}), exposure({}, 0.5, 0.08), 0.08, confirmed=True)
-    choice, commands = choice_sections(Choice((synthesizer,), (), 4), 0.1, 40, Source("people.csv", None), {})
+    choice, commands = choice_sections(Choice((synthesizer,), (), 4), 0.1, 40, Source("people.csv", None))
     [best] = choice.tables
     # Nobody can be told to whom a synthetic row belongs.
     assert not any("--truth" in cell for cell in commands.tables[0].rows[0])
@@ -65,8 +67,8 @@ def test_synthetic_settings_are_called_so():
 
 def test_sections_hold_what_is_to_be_decided_by():
     source = Source("my people.csv", Path("roles.toml"))
-    costs = {"Mondrian k=20": {"age": "unchanged"}}
-    choice, commands, cost, front = choice_sections(CHOICE, 0.1, 40, source, costs)
+    effects = {"Mondrian k=20": Effect({"age": "unchanged"}, hidden=("age: numbers differ",))}
+    choice, commands, cost, front = choice_sections(CHOICE, 0.1, 40, source, effects=effects)
     [best], [commands] = choice.tables, commands.tables
     assert [row[1] for row in best.rows] == ["yes", "not for sure"]
     assert [row[-1] for row in best.rows] == [0.08, 0.3]
@@ -83,6 +85,7 @@ def test_sections_hold_what_is_to_be_decided_by():
         f"{files.format(1)}{options} -p k=20 -o report-1.html",
         f"{files.format(2)}{options} -p k=5 --releases 2 -o report-2.html",
     ]
+    assert cost.text == ("Mondrian k=20: age: numbers differ.",)
     assert cost.tables[0].rows == [["age", "unchanged"]]
     # k = 2 is beaten by k = 5.
     assert [row[0] for row in front.tables[0].rows] == ["Mondrian k=20", "Mondrian k=5"]
@@ -90,20 +93,34 @@ def test_sections_hold_what_is_to_be_decided_by():
 
 
 def test_without_finalists_there_is_only_the_front():
-    sections = choice_sections(Choice((), CHOICE.measured, 0), 0.1, 40, Source("people.csv", None), {})
+    sections = choice_sections(Choice((), CHOICE.measured, 0), 0.1, 40, Source("people.csv", None))
     assert [section.title for section in sections] == ["Choice", "Front"]
     assert sections[0].tables == ()
 
 
 def test_classes_that_say_more_than_the_bound_are_warned_of():
-    classes = {
-        "Mondrian k=20": {"Smallest class of people alike": 0.05, "Class that says most about Illness": 0.48},
-        "Mondrian k=50": {"Smallest class of people alike": 0.02},
+    worse = {"Smallest class of people alike": 0.05, "Class that says most about Illness": 0.48}
+    effects = {
+        "Mondrian k=20": Effect(classes=worse),
+        "Mondrian k=50": Effect(classes={"Smallest class of people alike": 0.02}),
     }
-    [warning] = class_warnings(0.1, classes)
+    [warning] = class_warnings(0.1, effects)
     assert warning.startswith("Mondrian k=20: `tokumei report` will find more than .1 in classes of the whole table")
     assert warning.endswith(": class that says most about Illness, .48")
-    sections = choice_sections(CHOICE, 0.1, 40, Source("people.csv", None), {}, classes=classes)
+    sections = choice_sections(CHOICE, 0.1, 40, Source("people.csv", None), effects=effects)
     [shown] = [section for section in sections if section.title == "Classes"]
     assert shown.text == (f"{warning}.",)
     assert [row[2] for row in shown.tables[0].rows] == [0.05, 0.48, 0.02]
+
+
+def test_a_setting_that_a_report_would_refuse_is_not_recommended():
+    refused = replace(finalist(20, 0.08, confirmed=True), refused=True)
+    choice = Choice((finalist(50, 0.09, confirmed=True), refused), (), 6)
+    assert verdict(choice, 0.1) == "1 of 2 finalists keep within .1; the most useful is Mondrian k=50"
+    best, commands = choice_sections(choice, 0.1, 40, Source("people.csv", None))
+    assert [row[1] for row in best.tables[0].rows] == ["yes", "no: classes"]
+    assert "no: classes: a class" in best.tables[0].note
+    assert [row[0] for row in commands.tables[0].rows] == ["Mondrian k=50"]
+    none = verdict(Choice((refused,), (), 6, ended_early=True), 0.1)
+    assert "--budget" not in none
+    assert none.startswith("none meets the bound .1 for sure; the nearest is Mondrian k=20, at most .08 in plays, but ")

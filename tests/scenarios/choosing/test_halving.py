@@ -75,3 +75,14 @@ def test_as_many_fresh_plays_as_the_last_round_at_least():
 def test_the_front_rises_in_utility_and_in_risk():
     dominated = setting("Dominated", 0.2, 0.01, 0.5)
     assert names(front([LIGHT, dominated, SAFE, USELESS])) == ["Useless", "Safe", "Light"]
+
+
+def test_settings_that_a_report_would_refuse_only_fill_places_that_are_left():
+    candidates = [USELESS, SAFE, MIDDLE, LIKELY]
+
+    def refused(one):
+        return one.defense in ("Likely", "Safe")
+
+    assert names(survivors(candidates, BOUND, 2, refused)) == ["Middle", "Useless"]
+    assert names(survivors(candidates, BOUND, 3, refused)) == ["Likely", "Middle", "Useless"]
+    assert names(finalists(candidates, BOUND, refused)) == ["Middle", "Useless", "Likely"]

@@ -13,7 +13,9 @@ from scenarios.tables.date_form import DateForm
 from scenarios.tables.date_format import ISO
 from scenarios.tables.doubtful_dates import doubtful_dates
 from scenarios.tables.doubtful_numbers import doubtful_numbers
+from scenarios.tables.doubtful_words import doubtful_words
 from scenarios.tables.notes import record_notes
+from scenarios.tables.repeated_days import repeated_days
 from scenarios.tables.telling_columns import telling_columns
 
 TODAY = date(2026, 1, 1)
@@ -76,6 +78,30 @@ def test_traits_that_change_within_a_person():
     assert changing_traits(frame, None) == changing_traits(frame.assign(Sex="F"), "id") == []
 
 
+@pytest.mark.parametrize("name", ["visited", "born"])
+def test_a_person_twice_on_one_day(name):
+    frame = pd.DataFrame({"id": ["a", "b", "a", "a", "b", None, None], name: [1.0, 1, 1, 5, 9, 2, 2]})
+    notes = repeated_days(frame, {name: DateForm(ISO)}, ["id"])
+    seen = ["id: 1 row has the same id and the same day in visited as an earlier row; if it was exported twice, keep "]
+    # Nobody is born on two days.
+    assert [note.removesuffix("one of them") for note in notes] == (seen if name == "visited" else [])
+    two = {"left": DateForm(ISO), "visited": DateForm(ISO)}
+    assert repeated_days(frame.assign(left=frame[name], visited=frame[name]), two, ["id"]) == []
+
+
+def test_a_date_that_people_have_in_all_their_rows_is_none_of_a_visit():
+    frame = pd.DataFrame({"id": [*"aabbcc"], "joined": [1.0, 1, 4, 4, 9, 9]})
+    assert repeated_days(frame, {"joined": DateForm(ISO)}, ["id"]) == []
+
+
+def test_words_for_a_missing_value_are_noted_in_columns_that_nobody_declared():
+    assert doubtful_words({"smoker": ["yes", "Unknown "], "job": ["none", "cook", "keine Angabe"]}) == [
+        "smoker: Unknown is a category; if it means a missing value, give --na Unknown",
+        "job: keine Angabe is a category; if it means a missing value, give --na 'keine Angabe'",
+        "job: none is a category; if it means a missing value, give --na none",
+    ]
+
+
 def test_a_column_that_tells_the_sensitive_value():
     rng = np.random.default_rng(0)
     ward = rng.integers(0, 5, 400)
@@ -115,6 +141,7 @@ def test_they_are_said_on_screen(tmp_path):
     validated = invoke("validate", tmp_path / "visits.csv", "--roles", tmp_path / "roles.toml").output
     for said in (described, validated):
         assert "note: weight: 999 in 2 rows" in said
+        assert "note: smoker: unknown is a category; if it means a missing value, give --na unknown" in said
         assert "note: sex: differs between rows of the same person for 1 person; " in said
         assert "note: born: 1 date after today" in said
     assert "note: Person ID: taken for an identifier, by its name; it repeats" in described

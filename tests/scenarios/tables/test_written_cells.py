@@ -146,14 +146,14 @@ def test_without_the_roles_a_label_is_an_ordinary_category(folder):
     assert "records               300" in call("risk", "r.csv")
     refused = invoke("utility", "people.csv", "r.csv")
     assert refused.exit_code == 2
-    assert "r.csv: column 'zip', row 0" in refused.stderr
+    assert "r.csv: column 'zip', row 1" in refused.stderr
     assert HINT in refused.stderr
     linked = invoke("attack", "NearestNeighbour", "-c", "people.csv", "-r", "r.csv")
     assert f"zip: 4 released categories are those of no candidate; {HINT}" in linked.stderr
     recode("{age=1}", "ages.csv")
     refused = invoke("attack", "NearestNeighbour", "-c", "people.csv", "-r", "ages.csv")
     assert refused.exit_code == 2
-    assert "column 'age', row 0" in refused.stderr
+    assert "column 'age', row 1" in refused.stderr
     assert HINT in refused.stderr
 
 
