@@ -33,7 +33,7 @@ class ReleaseEvaluation:
         Checksum of its content.
     rows : int
         Number of released rows.
-    origin : {"copies", "aligned", "told", "unknown"}
+    origin : {"copies", "aligned", "told", "doubted", "unknown"}
         How the origin of its rows was recognized (`scenarios.finished.row_origin`).
     utility : float
         Utility in [0, 1], as `tokumei utility` measures it; a column that is lacking counts as suppressed.

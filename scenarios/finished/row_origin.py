@@ -16,6 +16,8 @@ from metrics.values import distinct_values
 
 FALSE_ALARM = 0.001
 """Probability that rows in an order of their own are taken for rows in the records' order."""
+DOUBTED = "doubted"
+"""Kind of an origin that was told in part by records that fit no better than random ones."""
 LEAST = 1e-15
 """Smallest p-value that is shown."""
 SAME = 1e-9
@@ -30,8 +32,8 @@ class RowOrigin:
 
     Attributes
     ----------
-    kind : {"copies", "aligned", "told", "unknown"}
-        How it was recognized.
+    kind : {"copies", "aligned", "told", "doubted", "unknown"}
+        How it was recognized; ``doubted`` is told in part by records that fit no better than random ones.
     origin : ndarray of int, shape (rows,)
         Position of the record, -1 where unknown.
     note : str
@@ -80,18 +82,26 @@ def recognized_origin(released: pd.DataFrame, records: pd.DataFrame, domains: Ma
     return RowOrigin("aligned", np.arange(len(released)), note)
 
 
-def told_origin(origin: Integers) -> RowOrigin:
+def told_origin(origin: Integers, random: float | None = None) -> RowOrigin:
     """The origin that whoever made the release wrote down, such as by `tokumei defend --truth`.
 
     Parameters
     ----------
     origin : ndarray of int, shape (rows,)
         Position of each row's record, -1 where it stems from none.
+    random : float, optional
+        Share of the told records that fit no better than random ones, if there are many.
     """
     stems = int((origin >= 0).sum())
     if not stems:
         return RowOrigin("unknown", origin, "no row stems from a record: linkage of rows is not measured")
-    return RowOrigin("told", origin, f"the record of {stems} of {origin.size} rows was told by --truth")
+    note = f"the record of {stems} of {origin.size} rows was told by --truth"
+    repeated = stems - np.unique(origin[origin >= 0]).size
+    if repeated:
+        note += f"; {repeated} of them repeat a record, as where rows are drawn with replacement"
+    if random is None:
+        return RowOrigin("told", origin, note)
+    return RowOrigin(DOUBTED, origin, f"{note}; about {random:.0%} of these records fit no better than random ones")
 
 
 def copied_origin(released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain]) -> Integers | None:

@@ -19,12 +19,20 @@ SAMPLED = 500
 COMPARED = 20_000_000
 """Largest number of pairs of a row and a record that are compared for it, if there are at least `FEWEST` rows."""
 FEWEST = 50
+RANKED = 2000
+"""Largest number of rows whose told record is ranked among random ones."""
+RANDOM = 99
+"""Number of random records among which a told one is ranked."""
+LAST = 20
+"""Ranks among all `RANDOM` + 1 that count as last; a noisy release with its own file has next to none there."""
+MOST_RANDOM = 0.1
+"""Share of told records that may fit no better than random ones without a word."""
 
 
 def refuse_misfit(
     path: Path, released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain], origin: Integers
 ) -> None:
-    """Refuse told records that do not fit the released rows.
+    """Refuse told records that repeat too often, or do not fit the released rows.
 
     Parameters
     ----------
@@ -42,17 +50,21 @@ def refuse_misfit(
     Raises
     ------
     ValueError
-        If the told records agree with the rows no better than exchanged ones, although some records fit the rows better
-        than by chance.
+        If one record is told for too many rows, or the told records agree with the rows no better than exchanged ones,
+        although some records fit the rows better than by chance.
 
     Notes
     -----
+    Rows that are drawn with replacement repeat records, as `RecordReplacement` does. A record of such a release is told
+    for too many rows with probability `FALSE_ALARM` at most.
+
     Told records agree if a sign test rejects exchanged ones at level `FALSE_ALARM`, so false ones pass that often.
     Noise may hide the agreement: shuffled columns, or values that are all drawn anew. Such rows mix the cells of many
     people. So the nearest record of a row is compared with that of a row whose cells are drawn from all rows, column
     by column. A release of independent columns is refused with probability `FALSE_ALARM` at most.
     """
-    fit = _Fit(released, records, domains, np.flatnonzero(origin >= 0), origin[origin >= 0])
+    _refuse_repeated(path, origin, len(records))
+    fit = _Fit.of(released, records, domains, origin)
     rng = np.random.default_rng(0)
     told = fit.told_p_value(rng)
     if told is None or told <= FALSE_ALARM:
@@ -67,6 +79,59 @@ def refuse_misfit(
     )
 
 
+def _refuse_repeated(path: Path, origin: Integers, records: int) -> None:
+    """Refuse a record that is told for more rows than if each row kept its record or drew another one."""
+    from scipy.stats import binom
+
+    counts = np.bincount(origin[origin >= 0], minlength=records)
+    record = int(counts.argmax())
+    most = 1 + int(binom.isf(FALSE_ALARM / records, origin.size, 1 / records))
+    if counts[record] > most:
+        raise ValueError(
+            f"{path}: record {record} is told for {counts[record]} of {origin.size} released rows. Each row stems from "
+            f"one record, or from none (-1); even rows drawn with replacement tell one at most {most} times"
+        )
+
+
+def random_share(
+    released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain], origin: Integers
+) -> float | None:
+    """Share of told records that fit their rows no better than random records.
+
+    Parameters
+    ----------
+    released, records, domains, origin
+        As in `refuse_misfit`.
+
+    Returns
+    -------
+    float or None
+        None unless the share is larger than `MOST_RANDOM` for sure.
+
+    Notes
+    -----
+    Each told record is ranked by its distance to its row among `RANDOM` random records. Ties are broken at random. The
+    rank of a false record is uniform. That of a true one is small, so hardly any of the last ranks are of true ones:
+    they estimate the share (Storey 2002). The binomial test has level `FALSE_ALARM`: a file in which a share of
+    `MOST_RANDOM` or less is false, and true records are never among the last, gets a number that often.
+
+    False records of the same class of a release cannot be seen. If a release keeps nothing of a row, its true record
+    ranks like a false one.
+
+    References
+    ----------
+    Storey (2002), A direct approach to false discovery rates.
+    """
+    from scipy.stats import binom
+
+    ranks = _Fit.of(released, records, domains, origin).ranks(np.random.default_rng(0))
+    last = int((ranks > RANDOM - LAST).sum())
+    chance = LAST / (RANDOM + 1)
+    if binom.sf(last - 1, ranks.size, MOST_RANDOM * chance) > FALSE_ALARM:
+        return None
+    return min(1.0, last / ranks.size / chance)
+
+
 @dataclass(frozen=True)
 class _Fit:
     """Distances of rows to the records that are told for them, and to others."""
@@ -76,6 +141,23 @@ class _Fit:
     domains: Mapping[str, Domain]
     rows: Integers
     told: Integers
+
+    @classmethod
+    def of(cls, released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain], origin: Integers) -> _Fit:
+        """The rows that stem from a record."""
+        return cls(released, records, domains, np.flatnonzero(origin >= 0), origin[origin >= 0])
+
+    def ranks(self, rng: Generator) -> Integers:
+        """Rank of each told record among random ones, from 0 to `RANDOM`, shape (rows,)."""
+        chosen = rng.permutation(self.rows.size)[:RANKED]
+        candidates = np.column_stack([self.told[chosen], rng.integers(len(self.records), size=(chosen.size, RANDOM))])
+        total = np.zeros(candidates.shape)
+        for name in self.released.columns:
+            pairs = self._distance(str(name))(np.repeat(self.rows[chosen], RANDOM + 1), candidates.ravel())
+            total += pairs.reshape(total.shape)
+        beyond = total[:, 1:] - total[:, :1]
+        ties = (np.abs(beyond) <= SAME).sum(axis=1)
+        return np.asarray((beyond < -SAME).sum(axis=1) + rng.integers(ties + 1))
 
     def told_p_value(self, rng: Generator) -> float | None:
         """p-value of the hypothesis that the told records say nothing about the rows; None if no test can reject it.

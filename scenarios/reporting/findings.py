@@ -15,6 +15,7 @@ from metrics.cells import NumericCells, read_cells
 from metrics.classes import class_sizes, equivalence_classes
 from metrics.domains import Domain, NumericDomain
 from scenarios.finished.release_evaluation import ReleaseEvaluation
+from scenarios.finished.row_origin import DOUBTED
 from scenarios.tables.class_values import class_values
 
 ABOVE, UNSURE, WITHIN, LITTLE = "above", "not sure", "within", "says little"
@@ -159,7 +160,8 @@ def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int
     A goal is `ABOVE` the threshold if its worst attack is: the lower bounds of all attacks hold together. It is
     `WITHIN` if every attack is: then the upper bound of each must hold alone (`ReleaseEvaluation.highest`). By mistake,
     some release is called above with probability 2.5 % at most, and some within with 5 % at most. A goal of too few
-    trials says `LITTLE` (`ReleaseEvaluation.judged`).
+    trials says `LITTLE` (`ReleaseEvaluation.judged`). So does linkage of rows by doubted records, unless it is above
+    the threshold: false records only understate it.
 
     References
     ----------
@@ -175,7 +177,9 @@ def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int
             trials = "" if outcome.score is None else f", {outcome.score.trials} trials"
             how = f"attack {outcome.title}, who knows {outcome.knows}{trials}"
             status = _status(low, high, threshold)
-            if not evaluation.judged(goal):
+            if goal == "reidentification" and evaluation.origin == DOUBTED and status != ABOVE:
+                status, how = LITTLE, f"{how}, by told records of which many fit no better than random ones"
+            elif not evaluation.judged(goal):
                 status, how = LITTLE, f"{how}, too few to judge"
             yield Finding(goal_title(goal), value, low, high, status, how, goal_meaning(goal))
 

@@ -10,6 +10,7 @@ from leaderboard.number_text import exact, number
 from leaderboard.report import Section, Table, Value
 from scenarios.finished.measured_attack import MeasuredAttack
 from scenarios.finished.release_evaluation import ReleaseEvaluation
+from scenarios.finished.row_origin import DOUBTED
 from scenarios.reporting.findings import COUNTED, LITTLE, Finding, interval_words
 from scenarios.reporting.thresholds import THRESHOLDS
 
@@ -154,6 +155,12 @@ def unmeasured_goals(measured: Measured) -> list[str]:
     found = {outcome.goal for outcome, _ in measured.evaluation.advantages}
     few = {goal for goal in found if not measured.evaluation.judged(goal)}
     names |= {goal: f"{names[goal]} (too few trials to judge)" for goal in few & names.keys()}
+    rows = goal_title("reidentification")
+    if measured.evaluation.origin == DOUBTED and (rows, LITTLE) in (
+        (one.title, one.status) for one in measured.findings
+    ):
+        few.add("reidentification")
+        names["reidentification"] = "linkage of rows (many told records fit no better than random ones)"
     if tried and "singling_out" not in found:
         names["singling_out"] = "singling out (no released row stands out)"
     return [words for goal, words in names.items() if goal not in found - few]

@@ -20,7 +20,7 @@ from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.finished.finished_table import FinishedTable, read_finished
 from scenarios.finished.release_evaluation import evaluate
 from scenarios.finished.row_origin import recognized_origin, told_origin
-from scenarios.finished.told_rows import refuse_misfit
+from scenarios.finished.told_rows import random_share, refuse_misfit
 from scenarios.reporting.closeness_advice import closeness_advice
 from scenarios.reporting.findings import attack_findings, class_findings, identifier_findings, ordered
 from scenarios.reporting.interval_ends import interval_end_warnings
@@ -79,13 +79,14 @@ def report_content(
     if setting.control is not None:
         refuse_control_in_release(files["released"], table.frame, records, setting.control, table.domains)
     promised = None if defense is None else defense.guarantee(setting.dataset.records)
-    truth = files.get("--truth")
+    truth, random = files.get("--truth"), None
     if truth is None:
         origin = recognized_origin(table.frame, records.frame, table.domains)
     else:
         told = read_truth(Path(truth), len(table.frame), len(records))
         refuse_misfit(Path(truth), table.frame, records.frame, table.domains, told)
-        origin = told_origin(told)
+        random = random_share(table.frame, records.frame, table.domains, told)
+        origin = told_origin(told, random)
     evaluation = evaluate(setting, table, origin)
     if promised is not None:
         refuse_false_promise(promised, evaluation, defense_name)
@@ -129,7 +130,11 @@ def report_content(
         correlations=correlations,
         promised=promised,
         promised_by=defense_name,
-        warnings=(*_warnings(setting, table), *(f"{one}." for one in correlation_warnings(correlations))),
+        warnings=(
+            *_truth_warnings(truth, random),
+            *_warnings(setting, table),
+            *(f"{one}." for one in correlation_warnings(correlations)),
+        ),
         advice=(
             *closeness_advice(records.frame, domains, findings, threshold),
             *more_people(setting, evaluation, findings, threshold, releases),
@@ -140,6 +145,17 @@ def report_content(
         targets=setting.targets,
         seed_chosen=seed_chosen,
         releases=releases,
+    )
+
+
+def _truth_warnings(truth: str | None, random: float | None) -> tuple[str, ...]:
+    """A warning of told records that fit no better than random ones."""
+    if random is None:
+        return ()
+    return (
+        f"{truth}: about {random:.0%} of the told records fit their rows no better than random records. Either the "
+        "file is wrong, or the release keeps little of these rows. So linkage of rows is not measured, unless it is "
+        "above the threshold.",
     )
 
 

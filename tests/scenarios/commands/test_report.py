@@ -211,6 +211,18 @@ def test_a_truth_file_that_does_not_belong_to_the_rows_is_refused(folder):
     assert "truth.csv: does not tell the records of the released rows" in done.output
 
 
+def test_linkage_by_a_truth_file_that_is_false_in_part_is_not_measured(folder):
+    released("Mondrian", "-p", "k=8", "--truth", "truth.csv")
+    truth = pd.read_csv("truth.csv")
+    truth.loc[:119, "record"] = truth.loc[:119, "record"].to_numpy()[::-1]
+    truth.to_csv("half.csv", index=False)
+    done = report("--truth", "half.csv", "--targets", "60", "--threshold", "0.9")
+    doubted = re.search(r"warning: half\.csv: about (\d+)% of the told records fit their rows no better", done.output)
+    assert 25 <= int(doubted[1]) <= 75
+    assert "linkage of rows (many told records fit no better than random ones)" in done.output
+    assert "Either the file is wrong, or the release keeps little of these rows" in page(folder)
+
+
 def test_files_give_the_seed_and_a_chosen_one_is_said_to_be_chosen(folder):
     released("Mondrian", "-p", "k=8")
     assert "--seed" not in report("--targets", "60").output

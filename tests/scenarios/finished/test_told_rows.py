@@ -1,4 +1,4 @@
-"""A truth file that does not belong to the released rows is refused; a noisy release with its own is not."""
+"""A truth file that does not belong to the released rows is refused or doubted; a noisy release with its own is not."""
 
 from pathlib import Path
 
@@ -6,8 +6,20 @@ import numpy as np
 import pytest
 from finished_tools import finished, released_by, setting_of, write_people
 
-from defenses import Constant, Identity, Mondrian, RankSwapping, ReportedTable, RetentionReplacement, Shuffle
-from scenarios.finished.told_rows import refuse_misfit
+from defenses import (
+    AdditiveNoise,
+    Constant,
+    Identity,
+    Microaggregation,
+    Mondrian,
+    RankSwapping,
+    RecordReplacement,
+    ReportedTable,
+    RetentionReplacement,
+    Shuffle,
+)
+from scenarios.finished.row_origin import told_origin
+from scenarios.finished.told_rows import MOST_RANDOM, random_share, refuse_misfit
 
 TRUTH = Path("who.csv")
 
@@ -64,3 +76,61 @@ def test_independent_columns_are_refused_as_rarely_as_stated(setting):
         except ValueError:
             refused += 1
     assert refused < 2
+
+
+def told_in_part(setting, defense, false, seed=0):
+    """Share that is said to be random if a share of the told records is exchanged."""
+    rng = np.random.default_rng(seed)
+    release = defense.apply(setting.records, rng)
+    told = np.array(release.origin)
+    rows = rng.permutation(told.size)[: round(false * told.size)]
+    told[rows] = np.roll(told[rows], 1)
+    table = finished(setting, release.frame)
+    return random_share(table.frame, setting.records.frame, table.domains, told)
+
+
+KEPT = (
+    Mondrian(k=5),
+    Microaggregation(k=50),
+    AdditiveNoise(scale=2.0),
+    RetentionReplacement(retention=0.5),
+    RecordReplacement(share=1.0),
+)
+
+
+@pytest.mark.parametrize("defense", KEPT, ids=str)
+def test_the_right_file_of_a_noisy_release_is_not_doubted(setting, defense):
+    assert told_in_part(setting, defense, 0.0) is None
+
+
+@pytest.mark.parametrize("false", [0.25, 0.5, 0.9])
+def test_a_file_that_is_false_in_part_is_doubted(setting, false):
+    assert told_in_part(setting, Mondrian(k=5), false) == pytest.approx(false, abs=0.15)
+
+
+def test_a_release_that_keeps_nothing_looks_the_same(setting):
+    assert told_in_part(setting, Constant(), 0.0) > 0.8
+
+
+def test_files_with_few_false_records_are_doubted_as_rarely_as_stated(setting):
+    """At a level of .001 two of 25 are doubted with a probability of .0003."""
+    doubted = [told_in_part(setting, Identity(), MOST_RANDOM, seed) is not None for seed in range(25)]
+    assert sum(doubted) < 2
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_a_record_that_is_told_for_too_many_rows_is_refused(setting, every):
+    table = finished(setting, released_by(setting, Mondrian(k=5)))
+    told = np.arange(len(table.frame))
+    told[::every] = 5
+    words = rf"who\.csv: record 5 is told for {600 // every + (every > 1)} of 600 released rows"
+    with pytest.raises(ValueError, match=words):
+        refuse_misfit(TRUTH, table.frame, setting.records.frame, table.domains, told)
+
+
+def test_rows_that_are_drawn_with_replacement_are_told_with_their_repeats(setting):
+    judge(setting, RecordReplacement(share=1.0))
+    assert told_origin(np.array([0, 2, 2, -1])).note == (
+        "the record of 3 of 4 rows was told by --truth; 1 of them repeat a record, as where rows are drawn with "
+        "replacement"
+    )

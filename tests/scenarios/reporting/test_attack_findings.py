@@ -21,12 +21,12 @@ def attack(rate, *, goal="membership", chance=0.5, trials=PEOPLE, controls=None)
     return MeasuredAttack(attack=f"Attack{rate}", goal=goal, knows="everything", score=score)
 
 
-def evaluation(outcomes, rows=5000):
+def evaluation(outcomes, rows=5000, origin="unknown"):
     return ReleaseEvaluation(
         name="released.csv",
         sha256="",
         rows=rows,
-        origin="unknown",
+        origin=origin,
         utility=0.5,
         components={},
         information_loss=None,
@@ -159,3 +159,12 @@ def test_an_end_beyond_the_threshold_is_shown_beyond_it():
     assert finding_row(Finding("Who", 0.1, 0.07, 0.29, UNSURE, "attack Homer", ""))[2] == "[.07, .29]"
     assert finding_row(Finding("Who", 0.2, 0.2, 0.2, WITHIN, COUNTED, ""))[:3] == ("Who", 0.2, "–")
     assert finding_row(Finding("Who", 1.0, 1.0, 1.0, LITTLE, COUNTED, ""))[:3] == ("Who", None, "–")
+
+
+@pytest.mark.parametrize(("rate", "status"), [(0.02, LITTLE), (0.21, LITTLE), (0.9, ABOVE)])
+def test_doubted_records_show_that_rows_can_be_linked_and_never_that_they_cannot(rate, status):
+    measured = evaluation([attack(rate, goal="reidentification", chance=0.001)], origin="doubted")
+    [found] = attack_findings(measured, THRESHOLD)
+    assert found.status == status
+    says = unmeasured_goals(SimpleNamespace(evaluation=measured, findings=[found]))
+    assert ("linkage of rows (many told records fit no better than random ones)" in says) == (status == LITTLE)
