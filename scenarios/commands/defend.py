@@ -196,8 +196,8 @@ def _defend_in_parts(
         raise click.exceptions.Exit(0) from None
     echo(f"{done.released} of {done.records} records; {_in_words(done.guarantee, done.people)}", err=True)
     _warn_of_promise(done.guarantee, done.people)
-    if done.warning is not None:
-        echo(f"warning: {done.warning}", err=True)
+    for warning in done.warnings:
+        echo(f"warning: {warning}", err=True)
     for note in done.notes:
         echo(f"note: {note}", err=True)
 

@@ -109,6 +109,7 @@ def _small(
     paths: list[Path], roles: Path | None, reading: dict[str, Any], sizes: dict[str, int | None]
 ) -> tuple[RiskReport, tuple[str, ...]]:
     """Report of a table in memory, and notes; the second path is the population's."""
+    from scenarios.tables.declared_roles import read_roles
     from scenarios.tables.file_rows import rows_from_one
     from scenarios.tables.released import read_released
     from scenarios.tables.risk import risk_report
@@ -116,7 +117,7 @@ def _small(
 
     table = read_released(paths[0], roles, reading=reading)
     everybody = read_released(paths[1], roles, reading=reading).frame if len(paths) > 1 else None
-    note = hidden_people_notes(table.person, map(str, table.frame))
+    note = hidden_people_notes(table.person, map(str, table.frame), read_roles(roles, reading).identifiers)
     with rows_from_one():
         return risk_report(table, population=everybody, **sizes), (*table.notes, *note)
 

@@ -86,6 +86,7 @@ def validate(
             dataset, table = _small(file, roles, reading)
     from tabulate import tabulate
 
+    from leaderboard.number_text import counted
     from scenarios.tables.notes import NOTHING_SENSITIVE, grouped_notes
     from scenarios.tables.promises import blocked_promises
     from scenarios.tables.summary import ColumnSummary
@@ -112,7 +113,8 @@ def validate(
             text = reviewable_roles(dataset, roles, Path(write_roles), reading=reading, rows=table.rows)
             write_text(text, write_roles, private=True)
         echo(f"roles written to {write_roles}; review every domain that was read from the data", err=True)
-    echo(f"{file}: {table.rows} records, {len(dataset.records.frame.columns)} columns: valid")
+    rows, columns = counted(table.rows, "record"), counted(len(dataset.records.frame.columns), "column")
+    echo(f"{file}: {rows}, {columns}: valid")
 
 
 class _Table(NamedTuple):
@@ -142,7 +144,7 @@ def _small(file: Path, roles: Path | None, reading: dict[str, Any]) -> tuple[Dat
 def _large(file: Path, roles: Path | None, reading: dict[str, Any], memory: int) -> tuple[Dataset, _Table]:
     """A table that is read in parts."""
     from scenarios.large.records import large_records
-    from scenarios.large.rows_of_people import large_rows_of_people
+    from scenarios.large.rows_of_people import large_repeated_people_warnings, large_rows_of_people
     from scenarios.large.validation import large_summary, sampled_frame
     from scenarios.tables.impossible_rows import rule_notes
     from scenarios.tables.notes import record_notes, repeated_rows_warnings, table_warnings
@@ -153,5 +155,9 @@ def _large(file: Path, roles: Path | None, reading: dict[str, Any], memory: int)
         dataset = records.dataset
         sample = dataset.records.with_frame(frame.reindex(columns=dataset.records.frame.columns))
         notes += [*rule_notes(sample, dataset.impossible, dataset.written), *record_notes(dataset, frame)]
-        warnings = [*table_warnings(dataset, frame), *repeated_rows_warnings(large_rows_of_people(records))]
+        warnings = [
+            *table_warnings(dataset, frame),
+            *large_repeated_people_warnings(records),
+            *repeated_rows_warnings(large_rows_of_people(records)),
+        ]
         return dataset, _Table(records.rows, large_summary(records), warnings, notes)

@@ -17,7 +17,7 @@ from scenarios.large.engine import Engine
 from scenarios.large.large_release import large_release
 from scenarios.large.output_files import output_files
 from scenarios.large.records import LargeRecords, large_records
-from scenarios.large.rows_of_people import large_rows_of_people
+from scenarios.large.rows_of_people import large_repeated_people_warnings, large_rows_of_people
 from scenarios.large.shuffled_output import write_release
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules
@@ -35,8 +35,8 @@ class DefendedInParts(NamedTuple):
         What the release promises.
     notes : tuple of str
         What the publisher should know beside it.
-    warning : str or None
-        A warning of cells that say nothing.
+    warnings : tuple of str
+        Warnings of identifiers that repeat, and of cells that say nothing.
     people : RowsOfPeople or None
         Numbers of rows and people, if a person has several rows.
     """
@@ -45,7 +45,7 @@ class DefendedInParts(NamedTuple):
     records: int
     guarantee: Guarantee
     notes: tuple[str, ...]
-    warning: str | None
+    warnings: tuple[str, ...]
     people: RowsOfPeople | None
 
 
@@ -116,8 +116,9 @@ def defend_in_parts(
             )
             ignored = [IGNORED] if dataset.impossible and not takes_rules(defense) else []
         notes = (*release.notes, *ignored)
-        warning, people = empty_cells.warning(records), large_rows_of_people(records)
-        return DefendedInParts(count, records.rows, release.guarantee, notes, warning, people)
+        empty, people = empty_cells.warning(records), large_rows_of_people(records)
+        warnings = (*large_repeated_people_warnings(records), *([] if empty is None else [empty]))
+        return DefendedInParts(count, records.rows, release.guarantee, notes, warnings, people)
 
 
 def _unique_texts(records: LargeRecords) -> list[str]:

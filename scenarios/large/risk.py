@@ -90,8 +90,8 @@ def large_risk_report(
     """
     with large_released(path, roles, reading=reading, memory=memory // 2, engine=engine) as table:
         classes = read_classes(table, memory // 2)
-        person = read_roles(roles, reading).person
-        notes = [*table.notes, *hidden_people_notes(person, table.files.columns)]
+        declared = read_roles(roles, reading)
+        notes = [*table.notes, *hidden_people_notes(declared.person, table.files.columns, declared.identifiers)]
         if classes.codes is None:
             notes.append(
                 f"{classes.sizes.classes:,} classes do not fit into memory, so that sets of columns that single out "

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from scenarios.large.records import LargeRecords
 from scenarios.large.sql_names import quoted
+from scenarios.tables.notes import SEEN, RepeatedIdentifier, numbering_identifiers, repeated_identifier_warnings
+from scenarios.tables.person_names import look_like_people
 from scenarios.tables.rows_of_people import RowsOfPeople
+
+SURE = 0.9
+"""Share of distinct values, as estimated, below which an identifier repeats for sure and its values are counted."""
 
 
 def large_rows_of_people(records: LargeRecords) -> RowsOfPeople | None:
@@ -16,3 +21,27 @@ def large_rows_of_people(records: LargeRecords) -> RowsOfPeople | None:
     counts = f"SELECT count(*) AS rows FROM source WHERE {column} IS NOT NULL GROUP BY {column}"
     ((rows, people, most),) = records.files.fetch(f"SELECT sum(rows), count(*), max(rows) FROM ({counts})")
     return RowsOfPeople(person, int(rows), int(people), int(most)) if people and most > 1 else None
+
+
+def large_repeated_people_warnings(records: LargeRecords) -> list[str]:
+    """Warnings of identifiers that repeat, as `scenarios.tables.notes.repeated_people_warnings` gives them.
+
+    Counting many distinct values takes long, so only identifiers of which at most `SURE` are distinct are counted.
+    """
+    names = [name for name in numbering_identifiers(records.dataset) if name in records.files.columns]
+    return repeated_identifier_warnings(one for name in names if (one := _repeated(records, name)) is not None)
+
+
+def _repeated(records: LargeRecords, name: str) -> RepeatedIdentifier | None:
+    column, fetch = quoted(name), records.files.fetch
+    ((about, rows),) = fetch(f"SELECT approx_count_distinct({column}), count({column}) FROM source")
+    if about >= SURE * rows:
+        return None
+    ((values,),) = fetch(f"SELECT count(DISTINCT {column}) FROM source")
+    texts = [] if records.files.type_of(name) != "VARCHAR" else _some_texts(records, column)
+    return RepeatedIdentifier(name, int(values), int(rows), bool(texts) and look_like_people(texts))
+
+
+def _some_texts(records: LargeRecords, column: str) -> list[str]:
+    query = f"SELECT DISTINCT {column} FROM source WHERE {column} IS NOT NULL LIMIT {SEEN}"
+    return [text for (text,) in records.files.fetch(query)]

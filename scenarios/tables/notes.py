@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
 import pandas as pd
 
 from metrics.domains import CategoricalDomain
@@ -10,9 +13,12 @@ from scenarios.tables.column_names import NAMES, NAMES_JAPANESE, hints_at
 from scenarios.tables.dataset import NOT_PUBLIC, Dataset
 from scenarios.tables.doubtful_values import doubtful_values
 from scenarios.tables.doubtful_words import doubtful_words
+from scenarios.tables.person_names import look_like_people
 from scenarios.tables.rows_of_people import ONE_ROW, RowsOfPeople
-from scenarios.tables.suggestions import HALF_DISTINCT, suggested_identifier
+from scenarios.tables.suggestions import FEW, suggested_identifier
 
+SEEN = 200
+"""Number of values that are looked at for names of people."""
 NOTHING_SENSITIVE = "no sensitive column is declared: attacks on sensitive values are not measured"
 
 
@@ -73,8 +79,69 @@ def identifier_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> 
     return [f"{', '.join(of)}: no identifier by role, but {reason}" for reason, of in columns.items()]
 
 
+class RepeatedIdentifier(NamedTuple):
+    """Numbers of values and rows of an identifier.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    values, rows : int
+        Number of distinct values, and of rows with a value.
+    names : bool
+        Whether the values look like names of people, which different people share.
+    """
+
+    name: str
+    values: int
+    rows: int
+    names: bool
+
+
+def numbering_identifiers(dataset: Dataset) -> list[str]:
+    """Declared identifiers that may number people, if none is named as `person`; people share names and streets."""
+    records = dataset.records
+    if records.person is not None:
+        return []
+    return [
+        name
+        for name in records.identifiers
+        if name not in dataset.left_out and not hints_at(name, NAMES, NAMES_JAPANESE)
+    ]
+
+
+def repeated_identifier_warnings(identifiers: Iterable[RepeatedIdentifier]) -> list[str]:
+    """A warning of identifiers that repeat, with the line that makes promises count people.
+
+    Few values that repeat often, such as codes of hospitals, number no people.
+
+    Parameters
+    ----------
+    identifiers : iterable of RepeatedIdentifier
+        Numbers of each of `numbering_identifiers`.
+    """
+    repeated = [
+        one for one in identifiers if one.values < one.rows and (one.values > FEW or 2 * one.values >= one.rows)
+    ]
+    if not repeated:
+        return []
+    person = min(repeated, key=lambda one: (one.names, one.values)).name
+    counts = ", ".join(f"{one.name} ({one.values:,} values on {one.rows:,} rows)" for one in repeated)
+    return [
+        f"identifiers that repeat: {counts}. No column is named as `person`, so k and epsilon hold for rows, not for "
+        f"people. If each value is a person, add the line {_person_line(person)} at the top of the roles file. "
+        "`tokumei split --drop-repeated` leaves out rows that were exported twice"
+    ]
+
+
+def _person_line(name: str) -> str:
+    import tomli_w
+
+    return f"`{tomli_w.dumps({'person': name}).strip()}`"
+
+
 def repeated_people_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:
-    """Warnings of identifiers that number the records, but repeat in up to half of them: people have several rows.
+    """Warnings of identifiers that number the records and repeat: people have several rows.
 
     Parameters
     ----------
@@ -82,20 +149,14 @@ def repeated_people_warnings(dataset: Dataset, frame: pd.DataFrame | None = None
         As in `identifier_warnings`.
     """
     frame = dataset.records.frame if frame is None else frame
-    warnings = []
-    for name in dataset.records.identifiers if dataset.records.person is None else ():
-        # Different people share names and streets.
-        if name not in frame or name in dataset.left_out or hints_at(name, NAMES, NAMES_JAPANESE):
-            continue
-        values = frame[name].dropna()
-        repeats = len(values) - values.nunique()
-        if 0 < repeats <= (1 - HALF_DISTINCT) * len(values):
-            warnings.append(
-                f"{name}: {repeats} of its {len(values)} values repeat another, and k counts rows as people; "
-                "`tokumei split --drop-repeated` leaves rows out that were exported twice; if people have several "
-                "rows, name it as `person`"
-            )
-    return warnings
+    columns = [(name, frame[name].dropna()) for name in numbering_identifiers(dataset) if name in frame]
+    return repeated_identifier_warnings(
+        RepeatedIdentifier(name, values.nunique(), len(values), _names_people(values)) for name, values in columns
+    )
+
+
+def _names_people(values: pd.Series[Any]) -> bool:
+    return values.dtype == object and look_like_people(values.unique()[:SEEN].tolist())
 
 
 def repeated_rows_warnings(rows: RowsOfPeople | None) -> list[str]:

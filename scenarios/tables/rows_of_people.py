@@ -133,7 +133,9 @@ def people_of_release(records: Microdata, release: MicrodataRelease, promised: G
     return people_in_classes(release.frame, person, names, promised.k)
 
 
-def hidden_people_notes(person: str | None, released: Iterable[str]) -> tuple[str, ...]:
+def hidden_people_notes(
+    person: str | None, released: Iterable[str], identifiers: Sequence[str] = ()
+) -> tuple[str, ...]:
     """A note that classes count rows, if a person may have several and the release does not say whose its rows are.
 
     Parameters
@@ -142,7 +144,14 @@ def hidden_people_notes(person: str | None, released: Iterable[str]) -> tuple[st
         Column that names the person of each row of the original table.
     released : iterable of str
         Columns of the release.
+    identifiers : sequence of str
+        Declared identifiers of the original table, which may repeat if no person is named.
     """
+    if person is None and identifiers:
+        return (
+            "classes and risks count rows; if people have several, they hold fewer people: `tokumei validate` says "
+            f"whether {' or '.join(map(repr, identifiers))} repeats in the original table",
+        )
     if person is None or person in released:
         return ()
     return (
