@@ -18,6 +18,7 @@ from scenarios.tables.date_format import ISO
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.doubtful_values import doubtful_values
 from scenarios.tables.doubtful_words import doubtful_words
+from scenarios.tables.number_forms import mixed_marks
 from scenarios.tables.roles import CategoryColumn, Roles
 from scenarios.tables.roles_file import HEADER, roles_text
 from scenarios.tables.suggestions import (
@@ -43,6 +44,7 @@ NOTHING_SENSITIVE = (
     "no column was recognized as sensitive; list in `sensitive` what nobody should learn, such as an illness: without "
     "it, no l-diversity protects the value and no attack on it is measured"
 )
+ONE_ROW = "the table has 1 row, too few to tell roles, bounds and categories: decide each of them yourself"
 DECIDE = """\
 # It shows bounds and categories that occur in the table, so it is as confidential as the table until they are replaced.
 # `undecided` lists columns whose role is a guess. Correct the role, then delete the name from the list.
@@ -148,6 +150,8 @@ def described_table(
     table_rows = rows(domains)
     dates = {name: column.dates for name, column in columns.items() if column.dates is not None}
     described, suggestions, together = _with_suggestions(declared, table_rows, dates)
+    if table_rows.rows == 1:
+        notes.insert(0, ONE_ROW)
     notes += people_notes(suggestions)
     repeated = [name for name, suggestion in suggestions.items() if suggestion.reason == BY_NAME_REPEATED]
     person = declared.person or next(iter(repeated), None)
@@ -225,7 +229,9 @@ def _with_suggestions(
         suggestions[name] = quasi_identifier_reason(name, frame[name], measured, date=name in dates)
     # A person who listed the quasi-identifiers has left the other columns out.
     left_out = free if declared.quasi_identifiers is not None else []
-    guesses = {*(name for name in free if suggestions[name].guess), *left_out, *declared.undecided}
+    # One value says nothing about a column.
+    guessed = [name for name in free if suggestions[name].guess or rows.rows == 1]
+    guesses = {*guessed, *left_out, *declared.undecided}
 
     def with_suggested(names: list[str], role: str) -> list[str]:
         return [*names, *(name for name in free if roles_of[name] == role)]
@@ -258,6 +264,7 @@ def _with_layout(table: TextTable, declared: Roles) -> tuple[dict[str, TextColum
     notes = list(table.notes)
     texts = {name: column.texts.to_pylist() for name, column in table.columns.items() if name not in declared.columns}
     notes += doubtful_words(texts)
+    notes += mixed_marks({name: table.columns[name] for name in texts})
     for name, column in table.columns.items():
         if name not in declared.columns and (spellings := _spellings(column)):
             words = "category differs" if spellings == 1 else "categories differ"

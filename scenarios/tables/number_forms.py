@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from leaderboard.number_text import counted
 from scenarios.tables.text_column import TextColumn
 
 MISSING = (
@@ -148,6 +149,25 @@ def recognized(
     return Recognized(changed, notes, used.pop() if len(used) == 1 else None, tuple(dict.fromkeys(missing)))
 
 
+def mixed_marks(columns: Mapping[str, TextColumn]) -> list[str]:
+    """Notes on columns of numbers that nothing reads as such, since some have a decimal comma and some a decimal point.
+
+    Parameters
+    ----------
+    columns : mapping of str to TextColumn
+        Columns of text whose type nobody has declared.
+    """
+    notes = []
+    for name, column in columns.items():
+        if _may_be_numbers(column) and _Form(column).mixed:
+            commas, points = (column.rows_like(pattern) for pattern in (_COMMA_FRACTION, _FRACTION))
+            notes.append(
+                f"{name}: decimal commas ({counted(commas, 'row')}) and points ({counted(points, 'row')}) are mixed, "
+                "so that these texts are categories; write all numbers in one form"
+            )
+    return notes
+
+
 def plain_texts(texts: Any, mark: str) -> Any:
     """Texts of an Arrow array in which each number with a decimal mark has a point and no thousands separators.
 
@@ -183,6 +203,18 @@ class _Form:
     def kind(self) -> str:
         """What the texts are, in words."""
         return "truth values" if self.flags else "numbers"
+
+    @property
+    def mixed(self) -> bool:
+        """Whether all texts are numbers without groups, of which some have a decimal comma and some a decimal point."""
+        return (
+            self.other
+            and self._any(_COMMA_FRACTION)
+            and self._any(_FRACTION)
+            and self._all(f"{_COMMA_FRACTION}|{_FRACTION}|{_INTEGER}")
+            and not self.fits(".")
+            and not self.fits(",")
+        )
 
     def fits(self, mark: str) -> bool:
         """Return True if all texts are numbers with this decimal mark, in groups of three digits or without groups."""

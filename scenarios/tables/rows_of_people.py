@@ -13,6 +13,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from metrics.arrays import Integers
 from metrics.classes import equivalence_classes
+from scenarios.tables.column_names import NAMES, NAMES_JAPANESE, hints_at
 
 if TYPE_CHECKING:
     from defenses.base.release import MicrodataRelease
@@ -147,10 +148,11 @@ def hidden_people_notes(
     identifiers : sequence of str
         Declared identifiers of the original table, which may repeat if no person is named.
     """
-    if person is None and identifiers:
+    numbers = [name for name in identifiers if not hints_at(name, NAMES, NAMES_JAPANESE)]
+    if person is None and numbers:
         return (
             "classes and risks count rows; if people have several, they hold fewer people: `tokumei validate` says "
-            f"whether {' or '.join(map(repr, identifiers))} repeats in the original table",
+            f"whether {' or '.join(map(repr, numbers))} repeats in the original table",
         )
     if person is None or person in released:
         return ()

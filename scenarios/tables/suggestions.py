@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from metrics.arrays import Floats
 from scenarios.tables.column_names import (
     FREE_TEXT,
     FREE_TEXT_JAPANESE,
@@ -115,8 +116,7 @@ def _number_reason(column: pd.Series[Any], share: float, *, by_name: bool) -> tu
             return "it counts the rows", False
         if by_name:
             return "integers that differ in every record, and its name", False
-        # Of n numbers drawn from so many, n² / 2 pairs would be expected to have some equal.
-        if n * n / 2 > 5 * (numbers.max() - numbers.min() + 1):
+        if _are_dense(numbers):
             return "integers that differ in every record, where chance would repeat some", True
         return "", False
     distinct = len(np.unique(numbers))
@@ -182,6 +182,8 @@ def suggested_roles(frame: pd.DataFrame) -> dict[str, Suggestion]:
 
     Notes
     -----
+    A column whose values are one-to-one with those of an identifier that repeats is an identifier, too.
+
     If no name hints at a sensitive value, a last column with few values is suggested, as outcomes often stand there.
     """
     suggestions: dict[str, Suggestion] = {}
@@ -193,6 +195,7 @@ def suggested_roles(frame: pd.DataFrame) -> dict[str, Suggestion]:
         suggestion = suggested_identifier(name, column) or suggested_sensitive(name, column)
         if suggestion is not None:
             suggestions[name] = suggestion
+    suggestions |= _one_to_one(frame, suggestions)
     last = str(frame.columns[-1])
     sensitive = any(suggestion.role == SENSITIVE_VALUE for suggestion in suggestions.values())
     if not sensitive and last not in suggestions and frame.shape[1] > 1:
@@ -201,6 +204,44 @@ def suggested_roles(frame: pd.DataFrame) -> dict[str, Suggestion]:
             reason = "the last column, with few values, often is the outcome"
             suggestions[last] = Suggestion(SENSITIVE_VALUE, reason, guess=True)
     return suggestions
+
+
+def _one_to_one(frame: pd.DataFrame, suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
+    """Suggestions of columns without one whose values number those of an identifier."""
+    identifiers = [name for name, suggestion in suggestions.items() if suggestion.role == IDENTIFIER]
+    found = {}
+    for name in map(str, frame.columns):
+        if name in suggestions or not _may_number(frame[name]):
+            continue
+        other = next((one for one in identifiers if _number_each_other(frame[name], frame[one])), None)
+        if other is not None:
+            reason = f"each value belongs to one value of {other!r}, and the other way round"
+            found[name] = Suggestion(IDENTIFIER, reason, guess=True)
+    return found
+
+
+def _may_number(column: pd.Series[Any]) -> bool:
+    """Whether values are texts, or integers so close to each other that amounts would repeat by chance."""
+    if column.dtype == object:
+        return True
+    numbers = np.unique(column.dropna().to_numpy(dtype=float))
+    return numbers.size > FEW and (numbers == np.round(numbers)).all() and _are_dense(numbers)
+
+
+def _are_dense(numbers: Floats) -> bool:
+    """Whether of so many numbers drawn at random some would be equal: n² / 2 pairs would be expected to have some."""
+    return bool(numbers.size**2 / 2 > 5 * (numbers.max() - numbers.min() + 1))
+
+
+def _number_each_other(column: pd.Series[Any], other: pd.Series[Any]) -> bool:
+    """Whether each value of a column belongs to one value of another one and the other way round, and they repeat."""
+    left, right = (pd.factorize(one)[0].astype(np.int64) for one in (column, other))
+    present = (left >= 0) & (right >= 0)
+    left, right = left[present], right[present]
+    distinct = np.unique(left).size
+    if not FEW < distinct < left.size or np.unique(right).size != distinct:
+        return False
+    return np.unique(left * (right.max() + 1) + right).size == distinct
 
 
 def quasi_identifier_reason(

@@ -99,6 +99,13 @@ class TextColumn:
         other = self._matches(_NAN) | self._matches(_INFINITY)
         return bool(number.any() and (number | other).all() and not self.looks_coded())
 
+    def rows_like(self, pattern: str) -> int:
+        """Number of records whose text matches a regular expression."""
+        codes = self.codes[self.codes >= 0]
+        weights = None if self.weights is None else self.weights[self.codes >= 0]
+        counts = np.bincount(codes, weights, minlength=len(self.texts))
+        return int(counts[self._matches(pattern)].sum())
+
     def numeric_texts(self) -> int:
         """Return the number of distinct texts that are numbers."""
         return int(self._matches(_NUMBER).sum())

@@ -327,3 +327,32 @@ def test_categories_that_differ_in_case_or_spaces_are_noted_without_their_values
     assert "fever: 1" not in output
     assert "driver" not in output
     assert "differ" not in call("describe", "people.csv", "-o", "people.toml").output
+
+
+def test_numbers_of_people_are_found_by_their_names(tmp_path):
+    """60 people with two or three rows each; ages, and birthdays that all differ, are no numbers of people."""
+    person = np.arange(150) * 7 % 60
+    pd.DataFrame(
+        {
+            "Name": [f"Anna {'ABCDEFGH'[n // 8]}{'abcdefgh'[n % 8]}en" for n in person],
+            "Kennung": [f"P{n:05d}" for n in person],
+            "Folge": person + 100,
+            "born": pd.Timestamp("1950-01-01") + pd.to_timedelta(person * 100, unit="D"),
+            "wage": person * 997,
+            "ward": [f"W{n % 30}" for n in person],
+            "age": person % 40,
+        }
+    ).to_csv(tmp_path / "t.csv", index=False)
+    described = describe_table(tmp_path / "t.csv", None, tmp_path / "r.toml")
+    assert described.roles.identifiers == ["Name", "Kennung", "Folge"]
+    text = " ".join(described.text.replace("#", "").split())
+    assert "Kennung: identifier?: each value belongs to one value of 'Name', and the other way round" in text
+
+
+@pytest.mark.parametrize("parts", [(), ("--memory", "1GB")])
+def test_one_row_is_too_few_to_tell_roles(tmp_path, parts):
+    (tmp_path / "t.csv").write_text("name,age\nAnna Berg,30\n")
+    done = call("describe", tmp_path / "t.csv", "-o", tmp_path / "r.toml", *parts)
+    assert done.stderr.startswith("note: the table has 1 row, too few to tell roles, bounds and categories")
+    assert "undecided: name, age; their roles are guesses" in done.stderr
+    assert "t.csv: 1 record, 2 columns: valid" in call("validate", tmp_path / "t.csv", *parts).stdout

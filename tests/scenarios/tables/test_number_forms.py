@@ -331,3 +331,13 @@ def test_recognition_never_fails_and_needs_no_order(texts):
     # Numbers such as 1E310 are recognized, and refused when they are read.
     if column.looks_numeric() and "e" not in "".join(texts).lower():
         assert len(column.numbers()) == len(column.texts)
+
+
+def test_decimal_commas_among_decimal_points_are_counted(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("kg;day;year\n" + "70,5;01.02.2020;2020\n" * 6 + "71.5;02.02.2020;2021\n" + "72;;2022\n")
+    words = "note: kg: decimal commas (6 rows) and points (1 row) are mixed, so that these texts are categories; "
+    for options in ((), ("--memory", "1GB"), ("--decimal", ",")):
+        assert words in call("describe", path, *options).stderr
+    path.write_text(path.read_text().replace("71.5", "71,5"))
+    assert "mixed" not in call("describe", path).stderr
