@@ -11,7 +11,7 @@ from types import MappingProxyType
 from leaderboard.exposure import Exposure
 from leaderboard.goals import goal_words
 from leaderboard.line_chart import Lines, Series
-from leaderboard.number_text import exact, number
+from leaderboard.number_text import counted, exact, number
 from leaderboard.promise_table import promise_tables
 from leaderboard.promises import Promise
 from leaderboard.report import Section, Table, Value
@@ -180,7 +180,8 @@ def verdict(choice: Choice, bound: float, only: Sequence[str] = ()) -> str:
         best = _label(meeting[0].entry)
         kept = _utility(meeting[0].exposure)
         useless = f", but it keeps nearly nothing (utility {number(kept)})" if kept < USELESS else ""
-        within = f"{len(meeting)} of {len(choice.finalists)} finalists keep within {exact(bound)}"
+        keep = "keeps" if len(meeting) == 1 else "keep"
+        within = f"{len(meeting)} of {counted(len(choice.finalists), 'finalist')} {keep} within {exact(bound)}"
         return f"{within}; the most useful is {best}{useless}"
     none = f"none of {', '.join(only)} meets" if only else "none meets"
     if choice.finalists:
@@ -193,16 +194,25 @@ def verdict(choice: Choice, bound: float, only: Sequence[str] = ()) -> str:
 
 
 def _nearest(choice: Choice) -> str:
-    """The useful setting of the smallest upper bound, in words; fresh plays count more than those of the choice."""
-    fresh = [(one.refused, one.upper, _label(one.entry)) for one in choice.finalists if one.upper is not None]
-    if fresh:
-        refused, upper, name = min(fresh)
-        classes = " in plays, but its classes in the whole table say more" if refused else ""
-        return f"; the nearest is {name}, at most {number(upper)}{classes}"
-    useful = [one for one in front(choice.measured) if _utility(one) >= USELESS and one.defense != BASELINE]
-    if not useful:
-        return ""
-    return f"; the nearest useful one is {_name(useful[0])}, at most {number(_upper(useful[0]))} while choosing"
+    """The useful setting of the smallest upper bound, in words.
+
+    Fresh plays replace what was measured of a finalist while choosing. They may have been too few for a small bound, so
+    that a setting that is no finalist had a smaller one; then both are named.
+    """
+    fresh = [(one.upper, _label(one.entry), one.refused) for one in choice.finalists if one.upper is not None]
+    played = {name for _, name, _ in fresh}
+    useful = [one for one in choice.measured if _utility(one) >= USELESS and one.defense != BASELINE]
+    others = front([one for one in useful if _name(one) not in played])[:1]
+    if not fresh:
+        nearest = (f"{_name(one)}, at most {number(_upper(one))} while choosing" for one in others)
+        return "".join(f"; the nearest useful one is {words}" for words in nearest)
+    upper, name, refused = min(fresh)
+    words = f"{name}, at most {number(upper)}"
+    words += " in plays, but its classes in the whole table say more" if refused else ""
+    nearer = [f"{_name(one)}, at most {number(_upper(one))}" for one in others if _upper(one) < upper]
+    if nearer:
+        return f"; the nearest on fresh plays is {words}; while choosing, in fewer plays or attacks, it was {nearer[0]}"
+    return f"; the nearest is {words}"
 
 
 def _best(choice: Choice, bound: float, people: int, only: Sequence[str]) -> Section:
@@ -210,12 +220,14 @@ def _best(choice: Choice, bound: float, people: int, only: Sequence[str]) -> Sec
     columns = ("setting", "meets", "rows", "promise", "utility", "worst attack", "goal", "advantage", "at most")
     rows = [_row(one) for one in choice.finalists]
     note = (
-        f"All numbers are of {choice.plays} fresh plays, each with {people:,} released people. The probability that a "
-        f"setting is said to meet the bound and does not is at most {exact(ERROR)}. {_DIFFERENCE}"
+        f"All numbers are of {counted(choice.plays, 'fresh play')}, each with {people:,} released people. The "
+        f"probability that a setting is said to meet the bound and does not is at most {exact(ERROR)}. {_DIFFERENCE}"
     )
     if any(one.refused for one in choice.finalists):
         note += f" {NO}: a class of the whole table says more than the bound, so the report will say so, too."
-    tables = (Table(f"Best settings within {exact(bound)}", columns, rows, digits=3, note=note),) if rows else ()
+    meets = any(one.meets for one in choice.finalists)
+    title = f"Best settings within {exact(bound)}" if meets else f"Finalists, none within {exact(bound)} for sure"
+    tables = (Table(title, columns, rows, digits=3, note=note),) if rows else ()
     says = verdict(choice, bound, only)
     return Section("Choice", (f"{says[0].upper()}{says[1:]}.",), tables)
 
@@ -274,11 +286,11 @@ def _front(choice: Choice, bound: float) -> list[Section]:
     if fresh:
         x, y = zip(*fresh, strict=True)
         series.append(Series("finalists on fresh plays", x, y))
-    inside = [one for one in best if _upper(one) <= bound]
+    inside = sum(_upper(one) <= bound for one in best)
     note = (
-        f"{len(choice.measured)} settings were measured while choosing, most in few plays, which makes their upper "
-        f"bounds high; {len(inside)} of this front lie within {exact(bound)}. Fresh plays confirm the finalists, whose "
-        "numbers differ from those here."
+        f"Settings measured while choosing: {len(choice.measured)}, most in few plays, which makes their upper bounds "
+        f"high; {inside} of this front {'lies' if inside == 1 else 'lie'} within {exact(bound)}. Fresh plays confirm "
+        "the finalists, whose numbers differ from those here."
     )
     return [
         Section(

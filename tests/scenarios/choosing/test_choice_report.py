@@ -30,7 +30,7 @@ CHOICE = Choice(
 
 
 def test_a_confirmed_setting_is_named():
-    assert verdict(CHOICE, 0.1) == "1 of 2 finalists keep within .1; the most useful is Mondrian k=20"
+    assert verdict(CHOICE, 0.1) == "1 of 2 finalists keeps within .1; the most useful is Mondrian k=20"
 
 
 def test_a_useless_setting_is_called_so():
@@ -54,6 +54,22 @@ def test_the_nearest_setting_is_named_if_none_meets_the_bound():
     assert verdict(measured, 0.01) == f"none meets the bound .01{nearest}"
     assert verdict(measured, 0.01, ("grouping",)).startswith("none of grouping meets the bound .01; ")
     assert verdict(Choice((), (useless,), 0), 0.01) == "none meets the bound .01"
+
+
+def test_a_setting_that_was_no_finalist_may_be_nearer():
+    """The finalist of .3 on fresh plays was at most .08 while choosing, which fresh plays replace."""
+    unsure = Choice((finalist(20, 0.3, confirmed=False),), (*CHOICE.measured, exposure({"k": 50}, 0.3, 0.142)), 1)
+    assert verdict(unsure, 0.1) == (
+        "none meets the bound .1 for sure; the nearest on fresh plays is Mondrian k=20, at most .30; while choosing, "
+        "in fewer plays or attacks, it was Mondrian k=50, at most .14"
+    )
+    farther = Choice((finalist(20, 0.1, confirmed=False),), unsure.measured, 1)
+    assert verdict(farther, 0.05) == "none meets the bound .05 for sure; the nearest is Mondrian k=20, at most .10"
+    choice, *_, shown = choice_sections(unsure, 0.1, 40, Source("people.csv", None))
+    [best], [table] = choice.tables, shown.tables
+    assert best.title == "Finalists, none within .1 for sure"
+    assert best.note.startswith("All numbers are of 1 fresh play, each with")
+    assert "; 1 of this front lies within .1. " in table.note
 
 
 def test_synthetic_settings_are_called_so():
@@ -116,7 +132,7 @@ def test_classes_that_say_more_than_the_bound_are_warned_of():
 def test_a_setting_that_a_report_would_refuse_is_not_recommended():
     refused = replace(finalist(20, 0.08, confirmed=True), refused=True)
     choice = Choice((finalist(50, 0.09, confirmed=True), refused), (), 6)
-    assert verdict(choice, 0.1) == "1 of 2 finalists keep within .1; the most useful is Mondrian k=50"
+    assert verdict(choice, 0.1) == "1 of 2 finalists keeps within .1; the most useful is Mondrian k=50"
     best, commands = choice_sections(choice, 0.1, 40, Source("people.csv", None))
     assert [row[1] for row in best.tables[0].rows] == ["yes", "no: classes"]
     assert "no: classes: a class" in best.tables[0].note

@@ -338,7 +338,7 @@ def test_numbers_of_people_are_found_by_their_names(tmp_path):
             "Kennung": [f"P{n:05d}" for n in person],
             "Folge": person + 100,
             "born": pd.Timestamp("1950-01-01") + pd.to_timedelta(person * 100, unit="D"),
-            "wage": person * 997,
+            "points": person * 997,
             "ward": [f"W{n % 30}" for n in person],
             "age": person % 40,
         }
