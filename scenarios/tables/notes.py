@@ -99,7 +99,7 @@ class RepeatedIdentifier(NamedTuple):
 
 
 def numbering_identifiers(dataset: Dataset) -> list[str]:
-    """Declared identifiers that may number people, if none is named as `person`; people share names and streets."""
+    """Declared identifiers that may number people, if no column names the person; people share names and streets."""
     records = dataset.records
     if records.person is not None:
         return []
