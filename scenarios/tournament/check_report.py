@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from leaderboard.goals import goal_words
+from scenarios.files.json_text import json_text
 from scenarios.tournament.checking import CheckReport
 
 
@@ -65,4 +64,4 @@ def check_report_to_json(report: CheckReport) -> str:
             for one in report.outcomes
         ],
     }
-    return json.dumps(content, indent=2)
+    return json_text(content)
