@@ -24,7 +24,7 @@ from scenarios.tournament.settings import Phase
 from scenarios.tournament.site.damaged_folder_error import noticing_damage
 from scenarios.tournament.site.page_words import without_options
 from scenarios.tournament.site.uploaded_content import UploadedContent
-from scenarios.tournament.submitting import Receipt, open_phase, submit_content, take_into_force
+from scenarios.tournament.submitting import Receipt, submit_content, take_into_force
 from scenarios.tournament.validating import check_kind
 
 _ATTACK_FILE = re.compile(r"(?P<attacker>[A-Za-z0-9-]+)_attack_(?P<target>[A-Za-z0-9-]+)\.csv")
@@ -62,8 +62,11 @@ def submit_file(
         return submit_content(tournament, team, name, content.read(), now, against=against, measure=False)
 
     def attacking() -> bool:
-        phase = open_phase(tournament, tournament.log.head().lasting, team, now)
-        check_kind(tournament, phase, team, shown_name(claimed), chosen or None)
+        entries = tournament.log.head().lasting
+        phase = tournament.phase(entries)
+        end = tournament.until(entries, phase)
+        if end is not None and now < end:
+            check_kind(tournament, phase, team, shown_name(claimed), chosen or None)
         return phase is Phase.ATTACK
 
     tournament = opened_tournament(folder)
