@@ -84,8 +84,8 @@ def _described(domain: Domain, decimals: int, dates: DateForm | None) -> str:
 
 _HIDDEN = "Standings are shown once the tournament is closed."
 _PROVISIONAL = (
-    "Until the close, standings and reports are provisional. They count a secret share of each table's rows, half unless\n"
-    "the host chose another share, and not membership. The final standings count all rows and membership."
+    "Until the close, standings and reports are provisional. They count a secret share of each table's rows, half\n"
+    "unless the host chose another share, and not membership. The final standings count all rows and membership."
 )
 _TEMPLATE = """# Rules: {title}
 
