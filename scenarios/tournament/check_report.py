@@ -20,6 +20,8 @@ def check_report_to_terminal(report: CheckReport) -> str:
     ]
     if report.costs is not None and (words := report.costs.words()):
         lines.append(words)
+    if warning := report.fit.words():
+        lines.append(warning)
     if not report.outcomes:
         lines.append(
             "no attack was played and no classifier tested: there is no others.csv in the folder of the originals "
@@ -51,6 +53,7 @@ def check_report_to_json(report: CheckReport) -> str:
         "components": utility.components,
         "record_costs": report.costs and {**report.costs.columns, "originals without a row": report.costs.left_out},
         "dearest": report.costs.words() if report.costs else "",
+        "warning": report.fit.words(),
         "decoys": report.decoys,
         "defense": report.defense,
         "attacks": [
