@@ -1,10 +1,12 @@
 """Lines of Japanese pages: no small kana begins one, and an option of a command is not broken."""
 
+import re
 from pathlib import Path
 
 from browser_tools import chromium
 
-SHEET = Path(__file__).parents[2] / "docs" / "site" / "static" / "site.css"
+SITE = Path(__file__).parents[2] / "docs" / "site"
+SHEET = SITE / "static" / "site.css"
 CODE = '種は<code class="docutils literal"><span class="pre">--anonymize-until</span></code>、'
 LINES = """() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), lines = [];
@@ -44,3 +46,9 @@ def test_no_line_begins_with_a_small_kana_and_no_option_is_broken():
             found = lines(CODE * 8, width)
             assert sum(line.count("--anonymize-until") for line in found) == 8
             assert not [line for line in found if line[0] == "、"]
+
+
+def test_no_space_follows_a_full_stop():
+    """Bold text ends before its full stop: behind one, Markdown would need a space to see the end."""
+    for page in (SITE / "ja").glob("*.md"):
+        assert not re.findall(r".*。\*{0,2} (?!\|).*", page.read_text(encoding="utf-8")), page.name

@@ -112,9 +112,18 @@ def test_a_tournament_from_invitation_to_standings(cup_site, browser, monkeypatc
     # One baseline attack suffices for a board.
     monkeypatch.setattr(scoring, "baselines", lambda: (NearestNeighbour(),))
     with reachable(cup_site) as address:
-        host, kyoto, osaka = (Person(browser, address) for _ in range(3))
+        kyoto, osaka = (Person(browser, address) for _ in range(2))
+        host = Person(browser, address, timezone_id="Asia/Tokyo", locale="en-GB")
         host.accept(cup_site.invitation("host"))
         host.open("/host")
+        # Pages show and forms read times in one zone.
+        host.page.locator("#extend-phase").select_option("attack")
+        host.page.get_by_label("New end (GMT+9)").fill("2030-01-03T21:30")
+        host.page.locator("#extend-reason").fill("snow")
+        host.press("Extend")
+        assert cup_site.log()[-1].details["until"] == "2030-01-03T12:30:00+00:00"
+        assert "attack ends at 3 Jan 2030, 21:30 GMT+9" in host.page.locator("#outcome").inner_text()
+        assert "2 Jan 2030, 21:00 GMT+9" in host.page.locator(".phase").inner_text()
         host.page.locator("#invite-team").select_option("kyoto")
         host.press("Make a one-time link")
         link = host.page.locator("main code").inner_text()
@@ -253,6 +262,7 @@ def test_every_page_is_accessible_and_fits_its_window(board_site, browser, tmp_p
         if overflow(page) > 0:
             wrong.append(f"{page.url}: is {overflow(page)} pixels wider than the window")
         wrong.extend(f"{page.url}: too small: {one}" for one in page.evaluate(SMALL))
+        wrong.extend(f"{page.url}: a list of problems is cut" for _ in range(page.evaluate(CUT)))
 
     visit_all(browser, board_site, visit, tmp_path / "sheet.html", viewport=viewport, color_scheme=scheme)
     assert not wrong, "\n".join(wrong)
@@ -270,6 +280,9 @@ SMALL = """[...document.querySelectorAll("button, input:not([type=hidden]):not([
     .map(one => [one.outerHTML.slice(0, 80), one.getBoundingClientRect()])
     .filter(([, box]) => box.height > 0 && (box.height < 24 || box.width < 24)).map(([text]) => text)"""
 """Buttons and fields below 24 pixels, the least size of WCAG 2.2, success criterion 2.5.8."""
+CUT = """[...document.querySelectorAll(".problems")]
+    .filter(({ parentElement: one }) => one.scrollWidth > one.clientWidth).length"""
+"""Number of lists of problems that are wider than the window."""
 
 
 def test_the_keyboard_alone_hands_in_a_table(cup_site, browser):
