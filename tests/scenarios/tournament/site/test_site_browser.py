@@ -4,7 +4,7 @@ import io
 from datetime import timedelta
 
 import pytest
-from browser_tools import DESK, PHONE, Person, chromium, findings, overflow, reachable, tab_to
+from browser_tools import DESK, PHONE, Person, chromium, findings, kinds, overflow, reachable, tab_to
 from PIL import Image
 from site_tools import HOUR, PASSWORD, START, TEAMS, served
 from tournament_tools import opened
@@ -236,20 +236,28 @@ UPLOADS = (("osaka", ATTACK), ("nowhere", ATTACK), ("osaka", b"released_row,cand
 
 
 @pytest.mark.parametrize(
-    ("viewport", "scheme"),
+    ("viewport", "scheme", "everywhere"),
     [
-        (PHONE, "light"),
-        pytest.param(PHONE, "dark", marks=pytest.mark.long),
-        pytest.param(DESK, "light", marks=pytest.mark.long),
-        pytest.param(DESK, "dark", marks=pytest.mark.long),
+        pytest.param(PHONE, "light", False, id="new elements"),
+        *(
+            pytest.param(viewport, scheme, True, marks=pytest.mark.long)
+            for viewport in (PHONE, DESK)
+            for scheme in ("light", "dark")
+        ),
     ],
 )
-def test_every_page_is_accessible_and_fits_its_window(board_site, browser, tmp_path, viewport, scheme):
-    """Axe finds nothing serious; only tables scroll sideways, in regions of their own; a finger hits every button."""
-    wrong = []
+def test_every_page_is_accessible_and_fits_its_window(board_site, browser, tmp_path, viewport, scheme, everywhere):
+    """Axe finds nothing serious; only tables scroll sideways, in regions of their own; a finger hits every button.
+
+    Axe costs more than all else. It checks either every page, or each that has a kind of element for the first time.
+    """
+    wrong, seen = [], set()
 
     def visit(page):
-        wrong.extend(findings(page)[0])
+        here = kinds(page)
+        if everywhere or here - seen:
+            seen.update(here)
+            wrong.extend(findings(page)[0])
         if overflow(page) > 0:
             wrong.append(f"{page.url}: is {overflow(page)} pixels wider than the window")
         wrong.extend(f"{page.url}: too small: {one}" for one in page.evaluate(SMALL))
