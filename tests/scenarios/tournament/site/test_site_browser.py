@@ -11,7 +11,6 @@ from tournament_tools import opened
 
 from attacks import NearestNeighbour
 from scenarios.tournament import scoring
-from scenarios.tournament.advancing import advance
 from scenarios.tournament.folder import Tournament, csv_bytes
 from scenarios.tournament.presenting import present
 from scenarios.tournament.scoring import score_shares
@@ -108,6 +107,8 @@ def scored(site, share=0.5):
     update_boards(tournament, share)
 
 
+# Its parts are in other tests: forms and the close in the visit of every page, uploads in the test of the keyboard.
+@pytest.mark.long
 def test_a_tournament_from_invitation_to_standings(cup_site, browser, monkeypatch):
     # One baseline attack suffices for a board.
     monkeypatch.setattr(scoring, "baselines", lambda: (NearestNeighbour(),))
@@ -220,7 +221,8 @@ def visit_all(browser, site, visit, sheet, **given):
     """Open every page as everybody who may, in the attack phase and after the close, and a sheet of invitations."""
     with reachable(site) as address:
         people = visit_attack_phase(browser, address, site, visit, **given)
-        advance(Tournament(site.folder), site.clock.now, early=True)
+        close_phase(people["host"], site, START + 2 * DAY)
+        people["kyoto"].log_in("kyoto")
         for name, paths in CLOSED.items():
             for path in paths:
                 visit(people[name].open(path))
