@@ -205,6 +205,8 @@ class TestScores:
         assert {one.scores["reidentification"].trials for one in trials} == {15}
         assert not any("membership" in one.scores or "membership_auc" in one.values for one in trials)
 
+    # The test that equal submissions give equal files byte for byte is shorter.
+    @pytest.mark.long
     def test_equal_submissions_give_equal_boards_whatever_the_workers(self, tmp_path):
         boards = []
         for place, jobs in (("one", 1), ("two", 2)):
