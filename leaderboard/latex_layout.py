@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 LINE = 345.0
 """Width of a line of the class article in one column, in points."""
@@ -95,20 +96,32 @@ def layout(headers: Sequence[str], cells: Sequence[Sequence[str]], align: Sequen
     align : sequence of {"left", "right"}
         Alignment of each column; left ones hold texts.
     """
-    plain = Layout([[head] for head in headers], [[[cell] for cell in row] for row in cells])
     texts = [column for column, side in enumerate(align) if side == "left"]
     numbers = [column for column, side in enumerate(align) if side == "right"]
     headings = [_broken(head, _TEXT_BREAK, _SHORTEST) for head in headers]
-    folded = replace(plain, headers=headings)
-    turned = replace(plain, headers=[_broken(head, re.compile(" "), _TURNED) for head in headers], turned=True)
-    narrow = _folded_numbers(turned, numbers)
-    attempts = (plain, folded, turned, _narrowed(folded, texts), _narrowed(turned, texts), _narrowed(narrow, texts))
-    for attempt in attempts:
+    for attempt in _attempts(headers, cells, headings, texts, numbers):
         for size, points, gap in SIZES:
             sized = replace(attempt, size=size, points=points, gap=gap)
             if sized.fits:
                 return _upright(sized, headings, [*([column] for column in texts), numbers])
     return sized
+
+
+def _attempts(
+    headers: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    headings: list[list[str]],
+    texts: Sequence[int],
+    numbers: Sequence[int],
+) -> Iterator[Layout]:
+    """Layouts in the order in which they are tried; to fold texts is dear, and most tables fit without."""
+    plain = Layout([[head] for head in headers], [[[cell] for cell in row] for row in cells])
+    folded = replace(plain, headers=headings)
+    turned = replace(plain, headers=[_broken(head, re.compile(" "), _TURNED) for head in headers], turned=True)
+    yield from (plain, folded, turned)
+    yield _narrowed(folded, texts)
+    yield _narrowed(turned, texts)
+    yield _narrowed(_folded_numbers(turned, numbers), texts)
 
 
 def _upright(table: Layout, headings: Sequence[list[str]], groups: Iterable[Sequence[int]]) -> Layout:
@@ -121,6 +134,7 @@ def _upright(table: Layout, headings: Sequence[list[str]], groups: Iterable[Sequ
     return table
 
 
+@lru_cache(maxsize=10_000)
 def em(text: str) -> float:
     """Estimated width of a line of text, in units of the type size.
 

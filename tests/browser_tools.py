@@ -10,6 +10,11 @@ import uvicorn
 from site_tools import PASSWORD
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = [
+    *("--no-sandbox", "--disable-dev-shm-usage"),
+    # A process for each page would cost more than what the page does.
+    *("--disable-site-isolation-trials", "--renderer-process-limit=1"),
+]
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 900}
 WAIT = 60_000
@@ -24,7 +29,7 @@ def chromium():
     if path is None:
         pytest.skip("no Chromium is installed")
     with driver.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        browser = started.chromium.launch(executable_path=path, args=FLAGS)
         try:
             yield browser
         finally:
@@ -124,6 +129,15 @@ def findings(page):
         line = f"{page.url}: {one['id']} ({one['impact']}): {one['help']}: {where}"
         (grave if one["impact"] in ("serious", "critical") else other).append(line)
     return grave, other
+
+
+KINDS = """() => [...document.querySelectorAll("*")].map(one => [
+    one.localName, one.type ?? "", ...[...one.classList].sort(), ...one.getAttributeNames().sort()].join(" "))"""
+
+
+def kinds(page):
+    """Kinds of elements on a page: each one's name, type, classes, and which attributes it has."""
+    return set(page.evaluate(KINDS))
 
 
 def overflow(page):

@@ -9,8 +9,10 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 import numpy as np
 import pytest
+from forked_process import at_start, shared_server, use_shared_server
 from hypothesis import settings
 from query_tools import read_tables_once
+from run_tools import environment
 
 from scenarios import Membership, Pool, Reports, SecretBits, load
 from scenarios.tables.dataset import with_columns
@@ -85,6 +87,26 @@ def bits(bank):
 def tables_are_read_once(monkeypatch):
     """Queries remember which records they select, for tests that ask one table thousands of times."""
     read_tables_once(monkeypatch)
+
+
+def fork_environment():
+    """What a server of forks reads when it starts for a process of `-n`; None where the system cannot fork so."""
+    if not hasattr(os, "pidfd_open"):
+        return None
+    return frozenset(at_start(environment(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")).items())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """Tell each process of `-n` of the server of forks for all."""
+    if variables := fork_environment():
+        node.workerinput["fork_server"] = shared_server(variables)
+
+
+def pytest_configure(config):
+    """Use the server of forks that is there for all processes."""
+    if path := getattr(config, "workerinput", {}).get("fork_server"):
+        use_shared_server(path, fork_environment())
 
 
 def pytest_xdist_auto_num_workers():

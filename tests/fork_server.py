@@ -1,7 +1,8 @@
 """A process with the program's packages loaded, from which tests fork the program as a process of its own.
 
-Run as ``python fork_server.py DESCRIPTOR``. Each message on that socket is a request, with four descriptors: standard
-input, output and error of a process, and a socket for its id and its exit status. `forked_process` sends requests.
+Run as ``python fork_server.py DESCRIPTOR [LISTENER]``. Each message on that socket is a request, with descriptors:
+standard input, output and error of a process, and a socket for its id and its exit status. A request for a server of
+workers has the two descriptors of that instead. `forked_process` sends requests. Other processes connect to a listener.
 """
 
 import contextlib
@@ -12,6 +13,7 @@ import io
 import json
 import os
 import runpy
+import select
 import selectors
 import signal
 import socket
@@ -38,7 +40,7 @@ MOST_BYTES = 2**20
 """Largest request."""
 
 
-def serve(control):
+def serve(control, listeners):
     """Fork a process for each request.
 
     Returns
@@ -46,12 +48,19 @@ def serve(control):
     dict or None
         In a forked process, its request, after it has got its descriptors; None in the server when tests have ended.
     """
-    waiting = {}
+    waiting, connections = {}, {control}
     selector = selectors.DefaultSelector()
     selector.register(control, selectors.EVENT_READ)
+    for listener in listeners:
+        selector.register(listener, selectors.EVENT_READ)
     while True:
         for key, _ in selector.select():
-            if key.fileobj is not control:
+            if key.fileobj in listeners:
+                connection, _ = key.fileobj.accept()
+                connections.add(connection)
+                selector.register(connection, selectors.EVENT_READ)
+                continue
+            if key.fileobj not in connections:
                 selector.unregister(key.fileobj)
                 pid, report = waiting.pop(key.fileobj)
                 os.close(key.fileobj)
@@ -60,30 +69,37 @@ def serve(control):
                 with contextlib.suppress(OSError), report:
                     report.send(str(status).encode())
                 continue
-            message, descriptors, _, _ = socket.recv_fds(control, MOST_BYTES, 4)
-            if not message:
+            message, descriptors, _, _ = socket.recv_fds(key.fileobj, MOST_BYTES, 4)
+            if not message and key.fileobj is control:
                 return None
+            if not message:
+                selector.unregister(key.fileobj)
+                connections.discard(key.fileobj)
+                key.fileobj.close()
+                continue
             *streams, last = descriptors
             report = socket.socket(fileno=last)
             request = json.loads(message)
-            for name in request["modules"]:
+            for name in request.get("modules", ()):
                 # The process itself will say what is missing.
                 with contextlib.suppress(ImportError):
                     importlib.import_module(name)
             pid = os.fork()
             if pid == 0:
+                for watched, (_, other) in waiting.items():
+                    os.close(watched)
+                    other.close()
+                for one in (selector, report, *connections, *listeners):
+                    one.close()
+                if "workers" in request:
+                    return request | {"descriptors": streams}
                 for number, stream in enumerate(streams):
                     os.dup2(stream, number)
             for stream in streams:
                 os.close(stream)
             if pid == 0:
-                for watched, (_, other) in waiting.items():
-                    os.close(watched)
-                    other.close()
-                for one in (selector, control, report):
-                    one.close()
                 return request
-            if request["has_group"]:
+            if request.get("has_group"):
                 os.setpgid(pid, pid)
             report.send(str(pid).encode())
             watched = os.pidfd_open(pid)
@@ -134,10 +150,14 @@ def serve_workers(control):
     message, descriptors, _, _ = socket.recv_fds(control, MOST_BYTES, 2)
     if not message:
         return
-    code, numbers = json.loads(message)
-    # The code names descriptors by their numbers in the program.
+    control.close()
+    run_workers_server(*json.loads(message), descriptors)
+
+
+def run_workers_server(code, numbers, descriptors):
+    """Run the code of a server of workers, which names descriptors by their numbers in the program."""
     moved = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, max(numbers) + 1) for descriptor in descriptors]
-    for descriptor in (control.detach(), *descriptors):
+    for descriptor in descriptors:
         os.close(descriptor)
     for number, descriptor in zip(numbers, moved, strict=True):
         os.dup2(descriptor, number)
@@ -166,7 +186,9 @@ def become(request):
 
 def main():
     """Load the packages, then serve."""
-    control = socket.socket(fileno=int(sys.argv[1]))
+    control, *listeners = (socket.socket(fileno=int(descriptor)) for descriptor in sys.argv[1:])
+    # Packages are loaded when the first request comes, if there is one.
+    select.select([control, *listeners], [], [])
     for name in PRELOADED:
         importlib.import_module(name)
     methods = sys.modules["scenarios.methods"]
@@ -176,8 +198,11 @@ def main():
     sys.modules["scenarios.running.fingerprint"].closure(USED)
     gc.collect()
     gc.freeze()
-    request = serve(control)
-    if request is not None:
+    request = serve(control, listeners)
+    if request and "workers" in request:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        run_workers_server(*request["workers"], request["descriptors"])
+    elif request:
         become(request)
 
 

@@ -3,13 +3,17 @@
 A fork takes a hundredth of the processor time of a new interpreter, which would load the same packages again.
 """
 
+import atexit
 import functools
 import json
 import os
 import select
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
+from multiprocessing import forkserver, util
 from pathlib import Path
 
 SERVER = Path(__file__).with_name("fork_server.py")
@@ -84,13 +88,69 @@ class ForkedProcess(subprocess.Popen):
 @functools.cache
 def fork_server(owner, environment):
     """Socket of a server that started with these variables; `owner` is the process whose server it is."""
+    if environment == _shared.get("environment"):
+        server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        server.connect(_shared["path"])
+        return server
+    return _started(environment)
+
+
+def _started(environment, *listeners):
+    """Socket of a new server with these variables."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    descriptors = [theirs.fileno(), *(listener.fileno() for listener in listeners)]
     with theirs:
         subprocess.Popen(
-            [sys.executable, SERVER, str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
+            [sys.executable, SERVER, *map(str, descriptors)],
+            pass_fds=descriptors,
             stdin=subprocess.DEVNULL,
             cwd=SERVER.parent,
             env={**os.environ, **dict(environment)},
         )
     return ours
+
+
+_shared = {}
+"""Where the server for all processes of tests listens, and the variables that it started with."""
+
+
+@functools.cache
+def shared_server(environment):
+    """Start a server to which other processes of tests connect; it ends with this process.
+
+    Returns
+    -------
+    path : str
+        Where it listens.
+    """
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = os.path.join(folder, "server")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(path)
+        listener.listen()
+        _shared["control"] = _started(environment, listener)
+    return path
+
+
+def use_shared_server(path, environment):
+    """Let that server fork what this process starts, and this process's server of workers."""
+    _shared.update(path=path, environment=environment)
+    server, start, spawn = forkserver._forkserver, forkserver.ensure_running, util.spawnv_passfds
+
+    def start_once():
+        # The server of workers is not a child of this process, which cannot wait for it.
+        if server._forkserver_pid is None:
+            start()
+
+    def spawn_or_fork(executable, arguments, descriptors):
+        if "multiprocessing.forkserver" not in arguments[-1]:
+            return spawn(executable, arguments, descriptors)
+        report, theirs = socket.socketpair()
+        request = json.dumps({"workers": [arguments[-1], descriptors]}).encode()
+        with report, theirs:
+            socket.send_fds(fork_server(os.getpid(), environment), [request], [*descriptors, theirs.fileno()])
+            return int(report.recv(64))
+
+    server.ensure_running = forkserver.ensure_running = start_once
+    util.spawnv_passfds = spawn_or_fork

@@ -35,6 +35,9 @@ def test_a_notebook_runs(path, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        # Two plays show all that three show.
+        cell["source"] = cell["source"].replace("plays=3", "plays=2")
     nbclient.NotebookClient(notebook, timeout=200, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     kinds = {kind for output in shown for kind in output.get("data", {})}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scenarios.commands.common import GATE_FAILED, bad_input, echo
-from scenarios.commands.tournament_host import COMMANDS, watch_scoring
+from scenarios.commands.tournament_host import COMMANDS, publish_notices, watch_scoring
 from scenarios.commands.tournament_site import invite, serve
 from scenarios.commands.tournament_texts import (
     check_all_accepted,
@@ -22,6 +21,7 @@ from scenarios.commands.tournament_texts import (
     show_outcomes,
     show_receipt,
 )
+from scenarios.files.json_text import json_text
 
 if TYPE_CHECKING:
     from scenarios.tables.dataset import Dataset
@@ -129,7 +129,7 @@ def check(
         if released is not None and candidates is not None and original is None:
             with listing_problems(as_json=form == "json"):
                 notes = check_answers(file, released, candidates)
-            echo(json.dumps({"notes": notes}, indent=2) if form == "json" else "\n".join(("valid", *notes)))
+            echo(json_text({"notes": notes}) if form == "json" else "\n".join(("valid", *notes)))
             return
         if original is None or released is not None or candidates is not None:
             raise ValueError("name --original for a table, or --released and --candidates for an attack")
@@ -184,8 +184,10 @@ def advance(folder: Path, *, early: bool) -> None:
         from scenarios.tournament.advancing import advance as advance_phase
         from scenarios.tournament.folder import Tournament
 
-        now_open = advance_phase(Tournament(folder), _now(), early=early)
-    echo(f"phase {now_open} is open" if now_open != "closed" else "the tournament is closed")
+        opened = Tournament(folder)
+        now_open = advance_phase(opened, _now(), early=early)
+        echo(f"phase {now_open} is open" if now_open != "closed" else "the tournament is closed")
+        publish_notices(opened)
 
 
 @tournament.command()
@@ -255,6 +257,7 @@ def simulate(
 
         dataset = _dataset(None if data else name, data, roles)
         played = simulate_all(folder, dataset, originals=originals, candidates=candidates, seed=seed, say=_say)
+        publish_notices(played)
         _scored(played, 1.0, jobs, "table")
 
 

@@ -35,7 +35,7 @@ def extend(folder: Path, phase: str, until: str, reason: str) -> None:
         tournament = _opened(folder)
         end = extend_phase(tournament, Phase(phase), until, reason, _now())
         echo(f"phase {phase} ends at {end.isoformat()}")
-        _write_notices(tournament)
+        publish_notices(tournament)
 
 
 @click.command()
@@ -52,7 +52,7 @@ def reopen(folder: Path, phase: str, until: str, reason: str) -> None:
         tournament = _opened(folder)
         end = reopen_phase(tournament, Phase(phase), until, reason, _now())
         echo(f"phase {phase} is open again until {end.isoformat()}")
-        _write_notices(tournament)
+        publish_notices(tournament)
 
 
 @click.command()
@@ -71,7 +71,7 @@ def admit(folder: Path, team: str, file: Path, against: str | None, reason: str)
         with listing_problems():
             data = read_submission(file)
             show_receipt(admit_late(tournament, team, file.name, data, reason, _now(), against=against))
-        _write_notices(tournament)
+        publish_notices(tournament)
 
 
 @click.command()
@@ -100,7 +100,7 @@ def disqualify(folder: Path, team: str, reason: str) -> None:
         tournament = _opened(folder)
         disqualify_team(tournament, team, reason, _now())
         echo(f"team {team} is disqualified; `readmit` takes it back")
-        _write_notices(tournament)
+        publish_notices(tournament)
 
 
 @click.command()
@@ -115,7 +115,7 @@ def readmit(folder: Path, team: str, reason: str) -> None:
         tournament = _opened(folder)
         readmit_team(tournament, team, reason, _now())
         echo(f"team {team} takes part again")
-        _write_notices(tournament)
+        publish_notices(tournament)
 
 
 @click.command()
@@ -129,7 +129,7 @@ def message(folder: Path, text: str) -> None:
         tournament = _opened(folder)
         notice = post(tournament, text, _now())
         echo(f"posted as entry {notice.number}")
-        _write_notices(tournament)
+        publish_notices(tournament)
 
 
 @click.command()
@@ -283,7 +283,7 @@ def _opened(folder: Path) -> Tournament:
     return Tournament(folder)
 
 
-def _write_notices(tournament: Tournament) -> None:
+def publish_notices(tournament: Tournament) -> None:
     """Write what everybody should read; the log has it in any case."""
     from scenarios.tournament.messages import write_notices
 

@@ -15,6 +15,7 @@ from scenarios.running.fork_server import start_server
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
+_URL = "http://127.0.0.1:8000"
 
 
 @click.command()
@@ -64,15 +65,16 @@ def serve(
         start_server()
 
         from scenarios.tournament.site.background_scoring import BackgroundScoring
-        from scenarios.tournament.site.inviting import without_password
+        from scenarios.tournament.site.inviting import remember_address, without_password
         from scenarios.tournament.site.serving import serve as serve_site
 
         waiting = without_password(folder, datetime.now(UTC))
 
         def announce(port: int) -> None:
             scheme = "https" if certificate else "http"
-            host = address.rpartition(":")[0]
-            echo(f"serving {folder} at {scheme}://{host}:{port}; stop with Ctrl-C")
+            listening = f"{scheme}://{address.rpartition(':')[0]}:{port}"
+            remember_address(folder, listening)
+            echo(f"serving {folder} at {listening}; stop with Ctrl-C")
             if waiting:
                 some = ", ".join(waiting[:20]) + (", …" if len(waiting) > 20 else "")
                 echo(f"without a password yet: {some}; `tokumei tournament invite {folder} NAME` makes a link")
@@ -100,10 +102,10 @@ def serve(
 @click.option("--all", "everybody", is_flag=True, help="All teams that have neither a password nor a valid link.")
 @click.option("--host", "host", is_flag=True, help="The host.")
 @click.option("--days", type=click.FloatRange(min=0, min_open=True, max=366), default=14, show_default=True)
-@click.option("--url", default="http://127.0.0.1:8000", show_default=True, help="Address of the site.")
+@click.option("--url", help=f"Address of the site.  [default: where `serve` listened last, else {_URL}]")
 @click.option("--html", type=FILE, help="Write a page to print, which only you can read.")
 def invite(
-    folder: Path, names: Sequence[str], *, everybody: bool, host: bool, days: float, url: str, html: Path | None
+    folder: Path, names: Sequence[str], *, everybody: bool, host: bool, days: float, url: str | None, html: Path | None
 ) -> None:
     """Make one-time links by which teams set a password, also when it is lost.
 
@@ -114,25 +116,35 @@ def invite(
         from scenarios.tournament.folder import Tournament
         from scenarios.tournament.site.invitation_sheet import invitations_page
         from scenarios.tournament.site.inviting import invite as issue
-        from scenarios.tournament.site.inviting import uninvited
+        from scenarios.tournament.site.inviting import served_address, skipped, team_accounts
         from scenarios.tournament.site.user import host_name
 
         now = datetime.now(UTC)
         settings = Tournament(folder).settings
         users = [host_name(settings.teams)] if host else []
-        users += [*names, *(uninvited(folder, now) if everybody else ())]
+        others = {team: state for team, state in team_accounts(folder, now).items() if team not in names}
+        users += [*names, *(team for team, state in others.items() if everybody and not state)]
         if not users and not everybody:
             raise ValueError("whom? Name teams, or use --all or --host")
-        invitations = issue(folder, list(dict.fromkeys(users)), now, address=url, lifetime=timedelta(days=days))
+        served = served_address(folder)
+        leads = url or served or _URL
+        invitations = issue(folder, list(dict.fromkeys(users)), now, address=leads, lifetime=timedelta(days=days))
         if html is not None:
             write_atomically(html, invitations_page(settings.title, invitations).encode())
     if html is None:
         for one in invitations:
             echo(one.line)
     else:
-        echo(f"{len(invitations)} invitations written to {html}; remove it once they are handed out")
-    if everybody and not invitations:
-        echo("every team has a password or a valid link", err=True)
+        several = len(invitations) != 1
+        written = f"{len(invitations)} invitation{'s' * several} written to {html}"
+        echo(f"{written}; remove it once {'they are' if several else 'it is'} handed out")
+    if invitations and url is None:
+        where = "where `serve` listened last" if served else "where `serve` listens by default"
+        echo(f"links lead to {leads}, {where}; if teams use another address, give it by --url", err=True)
+    if everybody and (reasons := skipped(others)):
+        count = sum(map(bool, others.values()))
+        what = f"skipped {count} team{'s' * (count != 1)}" if invitations else "no team needs a link"
+        echo(f"{what}: {reasons}; `tokumei tournament invite {folder} TEAM` makes a new link", err=True)
 
 
 @contextmanager

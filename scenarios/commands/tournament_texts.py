@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from scenarios.commands.common import echo
+from scenarios.files.json_text import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def listing_problems(*, as_json: bool = False) -> Iterator[None]:
         yield
     except InvalidFileError as error:
         if as_json:
-            echo(json.dumps(error.as_json(), indent=2))
+            echo(json_text(error.as_json()))
         say_problems(error)
         raise ValueError(f"{error.name}: refused for {counted_problems(error)}") from None
 
@@ -81,7 +81,7 @@ def show_outcomes(tournament: Tournament, team: str, files: Sequence[Path], now:
             outcomes.append(accepted_outcome(file.name, submit(tournament, team, file, now, against=against)))
         except ValueError as error:
             outcomes.append(refused_outcome(file.name, error))
-    echo(json.dumps(outcomes, indent=2))
+    echo(json_text(outcomes))
     check_all_accepted(sum(not one["accepted"] for one in outcomes), len(files))
 
 

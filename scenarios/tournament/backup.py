@@ -98,7 +98,7 @@ def restore(path: Path, folder: Path) -> str:
             with tarfile.open(path, "r:") as archive:
                 for member in archive:
                     if not member.isfile():
-                        raise ValueError(f"{path}: {member.name!a} is no file")
+                        raise ValueError(f"{path}: {member.name!r} is no file")
                     archive.extract(member, unfinished, filter="data")
                     (unfinished / member.name).chmod(member.mode & 0o777)
         except (tarfile.TarError, FileNotFoundError, EOFError) as error:

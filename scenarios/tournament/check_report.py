@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from leaderboard.goals import goal_words
+from scenarios.files.json_text import json_text
 from scenarios.tournament.checking import CheckReport
 
 
@@ -21,6 +20,8 @@ def check_report_to_terminal(report: CheckReport) -> str:
     ]
     if report.costs is not None and (words := report.costs.words()):
         lines.append(words)
+    if warning := report.fit.words():
+        lines.append(warning)
     if not report.outcomes:
         lines.append(
             "no attack was played and no classifier tested: there is no others.csv in the folder of the originals "
@@ -52,6 +53,7 @@ def check_report_to_json(report: CheckReport) -> str:
         "components": utility.components,
         "record_costs": report.costs and {**report.costs.columns, "originals without a row": report.costs.left_out},
         "dearest": report.costs.words() if report.costs else "",
+        "warning": report.fit.words(),
         "decoys": report.decoys,
         "defense": report.defense,
         "attacks": [
@@ -65,4 +67,4 @@ def check_report_to_json(report: CheckReport) -> str:
             for one in report.outcomes
         ],
     }
-    return json.dumps(content, indent=2)
+    return json_text(content)

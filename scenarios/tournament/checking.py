@@ -20,6 +20,7 @@ from scenarios.tables.dataset import load_table
 from scenarios.tournament.folder import Tournament, originals_of
 from scenarios.tournament.forms import form_of
 from scenarios.tournament.opening import decimals
+from scenarios.tournament.origin_fit import OriginFit
 from scenarios.tournament.problems import InvalidFileError, Problem
 from scenarios.tournament.record_costs import RecordCosts
 from scenarios.tournament.scoring import baseline_name, baselines, scores, seed_name
@@ -46,6 +47,8 @@ class CheckReport:
         Number of decoys among the candidates.
     costs : RecordCosts or None
         What each column costs of the utility of the records; None if nothing can be lost.
+    fit : OriginFit
+        Whether the rows resemble the originals that the table declares as theirs.
     """
 
     sheet: Sheet
@@ -53,6 +56,7 @@ class CheckReport:
     outcomes: tuple[AttackOutcome, ...]
     decoys: int
     costs: RecordCosts | None
+    fit: OriginFit
 
     @property
     def defense(self) -> float | None:
@@ -158,10 +162,12 @@ def measured(sheet: Sheet, records: Microdata, people: Microdata | None, setting
     utility = scale.utility(sheet.frame, sheet.origin)
     costs = scale.record_costs(sheet.frame, sheet.origin)
     if people is None:
-        return CheckReport(sheet, utility, (), 0, costs)
+        assigned = scale.best_origin(sheet.frame, generator(0, "check", "map"))
+        return CheckReport(sheet, utility, (), 0, costs, OriginFit.of(scale, sheet, assigned))
     origins = scale.origins(sheet.origin, sheet.frame, generator(0, "check", "map"))
     outcomes, count = _outcomes(sheet, records, people, settings, origins)
-    return CheckReport(sheet, utility, tuple(sorted(outcomes, key=lambda one: -one.advantage)), count, costs)
+    strongest = tuple(sorted(outcomes, key=lambda one: -one.advantage))
+    return CheckReport(sheet, utility, strongest, count, costs, OriginFit.of(scale, sheet, origins["assigned"]))
 
 
 def _if_file(path: Path) -> Path | None:

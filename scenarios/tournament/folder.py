@@ -102,7 +102,7 @@ class Tournament:
             If there is no such team.
         """
         if team not in self.settings.teams:
-            raise ValueError(f"there is no team {team[:40]!a}; the teams are {', '.join(self.settings.teams[:20])}")
+            raise ValueError(f"there is no team {team[:40]!r}; the teams are {', '.join(self.settings.teams[:20])}")
         return self.folder / "teams" / team
 
     def phase(self, entries: Sequence[LogEntry]) -> Phase:

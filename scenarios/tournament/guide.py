@@ -51,8 +51,8 @@ def rules(settings: Settings, records: Microdata, written: WrittenCells, *, clas
         member_chance=f"{settings.originals / settings.candidates:.3g}",
         quota=_bytes(settings.quota),
         classifier=_classifier(records) if classifier else "",
-        hidden="Standings are shown once the tournament is closed." if settings.hide_standings else "",
-    ).replace(" \n", "\n")
+        provisional=_HIDDEN if settings.hide_standings else _PROVISIONAL,
+    )
 
 
 def _bytes(number: int) -> str:
@@ -82,6 +82,11 @@ def _described(domain: Domain, decimals: int, dates: DateForm | None) -> str:
     return f"{digits} from {format_number(domain.low)} to {format_number(domain.high)}"
 
 
+_HIDDEN = "Standings are shown once the tournament is closed."
+_PROVISIONAL = (
+    "Until the close, standings and reports are provisional. They count a secret share of each table's rows, half\n"
+    "unless the host chose another share, and not membership. The final standings count all rows and membership."
+)
 _TEMPLATE = """# Rules: {title}
 
 You hold the original records of {originals} people. Publish a table of them that is useful and that nobody can trace
@@ -139,7 +144,9 @@ Its **advantage** is (success - chance) / (1 - chance), at least 0.
 Teams are ranked in both. Equal scores share a rank, and a missing score ranks last. The overall rank is by the sum of
 both ranks. Of teams with equal sums, the higher defense comes first, then the higher attack, then the higher utility;
 if all are equal, they share the rank. A team that handed in nothing comes last. So does a disqualified team: its files
-do not count for anybody. {hidden}
+do not count for anybody.
+
+{provisional}
 
 `tokumei tournament check TEAM_anonymized.csv --original TEAM_original.csv` shows whether your file is valid. It shows
 its utility exactly as the host will compute it, and the success of the baseline attacks against it.

@@ -65,7 +65,7 @@ def refused_outcome(name: str, error: ValueError | OSError) -> dict[str, Any]:
     return unsubmitted(one_line(error), name)
 
 
-def unsubmitted(message: str, name: str = "the file") -> dict[str, Any]:
+def unsubmitted(message: str, name: str) -> dict[str, Any]:
     """Outcome, as JSON, of a file that was not submitted for one reason."""
     return {"file": name, "accepted": False, "message": message, "problems": []}
 

@@ -19,7 +19,7 @@ from scenarios.tournament.log import LogEntry
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.sheets import read_submission
 from scenarios.tournament.submission_utility import SubmissionUtility
-from scenarios.tournament.validating import Upload, attacked, named_target, validated
+from scenarios.tournament.validating import Upload, attacked, check_kind, named_target, validated
 
 
 @dataclass(frozen=True)
@@ -118,9 +118,8 @@ def submit_content(
     entries = tournament.log.head().lasting
     phase = open_phase(tournament, entries, team, now)
     try:
+        check_kind(tournament, phase, team, name, against)
         target = attacked(tournament, team, name, against, required=True) if phase is Phase.ATTACK else None
-        if target is None and against is not None:
-            raise ValueError(f"correspondence tables are submitted while attacking; the phase is {phase}")
         upload = validated(tournament, entries, team, name, data, target)
         utility = upload.utility(tournament) if measure else None
         with tournament.log.locked():

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.log import LogEntry
 from scenarios.tournament.problems import InvalidFileError
+from scenarios.tournament.settings import Phase
 from scenarios.tournament.sheets import notes_on, read_answers, read_sheet
 from scenarios.tournament.submission_utility import SubmissionUtility
 
@@ -105,6 +106,29 @@ def named_target(name: str, against: str | None) -> str:
     return against or (match["target"] if match else "")
 
 
+def check_kind(tournament: Tournament, phase: Phase, team: str, name: str, against: str | None) -> None:
+    """Refuse a file that its name or `against` shows to be of another phase; `phase` must be open.
+
+    Raises
+    ------
+    ValueError
+        If it is an attack while tables are submitted, or a table in the attack phase.
+    """
+    until = tournament.until(tournament.log.head().lasting, phase)
+    takes = f"until {until.isoformat()}" if until else "now"
+    attack = against is not None or _ATTACK_FILE.fullmatch(name) is not None
+    if phase is not Phase.ATTACK and attack:
+        raise ValueError(
+            f"{name}: is handed in as an attack, but the phase is {phase}: only tables are accepted {takes}; attacks "
+            "are accepted once the host has opened phase attack"
+        )
+    if phase is Phase.ATTACK and not attack and name.endswith("_anonymized.csv"):
+        raise ValueError(
+            f"{name}: is named as a table, but the phase is {phase}: only attacks are accepted {takes}; an attack "
+            f"is named {team}_attack_TEAM.csv"
+        )
+
+
 def _check_owner(tournament: Tournament, team: str, name: str) -> None:
     """Refuse a table whose file name is that of another team's table."""
     owner = name.removesuffix("_anonymized.csv")
@@ -132,11 +156,14 @@ def attacked(
     if match is None and against is None and not required:
         return None
     if match is not None and match["attacker"] != team:
-        raise ValueError(f"{name}: is named as an attack by {match['attacker'][:40]!a}, not by {team}")
+        raise ValueError(f"{name}: is named as an attack by {match['attacker'][:40]!r}, not by {team}")
     if match is not None and against not in (None, match["target"]):
-        raise ValueError(f"{name}: is named as an attack on {match['target'][:40]!a}, not on {against}")
+        raise ValueError(f"{name}: is named as an attack on {match['target'][:40]!r}, not on {against}")
     if match is None and against is None:
-        raise ValueError(f"{name}: which team does it attack? Name it {team}_attack_TEAM.csv, or use --against TEAM")
+        raise ValueError(
+            f"{name}: which team does it attack? The phase is attack; name the file {team}_attack_TEAM.csv, or use "
+            "--against TEAM"
+        )
     against = against or str(match["target"] if match else "")
     tournament.team_folder(against)
     if against == team:

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from comparison_tools import played
@@ -144,10 +145,16 @@ LONG_TABLES = {
 }
 
 
+@cache
+def long_table(name):
+    """LaTeX of a long table."""
+    return LONG_TABLES[name]()
+
+
 @pytest.mark.parametrize("options", ["", "a4paper,11pt", "12pt"])
 @pytest.mark.parametrize("name", LONG_TABLES)
 def test_a_long_table_goes_on_on_the_next_page(name, options, tmp_path):
-    text = LONG_TABLES[name]()
+    text = long_table(name)
     said = typeset(text, tmp_path, options)
     assert "too large" not in said
     assert "Overfull" not in said

@@ -23,7 +23,7 @@ ADDRESS = "TOKUMEI_TEST_POSTGRESQL"
 SCENARIO = """
 [scenario]
 name = "small"
-dataset = "bank"
+dataset = "city"
 game = { use = "CandidateFile", originals = 20, candidates = 40 }
 plays = 4
 

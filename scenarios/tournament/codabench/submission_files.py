@@ -80,7 +80,7 @@ def read_files(tournament: Tournament, folder: Path) -> SubmissionFiles:
     )
     if not hmac.compare_digest(given.strip(), expected):
         raise RefusedSubmissionError(
-            f"{keys[0][:40]!a}: is not the key of that team; make_submission.py makes it from TEAM_original.csv as the "
+            f"{keys[0][:40]!r}: is not the key of that team; make_submission.py makes it from TEAM_original.csv as the "
             "host handed it out"
         )
     reason = tournament.disqualified(tournament.log.head().lasting).get(team)

@@ -117,8 +117,8 @@ def _phase(fields: Fields) -> Phase:
 
 
 def _utc(fields: Fields) -> str:
-    """The moment in a form, whose field has no zone and is in UTC."""
-    text = fields.get("until", "").strip()
+    """The moment in a form, as the page's script tells it; without the script the field is in UTC."""
+    text = (fields.get("moment") or fields.get("until", "")).strip()
     try:
         return text if datetime.fromisoformat(text).tzinfo else f"{text}+00:00"
     except ValueError:

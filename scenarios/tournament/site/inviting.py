@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from metrics.files import PRIVATE, write_atomically
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.site.account_store import FILE, AccountStore
 from scenarios.tournament.site.invitation_sheet import Invitation
 from scenarios.tournament.site.invitations import LIFETIME, Invitations
 from scenarios.tournament.site.user import host_name
+
+_ADDRESS = "site.address"
 
 
 def invite(
@@ -58,11 +61,39 @@ def invite(
     ]
 
 
-def uninvited(folder: Path, now: datetime) -> list[str]:
-    """Teams that have no password and no valid invitation."""
+def team_accounts(folder: Path, now: datetime) -> dict[str, str]:
+    """State of each team's account, as in `Invitations.states`; empty for a team without password and valid link."""
     tournament = Tournament(folder)
     states = Invitations(AccountStore(tournament.host / FILE)).states(now)
-    return [team for team in tournament.settings.teams if team not in states]
+    return {team: states.get(team, "") for team in tournament.settings.teams}
+
+
+def skipped(accounts: Mapping[str, str]) -> str:
+    """What keeps teams from a further link, in words; empty if nothing does.
+
+    Parameters
+    ----------
+    accounts : mapping of str to str
+        State of each account; see `team_accounts`.
+    """
+    parts = []
+    for state, what in (("has a password", "a password"), ("invited", "a valid link")):
+        count = sum(one == state for one in accounts.values())
+        parts += [f"{count} {'has' if count == 1 else 'have'} {what}"] if count else []
+    return ", ".join(parts)
+
+
+def remember_address(folder: Path, address: str) -> None:
+    """Keep the address where the site listens, to which later invitations lead."""
+    write_atomically(folder / "host" / _ADDRESS, address.encode(), mode=PRIVATE)
+
+
+def served_address(folder: Path) -> str | None:
+    """Address where the site listened last; None if it never did."""
+    try:
+        return (folder / "host" / _ADDRESS).read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return None
 
 
 def without_password(folder: Path, now: datetime) -> list[str]:

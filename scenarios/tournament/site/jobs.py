@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from metrics.printable import one_line
+from metrics.printable import one_line, printable
 from scenarios.tournament.check_report import check_report_to_json
 from scenarios.tournament.exporting import export
 from scenarios.tournament.folder import Tournament
@@ -25,8 +25,11 @@ from scenarios.tournament.site.damaged_folder_error import noticing_damage
 from scenarios.tournament.site.page_words import without_options
 from scenarios.tournament.site.uploaded_content import UploadedContent
 from scenarios.tournament.submitting import Receipt, submit_content, take_into_force
+from scenarios.tournament.validating import check_kind
 
 _ATTACK_FILE = re.compile(r"(?P<attacker>[A-Za-z0-9-]+)_attack_(?P<target>[A-Za-z0-9-]+)\.csv")
+_LONGEST_NAME = 80
+"""Largest number of characters of a client's file name that messages show."""
 
 
 def submit_file(
@@ -41,7 +44,7 @@ def submit_file(
     team : str
         The team.
     claimed : str
-        Name that the client gave the file; it only says which team an attack is about.
+        Name that the client gave the file. It says which team an attack is about, and messages show it.
     chosen : str
         Team that the client chose as the target of an attack; empty if it chose none.
     content : UploadedContent
@@ -58,9 +61,16 @@ def submit_file(
     def accept(name: str, against: str | None) -> Receipt:
         return submit_content(tournament, team, name, content.read(), now, against=against, measure=False)
 
+    def attacking() -> bool:
+        entries = tournament.log.head().lasting
+        phase = tournament.phase(entries)
+        end = tournament.until(entries, phase)
+        if end is not None and now < end:
+            check_kind(tournament, phase, team, shown_name(claimed), chosen or None)
+        return phase is Phase.ATTACK
+
     tournament = opened_tournament(folder)
-    attacking = tournament.phase(tournament.log.head().lasting) is Phase.ATTACK
-    return _accepted(tournament, team, claimed, chosen, accept, attacking=attacking)
+    return _accepted(tournament, team, claimed, chosen, accept, attacking)
 
 
 def _accepted(
@@ -69,18 +79,26 @@ def _accepted(
     claimed: str,
     chosen: str,
     accept: Callable[[str, str | None], Receipt],
-    *,
-    attacking: bool,
+    attacking: Callable[[], bool],
 ) -> dict[str, Any]:
-    """Outcome of a file whose name follows `file_name`."""
-    name = "the file"
+    """Outcome of a file, which `accept` knows by the server's name and its team by the name that it gave it."""
+    name = shown = shown_name(claimed)
     try:
         with noticing_damage(tournament.folder):
-            name, against = file_name(tournament, team, claimed, chosen, attacking=attacking)
+            name, against = file_name(tournament, team, claimed, chosen, attacking=attacking())
             receipt = accept(name, against)
+    except InvalidFileError as error:
+        return refused_outcome(shown, error)
     except ValueError as error:
-        return refused_outcome(name, error)
-    return accepted_outcome(name, receipt)
+        message = str(error)
+        about = message.startswith(f"{name}: ")
+        return refused_outcome(shown, ValueError(shown + message.removeprefix(name)) if about else error)
+    return accepted_outcome(shown, receipt)
+
+
+def shown_name(claimed: str) -> str:
+    """Name that the client gave a file, for messages alone: without folders, in one printable line and shortened."""
+    return " ".join(printable(re.split(r"[/\\]", claimed)[-1]).split())[:_LONGEST_NAME] or "the file"
 
 
 def file_name(
@@ -104,9 +122,9 @@ def file_name(
     if chosen in teams and not (named[0] in teams and named[1] in teams):
         named = team, chosen
     if named[0] not in teams or named[1] not in teams:
-        if claimed.endswith("_anonymized.csv"):
-            raise ValueError(f"the time for tables is over; an attack is named {team}_attack_TEAM.csv")
-        raise ValueError(f"which team does it attack? Choose the team, or name the file {team}_attack_TEAM.csv")
+        raise ValueError(
+            f"which team does it attack? The phase is attack; choose the team, or name the file {team}_attack_TEAM.csv"
+        )
     return f"{named[0]}_attack_{named[1]}.csv", chosen if chosen in teams else None
 
 
@@ -121,8 +139,7 @@ def admit_file(
         write_notices(tournament)
         return receipt
 
-    attacking = bool(chosen) or "_attack_" in claimed
-    outcome = _accepted(tournament, team, claimed, chosen, accept, attacking=attacking)
+    outcome = _accepted(tournament, team, claimed, chosen, accept, lambda: bool(chosen) or "_attack_" in claimed)
     return outcome | {"message": without_options(outcome["message"])}
 
 
@@ -139,7 +156,9 @@ def take(folder: Path, team: str, number: int, now: datetime) -> str:
     return f"submission {one.number} counts now as your {kind}"
 
 
-def preview_table(folder: Path, team: str, content: UploadedContent | None, number: int | None) -> dict[str, Any]:
+def preview_table(
+    folder: Path, team: str, claimed: str, content: UploadedContent | None, number: int | None
+) -> dict[str, Any]:
     """Utility of a table and success of the built-in attacks on it, from the team's own files; nothing is recorded.
 
     Parameters
@@ -148,6 +167,8 @@ def preview_table(folder: Path, team: str, content: UploadedContent | None, numb
         The tournament's folder.
     team : str
         The team.
+    claimed : str
+        Name that the client gave the table; empty for an accepted one.
     content : UploadedContent or None
         An uploaded table.
     number : int or None
@@ -156,18 +177,19 @@ def preview_table(folder: Path, team: str, content: UploadedContent | None, numb
     Returns
     -------
     dict
-        ``valid``, and the report as JSON or ``message`` and ``problems``.
+        ``valid``, ``file``, and the report as JSON or ``message`` and ``problems``.
     """
     tournament = opened_tournament(folder)
+    name = f"{team}_anonymized.csv" if content is None else shown_name(claimed)
     try:
         with noticing_damage(tournament.folder):
             data = _accepted_table(tournament, team, number) if content is None else content.read()
-            report = preview(tournament, team, f"{team}_anonymized.csv", data)
+            report = preview(tournament, team, name, data)
     except InvalidFileError as error:
         return {"valid": False, "message": counted_problems(error), **error.as_json()}
     except ValueError as error:
-        return {"valid": False, "message": one_line(error), "total": 0, "problems": []}
-    return {"valid": True, "number": number, **json.loads(check_report_to_json(report))}
+        return {"valid": False, "message": one_line(error), "file": name, "total": 0, "problems": []}
+    return {"valid": True, "number": number, "file": name, **json.loads(check_report_to_json(report))}
 
 
 def _accepted_table(tournament: Tournament, team: str, number: int | None) -> bytes:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from collections.abc import Sequence
-from datetime import datetime
+from contextlib import suppress
+from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -13,7 +15,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from leaderboard.documents import breakable
 from metrics.printable import printable
@@ -21,6 +23,7 @@ from scenarios.tournament.site.visit import Visit
 
 STATIC = {"site.css": "text/css", "site.js": "text/javascript"}
 """Files that every page uses, with their types."""
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)")
 
 
 @cache
@@ -33,7 +36,14 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"moment": moment, "number": number, "size": size, "markdown": markdown, "clean": printable}
+    made.filters |= {
+        "moment": moment,
+        "moments": moments,
+        "number": number,
+        "size": size,
+        "markdown": markdown,
+        "clean": printable,
+    }
     made.filters |= {"short": short_title, "breakable": breakable}
     made.globals["static"] = static_address
     made.globals["new_number"] = lambda: secrets.token_urlsafe(16)
@@ -72,6 +82,17 @@ def moment(value: datetime | str | None) -> Markup:
     return Markup('<time datetime="{}">{:%Y-%m-%d %H:%M} UTC</time>').format(
         parsed.isoformat(timespec="seconds"), parsed
     )
+
+
+def moments(text: str) -> Markup:
+    """A text whose moments in ISO 8601 are shown like all others on the page."""
+    parts, end = [], 0
+    for found in _MOMENT.finditer(text):
+        with suppress(ValueError, OverflowError):
+            shown = moment(datetime.fromisoformat(found[0]).astimezone(UTC))
+            parts += [escape(printable(text[end : found.start()])), shown]
+            end = found.end()
+    return Markup("").join([*parts, escape(printable(text[end:]))])
 
 
 def number(value: float | str | None, digits: int = 3) -> str:

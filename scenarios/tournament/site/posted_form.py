@@ -289,7 +289,7 @@ class _Collector:
             try:
                 self.fields[self._name] = self._content.decode()
             except UnicodeDecodeError:
-                raise RefusalError(400, f"field {self._name[:40]!a} is no UTF-8 text") from None
+                raise RefusalError(400, f"field {self._name[:40]!r} is no UTF-8 text") from None
         elif self._file_name or self._size:
             self._wait(b"")
             self._files.append((self._file_name, self._size))

@@ -19,7 +19,7 @@ from scenarios.tournament.sheets import LARGEST
 from scenarios.tournament.site.answers import answered, damage_refusal, page
 from scenarios.tournament.site.attempts import RateLimit
 from scenarios.tournament.site.damaged_folder_error import DamagedFolderError
-from scenarios.tournament.site.jobs import preview_table, submit_file, take
+from scenarios.tournament.site.jobs import preview_table, shown_name, submit_file, take
 from scenarios.tournament.site.journal import State
 from scenarios.tournament.site.posted_form import UploadedFile, UploadLimits
 from scenarios.tournament.site.refusal_error import RefusalError
@@ -124,7 +124,10 @@ async def upload(visit: Visit) -> Response:
         if len(failed) == len(outcomes):
             raise failed[0]
         # What was accepted has its receipt, whatever happened to the other files.
-        files = [unsubmitted(str(one)) if isinstance(one, RefusalError) else one for one in outcomes]
+        files = [
+            unsubmitted(str(one), shown_name(file.claimed_name)) if isinstance(one, RefusalError) else one
+            for one, file in zip(outcomes, form.files, strict=True)
+        ]
         accepted = sum(one["accepted"] for one in files)
         return {"kind": "upload", "files": files, "accepted": accepted, "done": accepted == len(files)}
 
@@ -147,12 +150,12 @@ async def preview(visit: Visit) -> Response:
     """Preview a table before it is submitted, or one that was."""
     site, team, form = visit.site, visit.team, visit.form
     number = _number(form.text("number"))
-    content = form.files[0].content if form.files else None
+    claimed, content = (form.files[0].claimed_name, form.files[0].content) if form.files else ("", None)
     if content is None and number is None:
         raise RefusalError(422, "no file was sent; choose a file first")
 
     async def preview_one() -> dict[str, Any]:
-        return {"kind": "preview", **await site.work(preview_table, team, content, number)}
+        return {"kind": "preview", **await site.work(preview_table, team, claimed, content, number)}
 
     outcome = await site.once.run(visit.form_key, preview_one)
     return JSONResponse(outcome, 200 if outcome["valid"] else 422) if visit.wants_json else _shown(visit, outcome)

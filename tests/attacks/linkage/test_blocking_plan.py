@@ -10,7 +10,7 @@ from attacks.linkage.blocking_plan import blocking_plan, covers, patterns
 from attacks.linkage.pair_scores import column_scores
 from attacks.linkage.sampled_learning import among_all, learned_models
 
-ROWS, PAIRS = 3000, 600
+ROWS, PAIRS = 2000, 500
 
 
 @pytest.fixture(scope="module", params=[pytest.param(RELEASES[0], marks=pytest.mark.long), *RELEASES[1:]])

@@ -95,4 +95,4 @@ def test_german_and_japanese_words_for_missing_values_are_known(tmp_path, frame)
     path, *_ = files(tmp_path, table.assign(ward=np.where(frame["age"] % 5, "A", "不明")))
     output = invoke("describe", path, "-o", tmp_path / "guess.toml").output
     assert "days: k.A. counts as missing among numbers" in output
-    assert "ward: 不明 is a category; if it means a missing value, give --na 不明" in output
+    assert "ward: 不明 is a category; if it means a missing value, give --na '不明'" in output

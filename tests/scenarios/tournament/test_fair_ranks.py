@@ -136,7 +136,9 @@ class TestShown:
     def test_hidden_standings_are_shown_at_the_close(self, tmp_path):
         cup = opened(tmp_path / "cup", originals=10, candidates=20, hide_standings=True)
         folder = cup.tournament.folder
-        assert "Standings are shown once" in (cup.tournament.team_folder("nara") / "RULES.md").read_text()
+        rules = (cup.tournament.team_folder("nara") / "RULES.md").read_text()
+        assert "Standings are shown once" in rules
+        assert "provisional" not in rules
         cup.hand_in("kyoto", cup.frame("kyoto"))
         cup.publish()
         cup.attack("nara", "kyoto", range(10), range(10))

@@ -292,10 +292,15 @@ class TestCommands:
             ("advance", folder, "--early"),
             ("admit", folder, "osaka", cup.file("osaka", cup.frame("osaka")), "--reason", "ill"),
             ("verify", folder),
+            ("advance", folder, "--early"),
         ):
             done = invoke("tournament", *arguments)
             assert done.exit_code == 0, (arguments, done.output)
         notice = (cup.tournament.public / "NOTICES.md").read_text()
+        closed = cup.tournament.log.entries()[-1].time.replace("T", " ")
+        assert notice.startswith(
+            f"# Notices of the host\n\n## {closed}\nPhase attack is closed. The tournament is closed.\n"
+        )
         for words in ("snow", "Hello.", "cheated", "it did not", "too early", "late table of 大阪: ill"):
             assert words in notice
         done = invoke("tournament", "admit", folder, "nara", wrong, "--reason", "ill")
@@ -309,6 +314,14 @@ class TestCommands:
         ):
             done = invoke("tournament", *arguments)
             assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1), done.output
+
+    def test_messages_and_json_show_letters_of_every_script(self, cup):
+        folder, wrong = cup.tournament.folder, cup.file("kyoto", cup.frame("kyoto").assign(job="管理職"), "表.csv")
+        done = invoke("tournament", "submit", folder, "奈良", wrong)
+        assert "there is no team '奈良'; the teams are kyoto" in done.stderr
+        done = invoke("tournament", "submit", folder, "kyoto", wrong, "--format", "json")
+        assert '"file": "表.csv"' in done.stdout
+        assert "unknown category '管理職'" in done.stdout
 
 
 class TestOlderTournaments:

@@ -11,6 +11,8 @@ from scenarios.tournament.standings import AttackOutcome, Standing
 
 def test_standings_over_all_rows_are_marked_until_the_close(cup):
     folder = cup.tournament.folder
+    rules = (cup.tournament.team_folder("nara") / "RULES.md").read_text()
+    assert "Until the close, standings and reports are provisional. They count a secret share" in rules
     cup.hand_in("kyoto", cup.frame("kyoto"))
     bad = cup.file("osaka", cup.frame("osaka").assign(age="old"))
     assert invoke("tournament", "submit", folder, "osaka", bad).exit_code == 2

@@ -7,6 +7,7 @@ import pytest
 from run_tools import invoke
 
 from scenarios.tournament.folder import csv_bytes
+from scenarios.tournament.origin_fit import OriginFit
 from scenarios.tournament.record_costs import RecordCosts
 from scenarios.tournament.sheets import read_sheet
 
@@ -49,6 +50,26 @@ def test_the_words_name_three_columns_the_sum_and_the_rows_left_out():
     )
 
 
+def test_a_wrong_order_of_origins_is_doubted(cup):
+    scale, form = cup.tournament.originals("kyoto"), cup.tournament.form("kyoto")
+
+    def doubt(frame):
+        sheet = read_sheet("a.csv", csv_bytes(frame), form)
+        return OriginFit.of(scale, sheet, scale.best_origin(sheet.frame, np.random.default_rng(1))).words()
+
+    frame = cup.frame("kyoto").astype(object)
+    coarse = frame.assign(age="*", balance="*", job="*")
+    wrong = {"original_row": np.roll(frame["original_row"], 11)}
+    for table in (frame, coarse):
+        assert doubt(table) == ""
+        assert doubt(table.assign(**wrong)).startswith(
+            "warning: rows resemble the originals that original_row names no"
+        )
+    # Equal rows and rows without an origin fit all originals alike.
+    assert doubt(frame.assign(**frame.iloc[0].drop("original_row"), **wrong)) == ""
+    assert doubt(frame.assign(original_row="")) == ""
+
+
 def test_the_command_and_json_say_it(cup):
     frame = cup.frame("kyoto").astype(object).assign(job="*")
     path, original = cup.file("kyoto", frame), cup.tournament.team_folder("kyoto") / "kyoto_original.csv"
@@ -56,5 +77,6 @@ def test_the_command_and_json_say_it(cup):
     assert "columns that cost the records most utility: job 0." in shown
     assert "(30 cells are *)" in shown
     content = json.loads(invoke("tournament", "check", path, "--original", original, "--format", "json").stdout)
+    assert content["warning"] == ""
     assert content["record_costs"]["job"] > 0
     assert np.isclose(sum(content["record_costs"].values()), 1 - content["utility_record"])

@@ -81,7 +81,6 @@ def test_before_tables_are_published_nothing_is_scored(cup):
     try:
         assert queue.wait(PATIENCE)
         assert not list(cup.tournament.public.iterdir())
-        cup.hand_in("osaka", cup.frame("osaka"))
         cup.publish()
         assert queue.wait(PATIENCE)
         assert "kyoto" in public(cup)
@@ -247,9 +246,9 @@ def test_a_queue_that_is_stopped_goes_on_after_the_next_start(published):
     assert not scoring_plan(tournament, (0.5, 1.0)).waiting
 
 
-def test_a_folder_that_is_gone_is_said_and_comes_back(published, tmp_path):
-    queue = queue_of(published)
-    place = published.tournament.folder
+def test_a_folder_that_is_gone_is_said_and_comes_back(cup, tmp_path):
+    queue = queue_of(cup)
+    place = cup.tournament.folder
     moved = place.rename(tmp_path / "moved")
     queue.start()
     try:

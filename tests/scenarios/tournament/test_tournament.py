@@ -105,16 +105,22 @@ class TestOpening:
 
 class TestPhases:
     def test_only_the_open_phase_takes_files(self, cup):
-        with pytest.raises(ValueError, match="while attacking"):
+        tables_only = r"the phase is anonymize: only tables are accepted until 2030-01-02T12:00:00\+00:00; attacks are"
+        with pytest.raises(ValueError, match=tables_only):
             cup.hand_in("kyoto", cup.frame("kyoto"), against="osaka")
+        with pytest.raises(ValueError, match="^kyoto_attack_osaka.csv: is handed in as an attack, but " + tables_only):
+            cup.hand_in("kyoto", "released_row,candidate_row\n0,1\n", name="kyoto_attack_osaka.csv")
         with pytest.raises(ValueError, match="ended at"):
             cup.hand_in("kyoto", cup.frame("kyoto"), now=START + DAY)
         with pytest.raises(ValueError, match="runs until"):
             advance(cup.tournament, START + HOUR)
         cup.hand_in("kyoto", cup.frame("kyoto"))
         assert cup.publish() is Phase.ATTACK
-        with pytest.raises(ValueError, match="which team does it attack"):
+        attacks_only = r"the phase is attack: only attacks are accepted until 2030-01-03T12:00:00\+00:00; an attack is"
+        with pytest.raises(ValueError, match="^kyoto_anonymized.csv: is named as a table, but " + attacks_only):
             cup.hand_in("kyoto", cup.frame("kyoto"), now=START + DAY + HOUR)
+        with pytest.raises(ValueError, match=r"which team does it attack\? The phase is attack"):
+            cup.hand_in("kyoto", cup.frame("kyoto"), now=START + DAY + HOUR, name="answers.csv")
         with pytest.raises(ValueError, match="submitted no table"):
             cup.attack("kyoto", "osaka", [0], [0])
         with pytest.raises(ValueError, match="its own table"):
@@ -199,6 +205,8 @@ class TestScores:
         assert {one.scores["reidentification"].trials for one in trials} == {15}
         assert not any("membership" in one.scores or "membership_auc" in one.values for one in trials)
 
+    # The test that equal submissions give equal files byte for byte is shorter.
+    @pytest.mark.long
     def test_equal_submissions_give_equal_boards_whatever_the_workers(self, tmp_path):
         boards = []
         for place, jobs in (("one", 1), ("two", 2)):

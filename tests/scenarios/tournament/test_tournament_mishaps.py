@@ -233,26 +233,32 @@ def played(folder, jobs, share):
     return files
 
 
-def test_equal_submissions_give_equal_files_byte_for_byte(tmp_path):
-    first = played(tmp_path / "one", 1, 0.5)
-    assert first == played(tmp_path / "another" / "place", 2, 0.5)
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    """A played tournament's folder, and the files that its people get to see."""
+    folder = tmp_path_factory.mktemp("played") / "one"
+    return folder, played(folder, 1, 0.5)
 
 
-def test_the_page_calls_no_team_incomplete(tmp_path):
-    page = played(tmp_path / "cup", 1, 0.5)["public/board.html"].decode()
+def test_equal_submissions_give_equal_files_byte_for_byte(first, tmp_path):
+    assert first[1] == played(tmp_path / "another" / "place", 2, 0.5)
+
+
+def test_the_page_calls_no_team_incomplete(first):
+    page = first[1]["public/board.html"].decode()
     assert "kyoto" in page
     assert "incomplete" not in page.partition("<body")[2].partition("<script")[0]
 
 
-def test_what_teams_see_before_the_close_names_nobody(tmp_path):
+def test_what_teams_see_before_the_close_names_nobody(first):
     """No candidate's or original's position, no table's content, no member and no secret is in boards and reports."""
-    files = played(tmp_path / "cup", 1, 0.5)
-    tournament = Tournament(tmp_path / "cup")
+    folder, files = first
+    tournament = Tournament(folder)
     secrets = {str(tournament.secret["seed"]).encode()} - {b"1"}
     secrets |= {one.content.encode() for one in tournament.accepted(tournament.log.entries())}
     seen = {name: data for name, data in files.items() if not name.startswith("host")}
     assert not any(secret in data for secret in secrets for data in seen.values())
-    matrix = pd.read_csv(tmp_path / "cup" / "public" / "matrix.csv")
+    matrix = pd.read_csv(folder / "public" / "matrix.csv")
     assert matrix["membership"].isna().all()
     # A team that answers one row would read from these whether it is right.
     assert matrix[["precision", "top3"]].isna().all(axis=None)

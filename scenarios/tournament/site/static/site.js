@@ -1,17 +1,37 @@
 "use strict";
-// Everything works without this script: it shows times in the viewer's zone, counts down, takes dropped files,
-// prevents a second click, and refreshes the board when the server says that something has changed.
+// Everything works without this script: it shows and reads times in the viewer's zone, counts down, takes dropped
+// files, prevents a second click, and refreshes the board when the server says that something has changed.
 (() => {
   const units = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
 
+  const zone = new Intl.DateTimeFormat(undefined, {
+    year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short",
+  });
+
   function showTimes() {
-    const zone = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
     for (const one of document.querySelectorAll("time[datetime]")) {
       const moment = new Date(one.dateTime);
       if (!Number.isNaN(moment.getTime())) {
         one.title = one.textContent;
         one.textContent = zone.format(moment);
       }
+    }
+  }
+
+  // Fields of time are in the viewer's zone, too; a hidden field tells the server the moment.
+  function readTimes() {
+    for (const hidden of document.querySelectorAll("[data-moment-of]")) {
+      const field = document.getElementById(hidden.dataset.momentOf);
+      const name = document.querySelector(`[data-zone="${field.id}"]`);
+      const update = () => {
+        const moment = new Date(field.value);
+        const known = !Number.isNaN(moment.getTime());
+        hidden.value = known ? moment.toISOString() : "";
+        name.textContent = zone.formatToParts(known ? moment : new Date()).find((one) => one.type === "timeZoneName").value;
+      };
+      field.addEventListener("input", update);
+      window.addEventListener("pageshow", update);
+      update();
     }
   }
 
@@ -91,6 +111,7 @@
   }
 
   showTimes();
+  readTimes();
   countDown();
   setInterval(countDown, 1000);
   takeDrops();

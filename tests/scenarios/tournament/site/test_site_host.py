@@ -8,6 +8,7 @@ import pytest
 from site_tools import JSON, PASSWORD, START, served
 
 from scenarios.tournament.site.background_scoring import BackgroundScoring
+from scenarios.tournament.site.page_templates import moments
 
 DAY = timedelta(days=1)
 
@@ -24,6 +25,10 @@ def test_the_host_moves_phases_and_everybody_sees_it(cup_site):
     shown = guest.get("/", headers=JSON).json()
     assert shown["until"] == (START + 1.5 * DAY).isoformat()
     assert "snow" in guest.get("/").text
+    assert 'ends at <time datetime="2030-01-03T00:00:00+00:00">2030-01-03 00:00 UTC</time>: snow' in guest.get("/").text
+    # The page's script tells the moment; the field itself is in the viewer's zone.
+    fields = {"phase": "anonymize", "until": "2030-01-03T09:30", "moment": "2030-01-03T00:30:00.000Z", "reason": "snow"}
+    assert "ends at 2030-01-03T00:30:00+00:00" in decide(host, "extend", fields).json()["message"]
     early = decide(host, "advance", {"phase": "anonymize"})
     assert early.status_code == 409
     assert "--" not in early.json()["error"]
@@ -34,7 +39,13 @@ def test_the_host_moves_phases_and_everybody_sees_it(cup_site):
     reopened = decide(host, "reopen", {"phase": "anonymize", "until": later, "reason": "fog"})
     assert reopened.status_code == 200
     assert guest.get("/", headers=JSON).json()["phase"] == "anonymize"
-    assert [entry.kind for entry in cup_site.log()] == ["opened", "extended", "advanced", "reopened"]
+    assert [entry.kind for entry in cup_site.log()] == ["opened", "extended", "extended", "advanced", "reopened"]
+
+
+def test_moments_in_texts_are_shown_like_all_others():
+    text = "<b> until 2030-01-02T12:00+09:00, not 2030-99-02T12:00Z or 9999-12-31T23:59-14:00"
+    shown = '<time datetime="2030-01-02T03:00:00+00:00">2030-01-02 03:00 UTC</time>'
+    assert moments(text) == f"&lt;b&gt; until {shown}, not 2030-99-02T12:00Z or 9999-12-31T23:59-14:00"
 
 
 def test_messages_titles_and_disqualification(cup_site):

@@ -20,6 +20,7 @@ from scenarios.commands import tournament_site
 from scenarios.commands.tournament import tournament
 from scenarios.tournament.site.exposure import check_exposure, is_loopback, parsed_address
 from scenarios.tournament.site.invitations import LIFETIME
+from scenarios.tournament.site.inviting import remember_address, served_address
 from scenarios.tournament.site.serving import served_once
 
 
@@ -100,7 +101,8 @@ def test_a_stopped_server_ends_in_order(folder, number, code):
     command = [*COMMAND, "tournament", "serve", str(folder), "--address", "127.0.0.1:0"]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        assert "serving" in process.stdout.readline()
+        address = re.search(r"serving .* at (http://127.0.0.1:\d+);", process.stdout.readline())[1]
+        assert served_address(folder) == address
         # The signal may come before the server listens for it; a second one does no harm.
         time.sleep(3)
         process.send_signal(number)
@@ -157,8 +159,24 @@ def test_invitations_by_command(folder):
         visitor = site.visitor()
         assert visitor.post(path, {"password": PASSWORD, "repeated": PASSWORD}, page=path).status_code == 303
     # Kyoto has a password now; the others are invited once.
-    assert re.findall(r"^\w+", run("invite", folder, "--all").output, re.MULTILINE) == ["osaka", "nara"]
-    assert "every team has" in run("invite", folder, "--all").output
+    everybody = run("invite", folder, "--all")
+    assert re.findall(r"^\w+", everybody.stdout, re.MULTILINE) == ["osaka", "nara"]
+    assert "skipped 1 team: 1 has a password; `tokumei tournament invite" in everybody.stderr
+    again = run("invite", folder, "--all").stderr
+    assert again.startswith("no team needs a link: 1 has a password, 2 have a valid link; `tokumei tournament invite")
+
+
+def test_links_lead_where_the_site_listened_last(folder):
+    first = run("invite", folder, "kyoto")
+    assert "\thttp://127.0.0.1:8000/invitation/" in first.stdout
+    assert first.stderr.startswith("links lead to http://127.0.0.1:8000, where `serve` listens by default; ")
+    remember_address(folder, "https://192.0.2.1:8443")
+    then = run("invite", folder, "kyoto")
+    assert "\thttps://192.0.2.1:8443/invitation/" in then.stdout
+    assert "links lead to https://192.0.2.1:8443, where `serve` listened last; " in then.stderr
+    given = run("invite", folder, "kyoto", "--url", "https://cup.example.org")
+    assert "\thttps://cup.example.org/invitation/" in given.stdout
+    assert given.stderr == ""
 
 
 def test_links_of_commands_and_pages_hold_equally_long():
@@ -173,6 +191,9 @@ def test_a_sheet_of_invitations_is_private(folder, tmp_path):
     assert "invitation/" not in result.output
     assert stat.S_IMODE(sheet.stat().st_mode) == 0o600
     assert sheet.read_text().count("/invitation/") == 4
+    assert "4 invitations written to" in result.output
+    one = run("invite", folder, "kyoto", "--html", sheet).output
+    assert f"1 invitation written to {sheet}; remove it once it is handed out" in one
 
 
 @pytest.mark.parametrize(

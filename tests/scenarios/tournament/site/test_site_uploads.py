@@ -290,7 +290,34 @@ def test_without_a_file_nothing_happens(cup_site):
     assert "choose a file" in answer.json()["error"]
 
 
-def test_a_table_in_the_attack_phase_is_told_that_its_time_is_over(attack_site):
+def refusal(answer):
+    """Name and message of the one file of an upload, which is refused."""
+    [one] = answer.json()["files"]
+    assert not one["accepted"]
+    return one["file"], one["message"]
+
+
+def test_a_table_in_the_attack_phase_is_told_what_is_accepted_and_until_when(attack_site):
     kyoto = attack_site.member("kyoto")
-    message = kyoto.upload("kyoto", attack_site.table("kyoto")).json()["files"][0]["message"]
-    assert "the time for tables is over" in message
+    name, message = refusal(kyoto.upload("kyoto", attack_site.table("kyoto")))
+    assert message.startswith(f"{name}: is named as a table, but the phase is attack: only attacks are accepted until")
+    assert "until 2030-01-03T12:00:00+00:00; an attack is named kyoto_attack_TEAM.csv" in message
+
+
+def test_an_attack_while_tables_are_submitted_is_told_what_is_accepted_and_until_when(cup_site):
+    kyoto, name = cup_site.member("kyoto"), "kyoto_attack_osaka.csv"
+    shown, message = refusal(kyoto.upload("kyoto", b"released_row,candidate_row\n0,1\n", names=[name]))
+    assert shown == name
+    assert "the phase is anonymize: only tables are accepted until 2030-01-02T12:00" in message
+
+
+def test_outcomes_name_the_file_as_its_team_did(cup_site):
+    """The server's own name for the file appears in no outcome."""
+    kyoto, data, settings = cup_site.member("kyoto"), cup_site.table("kyoto"), cup_site.folder / "tournament.toml"
+    assert refusal(kyoto.upload("kyoto", b"x", names=["C:\\work/表 <b>2.csv"]))[0] == "表 <b>2.csv"
+    answer = kyoto.post("/team/kyoto/preview", files=[("file", ("mine.csv", b"x", "text/csv"))], headers=JSON)
+    assert answer.json()["file"] == "mine.csv"
+    settings.write_text(re.sub(r"quota = \d+", "quota = 9", settings.read_text()))
+    name, message = refusal(kyoto.upload("kyoto", data, names=["mine.csv"]))
+    assert (name, message[:14]) == ("mine.csv", "mine.csv: its ")
+    assert len(refusal(kyoto.upload("kyoto", b"x", names=["a" * 300 + "\u202e.csv"]))[0]) == 80
