@@ -112,7 +112,7 @@ def validate(
             text = reviewable_roles(dataset, roles, Path(write_roles), reading=reading, rows=table.rows)
             write_text(text, write_roles, private=True)
         echo(f"roles written to {write_roles}; review every domain that was read from the data", err=True)
-    echo(f"{file}: {table.rows} records, {len(dataset.records.frame.columns)} columns: valid")
+    echo(f"{file}: {counted(table.rows, 'record')}, {counted(len(dataset.records.frame.columns), 'column')}: valid")
 
 
 class _Table(NamedTuple):
