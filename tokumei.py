@@ -5,6 +5,7 @@ The command checks that no other module hides the five packages, then runs the c
 
 import gc
 import os
+import signal
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -57,7 +58,14 @@ def main() -> None:
 
     The environment variable TOKUMEI_TRACEBACK, if not empty, adds the traceback of an unexpected exception.
     """
-    code = _code()
+    try:
+        code = _code()
+    except KeyboardInterrupt:
+        # A second one, while the first was reported.
+        code = INTERRUPTED
+    # All is said: a further Ctrl-C ends the process at once instead of breaking into its end with a traceback.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     # The process ends: the last garbage collection may skip what exists, which would take a quarter of a short run.
     # DuckDB complains of objects that it skips.
     if "duckdb" in sys.modules:
@@ -81,8 +89,7 @@ def _code() -> int:
 
         code = run()
     except KeyboardInterrupt:
-        print("Interrupted.", file=sys.stderr)
-        code = INTERRUPTED
+        code = _interrupted()
     except BrokenPipeError:
         code = 0
     except SystemExit as end:
@@ -91,11 +98,15 @@ def _code() -> int:
         # A method of the user's own must not end the program as if all had gone well.
         code = _fail(_message(end)) if foreign_place(end) else end.code if isinstance(end.code, int) else 0
     except Exception as error:
-        if os.environ.get("TOKUMEI_TRACEBACK"):
-            import traceback
+        # Python 3.11 wraps what is raised while a class is made, as when a package is imported.
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            code = _interrupted()
+        else:
+            if os.environ.get("TOKUMEI_TRACEBACK"):
+                import traceback
 
-            traceback.print_exc()
-        code = _fail(_message(error))
+                traceback.print_exc()
+            code = _fail(_message(error))
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -118,13 +129,24 @@ def _message(error: BaseException) -> str:
     return f"{type(error).__name__}: {one_line(error)}{foreign_place(error)}"
 
 
+def _interrupted() -> int:
+    """Say that the user stopped the command."""
+    _say("Interrupted.")
+    return INTERRUPTED
+
+
 def _fail(text: str) -> int:
+    """Say what is wrong."""
+    _say(f"Error: {text}")
+    return BAD_INPUT
+
+
+def _say(text: str) -> None:
     """Write one line to standard error, if it can be written."""
     try:
-        print(f"Error: {text}", file=sys.stderr, flush=True)
+        print(text, file=sys.stderr, flush=True)
     except OSError:
         _discard(sys.stderr)
-    return BAD_INPUT
 
 
 def _discard(stream: TextIO) -> None:

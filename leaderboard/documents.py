@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from leaderboard.name_parts import name_parts
 from leaderboard.number_text import measure, number
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_CODE = re.compile("`([^`\n]+)`")
 _COMPILED: dict[str, bytes] = {}
 """Compiled templates of this process; Jinja's key tells paths apart, and the code contains a hash of the source."""
 
@@ -27,6 +29,17 @@ def breakable(name: str) -> Markup:
     return Markup("<wbr>").join(name_parts(name))
 
 
+def with_code(text: str) -> Markup:
+    """A text as HTML, in which what stands between backticks is code.
+
+    Examples
+    --------
+    >>> with_code("try `-p t=0.14` if a < b")
+    Markup('try <code>-p t=0.14</code> if a &lt; b')
+    """
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 (the text is escaped)
+
+
 def render(
     template: str, filters: Mapping[str, Callable[..., Any]], *, folder: Path = _TEMPLATES, **values: Any
 ) -> str:
@@ -37,7 +50,7 @@ def render(
     template : str
         File name of the template.
     filters : mapping of callables
-        Filters of the template besides `number`, `measure` and `breakable`.
+        Filters of the template besides `number`, `measure`, `breakable` and `with_code`.
     folder : Path
         Folder of the template, which may extend templates of this package.
     **values
@@ -64,5 +77,11 @@ def render(
         lstrip_blocks=True,
         bytecode_cache=Compiled(),
     )
-    environment.filters |= {"number": number, "measure": measure, "breakable": breakable, **filters}
+    environment.filters |= {
+        "number": number,
+        "measure": measure,
+        "breakable": breakable,
+        "with_code": with_code,
+        **filters,
+    }
     return environment.get_template(template).render(values)

@@ -8,13 +8,17 @@ from leaderboard.goals import goal_words
 from leaderboard.latex import latex_table
 from leaderboard.latex_layout import layout
 from leaderboard.number_text import number
-from leaderboard.pairs import Pair, goals
+from leaderboard.pairs import Pair, Success, goals
 from leaderboard.tables import grids, interval_text, place_title
+from metrics.score import advantage
 
 _LINES = 3
 """Lines of a row up to which intervals are shown."""
 _SUCCESS = "Success: the share of cases in which the attack is right, such as .25 for 25 of 100"
-_BOLD = "Bold: the attack with the largest advantage over guessing on the defense"
+_BOLD = (
+    "Bold: the attack with the largest advantage over guessing on the defense, computed from the numbers shown; "
+    "several if they tie"
+)
 Grid = Mapping[str, Mapping[str, Pair]]
 """Pairs by the defense's label, then by the attack's label."""
 
@@ -100,11 +104,16 @@ def _cell(pair: Pair, columns: Sequence[str], intervals: bool) -> str:
 def _most_dangerous(line: Mapping[str, Pair], columns: Sequence[str]) -> set[str]:
     """Attacks with the largest advantage on a defense in some goals; none if all are as good as guessing.
 
-    Attacks are equal if they are so in the two decimals of the table.
+    Advantages are those of the success rates in the two decimals of the table, so that equal cells are equal.
     """
     advantages = {
-        attack: round(max((success.advantage for success in map(pair.success, columns) if success), default=0.0), 2)
+        attack: round(max((_shown_advantage(pair.success(goal)) for goal in columns), default=0.0), 2)
         for attack, pair in line.items()
     }
     most = max(advantages.values(), default=0.0)
     return {attack for attack, advantage in advantages.items() if advantage == most > 0}
+
+
+def _shown_advantage(success: Success | None) -> float:
+    """Advantage over guessing of a success rate in the two decimals of the table."""
+    return 0.0 if success is None else advantage(round(success.mean_rate, 2), success.chance)

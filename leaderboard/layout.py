@@ -47,9 +47,11 @@ def migrate(connection: sql.Connection, name: str) -> None:
     if inspector.has_table(_layout.name):
         number, wrote = connection.execute(sql.select(_layout)).first() or (LAYOUT, "")
         if number != LAYOUT:
+            newer = number > LAYOUT
             raise ValueError(
-                f"{name}: holds results of another version (tokumei {wrote} wrote layout {number}, this version reads "
-                f"layout {LAYOUT}); upgrade tokumei, or name another file to play again"
+                f"{name}: holds results of {'a newer' if newer else 'an older'} version (tokumei {wrote} wrote layout "
+                f"{number}, this version reads layout {LAYOUT}); "
+                f"{'upgrade tokumei' if newer else 'read it with that version'}, or name another file to play again"
             )
     present = {column["name"] for column in inspector.get_columns(results_table.name)}
     expected = [column.name for column in results_table.columns]

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from leaderboard.result import canonical, label
+from metrics.near_names import nearest_name
 
-LISTED = 30
-"""Largest number of settings that an error message lists."""
+LISTED, FEW = 30, 5
+"""Largest number of settings that an error message lists, and of those that it lists if none is near what was named."""
 Setting = tuple[str, str]
 """Name of a method, and the canonical text of its parameters."""
 _NUMBER = re.compile(r"(?<![\w.])-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])")
@@ -35,7 +36,7 @@ def setting_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]], 
     Raises
     ------
     ValueError
-        If no setting has this name, or several have; the message names the settings.
+        If no setting has this name, or several have; the message names the nearest one, or those that have it.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def settings_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]],
     Raises
     ------
     ValueError
-        If no setting has this name; the message names the settings.
+        If no setting has this name; the message names the nearest one, or a few of them.
 
     Examples
     --------
@@ -76,15 +77,17 @@ def settings_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]],
             for same in (_as_it_is, _by_value):
                 found = found or [setting for setting, text in texts.items() if same(form(text)) == same(wanted)]
     if not found:
-        raise ValueError(f"there is no {kind} {wanted!r}; there are {listed(known.values())}")
+        near = nearest_name(wanted, [*labels.values(), *names.values()])
+        advice = f"did you mean {near!r}?" if near else f"there are {listed(known.values(), most=FEW)}"
+        raise ValueError(f"there is no {kind} {wanted!r}; {advice}")
     return found
 
 
-def listed(settings: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
+def listed(settings: Iterable[tuple[str, Mapping[str, Any]]], most: int = LISTED) -> str:
     """Labels of settings in alphabetical order, separated by commas; of many, the first ones."""
     labels = sorted({label(name, parameters) for name, parameters in settings})
-    more = f" and {len(labels) - LISTED} more" if len(labels) > LISTED else ""
-    return ", ".join(labels[:LISTED]) + more
+    more = f" and {len(labels) - most} more" if len(labels) > most else ""
+    return ", ".join(labels[:most]) + more
 
 
 def _as_it_is(text: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from metrics.near_names import nearest_name
+
 LISTED = 40
 """Largest number of names that an error message lists."""
 
@@ -30,13 +32,7 @@ def suggestion(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
     >>> suggestion("mondrain", ["Identity", "Mondrian"])
     "; did you mean 'Mondrian'?"
     """
-    import difflib
-
-    lowered = {other.lower(): other for other in known}
-    containing = [other for other in lowered if len(name) > 3 and name.lower() in other]
-    if containing:
-        return f"; did you mean {lowered[min(containing, key=len)]!r}?"
-    near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
-    if near:
-        return f"; did you mean {lowered[near[0]]!r}?"
+    near = nearest_name(name, known)
+    if near is not None:
+        return f"; did you mean {near!r}?"
     return f"; known are {', '.join(sorted(known))}" if len(known) <= LISTED else "; `tokumei list` shows what there is"

@@ -57,7 +57,7 @@ def tokumei(*arguments, cwd, check=None):
     return done
 
 
-def _hear_interrupts():
+def hear_interrupts():
     """Tests that run in the background of a shell ignore Ctrl-C, and what they start would inherit that."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -66,7 +66,7 @@ def fork_or_start(command, *, modules=(), **options):
     """Start ``python -m``: as a fork that has the packages loaded where the system can, or as a new interpreter."""
     if hasattr(os, "pidfd_open") and "preexec_fn" not in options:
         return ForkedProcess(command, modules=modules, **options)
-    return subprocess.Popen(command, **{"preexec_fn": _hear_interrupts} | options)
+    return subprocess.Popen(command, **{"preexec_fn": hear_interrupts} | options)
 
 
 def run_forked(command, *, timeout=300, **options):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from leaderboard.number_text import counted
 from scenarios.choosing.goals import QUESTIONS
 from scenarios.choosing.kinds import KINDS
 from scenarios.commands.common import (
@@ -196,6 +197,6 @@ def choose(
 def _in_words(portfolio: Portfolio, rows: int, budget: float) -> str:
     """What is played, in one line."""
     game = portfolio.plan.games[0]
-    counts = f"{len(portfolio.plan.defenses)} settings, {len(portfolio.plan.attacks)} attacks"
+    counts = f"{counted(len(portfolio.plan.defenses), 'setting')}, {counted(len(portfolio.plan.attacks), 'attack')}"
     people = f"each play releases {portfolio.people} of {rows} people beside {game.others} others"  # type: ignore[attr-defined]
     return f"{counts}; {people}; about {budget:.0f} s, longer if one play of each stage takes longer"

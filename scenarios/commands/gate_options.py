@@ -91,7 +91,7 @@ def check_goals(bounds: Mapping[str | None, float], plans: Sequence[Plan]) -> No
     goals |= {entry.method.goal for plan in plans for entry in plan.attacks} | set(named_goals())
     for goal in bounds:
         if goal is not None and goal not in goals:
-            names = [goal_words(name) for name in in_order(goals)]
+            names = [goal_words(name).replace(" ", "-") for name in in_order(goals)]
             raise ValueError(f"--max-advantage: there is no goal {goal!r}{suggestion(goal, names)}")
 
 

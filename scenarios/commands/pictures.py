@@ -76,11 +76,12 @@ def pictures(page: Path, output: Path, forms: tuple[str, ...], scale: float, wid
     network. The matrix of a board becomes a heat map for each goal.
     """
     from leaderboard.pictures import pictures_of
+    from scenarios.files.toml_file import read_bytes
 
     with bad_input():
+        content = read_bytes(page)
         try:
-            text = page.read_text(encoding="utf-8")
-            drawn = pictures_of(text, width)
+            drawn = pictures_of(content.decode(), width)
         except UnicodeDecodeError:
             raise ValueError(f"{page}: is no page of Tokumei") from None
         except ValueError as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from leaderboard.number_text import counted
 from scenarios.commands.common import (
     FAILED_TRIALS,
     GATE_FAILED,
@@ -84,7 +85,7 @@ def publish(
             echo("interrupted; the same command plays what is missing", err=True)
             sys.exit(SIGNALLED + interrupted)
         _write(folder, results, promises, catalogues, about)
-    echo(f"{len(results)} results published in {folder}", err=True)
+    echo(f"{counted(len(results), 'result')} published in {folder}", err=True)
     sys.exit(FAILED_TRIALS if any(result.status not in ("ok", "skipped") for result in results) else 0)
 
 
@@ -94,7 +95,7 @@ def _show_stale(missing: list[tuple[str, dict[tuple[str, str], int]]]) -> None:
         if not cells:
             echo(f"{name}: every result is up to date")
             continue
-        echo(f"{name}: {sum(cells.values())} results are missing or stale")
+        echo(f"{name}: {counted(sum(cells.values()), 'result')} missing or stale")
         attacks: dict[str, set[str]] = {}
         for defense, attack in cells:
             attacks.setdefault(defense, set()).add(attack or "release")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from leaderboard.number_text import counted
 from scenarios.commands.common import bad_input, echo
 from scenarios.commands.tournament_texts import listing_problems, show_receipt
 
@@ -229,7 +230,7 @@ def export(
             from scenarios.tournament.exporting import export as export_all
 
             count = export_all(_opened(folder), output, everything=everything)
-    echo(f"{output}: {count} files{'; keep it secret' if everything or codabench else ''}")
+    echo(f"{output}: {counted(count, 'file')}{'; keep it secret' if everything or codabench else ''}")
     if codabench:
         echo("README.md in it has the next steps")
 
@@ -265,8 +266,8 @@ def watch_scoring(tournament: Tournament, share: float, jobs: int | None, *, ret
 
     def say() -> None:
         state = queue.progress()
-        failed = f", {len(state.failed)} results failed" if state.failed else ""
-        echo(f"{state.updated}: boards written; {state.waiting} tables wait{failed}", err=True)
+        failed = f", {counted(len(state.failed), 'result')} failed" if state.failed else ""
+        echo(f"{state.updated}: boards written; {counted(state.waiting, 'table')} waiting{failed}", err=True)
 
     queue = ScoringQueue(tournament.folder, jobs=jobs, share=share, on_update=say)
     queue.start()

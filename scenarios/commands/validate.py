@@ -49,11 +49,12 @@ def validate(
     The output shows no record, except for a cell that cannot be read. A roles file written by --write-roles names all
     categories that occur. Promises of privacy need domains that are declared, not read from the records.
     """
+    from leaderboard.number_text import counted
+
     with bad_input():
         if file.suffix == ".toml" and not file.is_dir():
             if write_roles is not None:
                 raise ValueError("--write-roles is for tables, not for scenarios")
-            from leaderboard.number_text import counted
             from scenarios.experiments.experiment import read_experiment
             from scenarios.running.plan import read_plans
             from scenarios.running.runner import guarantees

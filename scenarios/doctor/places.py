@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from leaderboard.number_text import counted
 from leaderboard.rows import documents_table
 from leaderboard.store import Store
 from scenarios.doctor.diagnosis import Diagnosis
@@ -37,7 +38,7 @@ def check_database(db: str) -> Diagnosis:
     except (ValueError, OSError) as error:
         return Diagnosis("database", "failed", str(error), advice)
     return Diagnosis(
-        "database", "ok", f"{_shown(db)} can be written to; it holds {count:,} results", "", {"results": count}
+        "database", "ok", f"{_shown(db)} can be written to; it holds {counted(count, 'result')}", "", {"results": count}
     )
 
 

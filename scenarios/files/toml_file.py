@@ -30,12 +30,17 @@ def read_bytes(path: Path) -> bytes:
     """
     try:
         return path.read_bytes()
-    except FileNotFoundError:
-        raise ValueError(f"{path}: there is no such file") from None
-    except IsADirectoryError:
-        raise ValueError(f"{path}: is a folder, not a file") from None
     except OSError as error:
-        raise ValueError(f"{path}: cannot be read ({error.strerror})") from None
+        raise ValueError(unreadable(path, error)) from None
+
+
+def unreadable(path: Path, error: OSError) -> str:
+    """Why a file could not be read, in words."""
+    if isinstance(error, FileNotFoundError):
+        return f"{path}: there is no such file"
+    if isinstance(error, IsADirectoryError):
+        return f"{path}: is a folder, not a file"
+    return f"{path}: cannot be read ({error.strerror})"
 
 
 def read_text(path: Path, data: bytes) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from leaderboard.number_text import counted
 from metrics.cells import SUPPRESSED, CategoricalCells, NumericCells, named_categories, read_cells
 from metrics.domains import CategoricalDomain, Domain
 from scenarios.finished.evaluation_setting import EvaluationSetting
@@ -108,7 +109,7 @@ def read_finished(name: str, data: bytes, setting: EvaluationSetting) -> Finishe
             cells[column] = read_cells(frame[column], extended[column])
     notes += _recognized(cells)
     if len(frame) != len(records):
-        notes.append(f"{len(frame)} rows were released, and the original table has {len(records)}")
+        notes.append(f"the release has {counted(len(frame), 'row')}, and the original table has {len(records)}")
     unknown_columns = text_frame(_among(columns, extra))
     return FinishedTable(
         name, frame, lacking, unknown_columns, extended, hashlib.sha256(data).hexdigest(), tuple(notes)

@@ -19,7 +19,7 @@ from scenarios.finished.release_evaluation import ReleaseEvaluation, evaluate
 from scenarios.running.failure import reason_of
 from scenarios.running.fingerprint import closure, digest, versions
 from scenarios.running.fork_server import worker_context
-from scenarios.running.process import leave_terminal
+from scenarios.running.process import leave_terminal, send_or_end
 from scenarios.running.process_end import ended
 
 
@@ -145,7 +145,7 @@ class Ranking:
 def _serve(sender: Connection, setting: EvaluationSetting, file: ReleasedFile) -> None:
     """Evaluate one file in a worker process."""
     leave_terminal()
-    sender.send(_line(setting, file))
+    send_or_end(sender, _line(setting, file))
     sender.close()
 
 

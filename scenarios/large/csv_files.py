@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from scenarios.files.toml_file import unreadable
 from scenarios.large.sql_names import literal, quoted
 from scenarios.tables.csv_text import SEPARATORS, header_fields, inferred_separator
 from scenarios.tables.encodings import table_text
@@ -122,7 +123,7 @@ def _chunks(path: Path, size: int) -> Iterator[bytes]:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{path}: the gzip compression is damaged ({error})") from None
     except OSError as error:
-        raise ValueError(f"{path}: cannot be read ({error.strerror})") from None
+        raise ValueError(unreadable(path, error)) from None
 
 
 def _decoded(path: Path, encoding: str) -> Iterator[str]:

@@ -25,6 +25,7 @@ from defenses.grouping.mondrian.open_classes import CutRules
 from defenses.grouping.mondrian.partition import partition
 from defenses.grouping.mondrian.top_tree import Path as Node
 from defenses.grouping.mondrian.top_tree import SampledColumn, TopCut, TopCuts, TopTree
+from leaderboard.number_text import counted
 from metrics.arrays import Integers
 from metrics.domains import NumericDomain
 from scenarios.large.counted_release import counted_table
@@ -104,7 +105,7 @@ def parted_release(defense: Mondrian, records: LargeRecords) -> LargeRelease:
     every = cells | {name: listed for step in steps for name, listed in step.cells.items()}
     promised = k_anonymity_over(defense.k, records.roles, table.names, defense.constraints)
     channel = Channel(tuple(Containment(name, records.roles.domain(name)) for name in table.columns))
-    note = f"{len(tree.leaves)} parts, cut on a sample and tested on all records, then divided in memory"
+    note = f"{counted(len(tree.leaves), 'part')}, cut on a sample and tested on all records, then divided in memory"
     return LargeRelease(tuple(records.columns), every, blocks, records.rows, promised, channel, (note,))
 
 

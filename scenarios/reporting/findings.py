@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from leaderboard.goals import goal_meaning, goal_title
-from leaderboard.number_text import exact, number
+from leaderboard.number_text import counted, exact, number
 from metrics.cells import NumericCells, read_cells
 from metrics.classes import class_sizes, equivalence_classes
 from metrics.domains import Domain, NumericDomain
@@ -174,7 +174,7 @@ def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int
             value = min(1.0, max(0.0, estimate.value))
             low = min(value, max(0.0, evaluation.lowest(outcome, number)))
             high = max(value, min(1.0, evaluation.highest(goal, number)))
-            trials = "" if outcome.score is None else f", {outcome.score.trials} trials"
+            trials = "" if outcome.score is None else f", {counted(outcome.score.trials, 'trial')}"
             how = f"attack {outcome.title}, who knows {outcome.knows}{trials}"
             status = _status(low, high, threshold)
             if goal == "reidentification" and evaluation.origin == DOUBTED and status != ABOVE:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from leaderboard.goals import goal_title
-from leaderboard.number_text import exact, number
+from leaderboard.number_text import counted, exact, number
 from leaderboard.report import Section, Table, Value
 from scenarios.finished.measured_attack import MeasuredAttack
 from scenarios.finished.release_evaluation import ReleaseEvaluation
@@ -103,7 +103,7 @@ def japan(measured: Measured) -> Section:
         (
             "4. Peculiar descriptions are deleted",
             "measured",
-            f"{measured.alone} rows stand alone in their class of quasi-identifiers",
+            f"{counted(measured.alone, 'row')} alone in the class of quasi-identifiers",
         ),
         (
             "5. Other measures that the nature of the database calls for",

@@ -10,6 +10,7 @@ import pandas as pd
 
 from defenses.base.defense import MicrodataDefense
 from defenses.base.release import MicrodataRelease
+from leaderboard.number_text import counted
 from metrics.cells import read_cells
 from metrics.classes import class_sizes, equivalence_classes
 from scenarios.choosing.column_costs import column_costs
@@ -167,8 +168,8 @@ def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ..
     dataset, records = setting.dataset, setting.records
     if len(table.frame) != len(records):
         warnings.append(
-            f"{len(table.frame):,} rows were released, and the original table has {len(records):,}. Is it a whole "
-            "release of this table?"
+            f"The release has {counted(len(table.frame), 'row')}, and the original table has {len(records):,}. Is it a "
+            "whole release of this table?"
         )
     warnings += [f"{one}." for one in (*identifier_warnings(dataset), *repeated_people_warnings(dataset))]
     warnings += interval_end_warnings(table.frame, records.frame, table.domains)

@@ -53,7 +53,7 @@ class _Reporter:
     ended: list[Ending] = field(default_factory=list)
 
     def begin(self, step: str, charged: Sequence[int]) -> None:
-        self.connection.send(Message(self.ended, step, tuple(charged), self.resident))
+        send_or_end(self.connection, Message(self.ended, step, tuple(charged), self.resident))
         self.ended = []
 
     def end(self, ending: Ending) -> None:
@@ -82,7 +82,7 @@ def serve(connection: Connection, crashes: Connection, plan: bytes, folders: Seq
     _become_worker(crashes)
     sys.path += [folder for folder in folders if folder not in sys.path]
     worker = Worker(pickle.loads(plan), plan)  # noqa: S301 (the bytes come from the process that started this one)
-    connection.send(Message())
+    send_or_end(connection, Message())
     while True:
         try:
             unit = connection.recv()
@@ -92,6 +92,14 @@ def serve(connection: Connection, crashes: Connection, plan: bytes, folders: Seq
         reporter = _Reporter(connection, resident())
         worker.play(unit, reporter.begin, reporter.end)
         reporter.close()
+
+
+def send_or_end(connection: Connection, item: Any) -> None:
+    """Send an item to the owner, or end this process without a traceback if the owner is gone."""
+    try:
+        connection.send(item)
+    except ConnectionError:
+        raise SystemExit(1) from None
 
 
 def _become_worker(crashes: Connection) -> None:
@@ -107,6 +115,9 @@ def leave_terminal() -> None:
     import threadpoolctl
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        # Blocked since the server began; programs that a method starts would inherit that.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(os, "setsid"):
         os.setsid()

@@ -11,6 +11,33 @@ from pathlib import Path
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
+class BrokenRowError(csv.Error):
+    """A row that is no CSV, in words.
+
+    Parameters
+    ----------
+    line : int
+        Line in which the row begins, from 1.
+    reason : str
+        The message of the module `csv`.
+    """
+
+    def __init__(self, line: int, reason: str) -> None:
+        if "end of data" in reason:
+            text = "broken quotes: a quotation mark opens in this row and is never closed"
+        elif "field limit" in reason:
+            text = (
+                f"a cell that begins in this row has more than {csv.field_size_limit():,} characters; a quotation mark "
+                "may open there and never be closed"
+            )
+        else:
+            text = (
+                "broken quotes: text follows a closing quotation mark; close each that opens, and write one that "
+                "belongs to a cell twice"
+            )
+        super().__init__(f"line {line}: {text}")
+
+
 def decompressed(path: Path, data: bytes) -> bytes:
     """Content of a file, without gzip compression.
 
@@ -53,13 +80,22 @@ def column_names(path: Path, fields: Sequence[str]) -> list[str]:
 
 
 def csv_rows(text: str, separator: str, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """First line (from 1) and fields of each row; blank lines are no rows."""
+    """First line (from 1) and fields of each row; blank lines are no rows.
+
+    Raises
+    ------
+    BrokenRowError
+        If a row is no CSV.
+    """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=strict)
     line = 1
-    for row in reader:
-        if row:
-            yield line, row
-        line = reader.line_num + 1
+    try:
+        for row in reader:
+            if row:
+                yield line, row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise BrokenRowError(line, str(error)) from None
 
 
 def header_fields(path: Path, text: str, separator: str) -> list[str]:
@@ -73,7 +109,7 @@ def header_fields(path: Path, text: str, separator: str) -> list[str]:
     try:
         return next(csv_rows(text, separator))[1]
     except csv.Error as error:
-        raise ValueError(f"{path}, line 1: is no CSV header ({error})") from None
+        raise ValueError(f"{path}, {error}") from None
 
 
 def inferred_separator(text: str) -> str:
@@ -92,7 +128,6 @@ def inferred_separator(text: str) -> str:
 
 def check_rows(path: Path, text: str, separator: str, width: int) -> None:
     """Raise ValueError for the first row with more or fewer fields than the header, or with broken quotes."""
-    line = 1
     try:
         for line, row in csv_rows(text, separator, strict=True):
             if len(row) != width:
@@ -107,4 +142,4 @@ def check_rows(path: Path, text: str, separator: str, width: int) -> None:
                     hint = ""
                 raise ValueError(f"{path}, line {line}: has {fields} where the header has {width}{hint}")
     except csv.Error as error:
-        raise ValueError(f"{path}, after line {line}: broken quotes ({error})") from None
+        raise ValueError(f"{path}, {error}") from None

@@ -46,7 +46,8 @@ def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> t
     categories = CategoricalDomain(tuple(sorted(column.texts.to_pylist())), inferred=True)
     coded = declared is None and column.looks_coded()
     reason = " (not all plain numbers: leading zeros or more than 15 digits make codes)" if coded else ""
-    return categories, f"{categories.size} categories{reason}"
+    size = "1 category" if categories.size == 1 else f"{categories.size} categories"
+    return categories, f"{size}{reason}"
 
 
 def _weighted_cuts(rows: Floats, weights: Integers, domain: NumericDomain) -> tuple[float, ...]:

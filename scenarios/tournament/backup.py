@@ -90,6 +90,8 @@ def restore(path: Path, folder: Path) -> str:
     """
     if os.path.lexists(folder):
         raise ValueError(f"{folder}: exists already; name a new folder")
+    if not path.exists():
+        raise ValueError(f"{path}: there is no such file")
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}{UNFINISHED}")
     try:

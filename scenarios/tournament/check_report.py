@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from leaderboard.goals import goal_words
+from leaderboard.number_text import counted
 from scenarios.files.json_text import json_text
 from scenarios.tournament.checking import CheckReport
 
@@ -14,7 +15,7 @@ def check_report_to_terminal(report: CheckReport) -> str:
     utility = report.utility
     parts = ", ".join(f"{name} {value:.3f}" for name, value in utility.components.items())
     lines = [
-        f"valid: {len(report.sheet.frame)} rows",
+        f"valid: {counted(len(report.sheet.frame), 'row')}",
         f"utility {utility.counted:.3f}, the smaller one of two: of the table {utility.table:.3f} ({parts}), "
         f"of the records {utility.record:.3f}",
     ]

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from scenarios.running.fork_server import worker_context
 from scenarios.running.limits import Limits
-from scenarios.running.process import leave_terminal, limit_memory
+from scenarios.running.process import leave_terminal, limit_memory, send_or_end
 from scenarios.running.process_end import ended
 
 Task = TypeVar("Task")
@@ -64,8 +64,8 @@ def serve(connection: Connection, function: Callable[[Any], Iterable[Any]], memo
             return
         limit_memory(memory)
         for item in function(task):
-            connection.send(item)
-        connection.send(None)
+            send_or_end(connection, item)
+        send_or_end(connection, None)
 
 
 class IsolatedWorker(Generic[Task, Item]):

@@ -22,6 +22,7 @@ from defenses.base.microdata import Microdata
 from metrics.arrays import Integers
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from metrics.files import PRIVATE
+from scenarios.files.toml_file import read_bytes
 from scenarios.games.decoys import NearGroups, group_size
 from scenarios.seeds import generator
 from scenarios.tables.dataset import Dataset
@@ -57,12 +58,10 @@ def read_teams(path: Path) -> dict[str, str]:
         files, or a title cannot be shown.
     """
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = read_bytes(path).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         number = error.object[: error.start].count(b"\n") + 1
         raise ValueError(f"{path}, line {number}: is no UTF-8 text; save the file as UTF-8") from None
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read ({error})") from None
     teams: dict[str, str] = {}
     for line in lines:
         name, _, title = line.partition("#")[0].strip().replace("\t", ",", 1).partition(",")

@@ -20,6 +20,7 @@ import pandas as pd
 from attacks.base.claims import RankedAnswers
 from metrics.arrays import Integers
 from metrics.domains import Domain, NumericDomain
+from scenarios.files.toml_file import unreadable
 from scenarios.tables.date_form import DateForm
 from scenarios.tables.written_cells import WrittenCells
 from scenarios.tournament.canonical_cells import canonical_cell
@@ -85,8 +86,9 @@ def read_submission(path: Path) -> bytes:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
-        why = "is a symbolic link; submit the file itself" if path.is_symlink() else error.strerror or "cannot be read"
-        raise ValueError(f"{path}: {why}") from None
+        if path.is_symlink():
+            raise ValueError(f"{path}: is a symbolic link; submit the file itself") from None
+        raise ValueError(unreadable(path, error)) from None
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise ValueError(f"{path}: is no ordinary file")
@@ -94,7 +96,7 @@ def read_submission(path: Path) -> bytes:
         try:
             data = file.read(LARGEST + 1)
         except OSError as error:
-            raise ValueError(f"{path}: cannot be read ({error.strerror})") from None
+            raise ValueError(unreadable(path, error)) from None
     if len(data) > LARGEST:
         raise ValueError(f"{path}: is larger than {LARGEST >> 20} MB")
     return data

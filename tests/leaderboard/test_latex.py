@@ -192,6 +192,17 @@ def test_the_most_dangerous_attack_of_each_defense_is_bold():
     assert "Bold: the attack with the largest advantage over guessing on the defense" in text
 
 
+def test_cells_that_show_the_same_numbers_are_bold_together():
+    rates = dict(zip(LONG_ATTACKS[:3], (0.866, 0.874, 0.864), strict=True))
+    results = [
+        replace(one, scores={"membership": Score("membership", rates[one.attack], 0.5, 1000)} if one.attack else {})
+        for one in long_results(LONG_DEFENSES[:1], LONG_ATTACKS[:3])
+    ]
+    text = latex_matrix(matrix(results))
+    assert text.count(r"\textbf{.87") == text.count(r"\textbf{") == 2
+    assert "computed from the numbers shown; several if they tie" in text
+
+
 def test_attacks_that_are_as_good_as_guessing_are_not_bold():
     guesses = {"membership": Score("membership", 0.5, 0.5, 100)}
     results = [replace(one, scores=guesses if one.attack else {}) for one in long_results(LONG_DEFENSES[:1])]

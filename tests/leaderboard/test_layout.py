@@ -1,5 +1,6 @@
 """Databases of other versions: migrated, or refused in words and left as they were."""
 
+import re
 import sqlite3
 from pathlib import Path
 
@@ -70,16 +71,24 @@ def test_results_without_scores_are_refused_in_words(tmp_path, command):
     assert path.read_bytes() == before
 
 
-def test_a_newer_layout_is_refused_by_its_number(tmp_path):
-    path = tmp_path / "new.db"
+@pytest.mark.parametrize(
+    ("number", "age", "advice"),
+    [(7, "a newer", "upgrade tokumei, or name"), (0, "an older", "read it with that version, or name")],
+)
+def test_a_layout_of_another_age_is_refused_with_what_helps(tmp_path, number, age, advice):
+    path = tmp_path / "other.db"
     with Store(path) as store:
         store.add(played(0, plays=1))
-    assert [number for number, _ in rows(path, "tokumei_layout")] == [LAYOUT]
+    assert [layout for layout, _ in rows(path, "tokumei_layout")] == [LAYOUT]
     connection = sqlite3.connect(path)
-    connection.execute("UPDATE tokumei_layout SET number = 7, version = '9.1'")
+    connection.execute(f"UPDATE tokumei_layout SET number = {number}, version = '9.1'")
     connection.commit()
     connection.close()
-    with pytest.raises(ValueError, match=r"tokumei 9.1 wrote layout 7, this version reads layout 1\); upgrade tokumei"):
+    message = (
+        f"holds results of {age} version (tokumei 9.1 wrote layout {number}, this version reads layout 1); "
+        f"{advice} another file to play again"
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
         Store(path)
 
 

@@ -243,7 +243,11 @@ def test_the_command_writes_every_picture(board, tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "code", "message"),
-    [(b"text", 4, "there is no picture in"), (b"\xff\xfe", 2, "is no page of Tokumei"), (None, 2, "No such file")],
+    [
+        (b"text", 4, "there is no picture in"),
+        (b"\xff\xfe", 2, "is no page of Tokumei"),
+        (None, 2, "there is no such file"),
+    ],
 )
 def test_what_is_no_page_is_refused_in_words(tmp_path, content, code, message):
     page = tmp_path / "page.html"

@@ -47,6 +47,17 @@ def test_the_ends_are_named_below_their_bars_or_where_they_fit(ends, anchors):
         assert [float(x) for x, _ in found] == [74.0, 222.0]
 
 
+def test_what_stands_in_backticks_is_code_and_escaped():
+    table = Table("Advice", ("what", "how"), (("classes", "use `-p t=<.1>` & `k`"),), note="see `tokumei info X`")
+    text = page(Section("Part", ("<i> and one ` alone",), (table,)))
+    for shown in (
+        "<p>&lt;i&gt; and one ` alone</p>",
+        "use <code>-p t=&lt;.1&gt;</code> &amp; <code>k</code>",
+        "see <code>tokumei info X</code>",
+    ):
+        assert shown in text
+
+
 def test_a_chart_alone_is_wider_than_one_of_many():
     chart = Lines("Gap", "epsilon", "loss", (Series("a", (1, 2), (1, 2)),))
     bars = Bars("ε = 1", (1, 2), (2, 1), 2.0, ("a", "b"))

@@ -32,8 +32,10 @@ def test_a_name_means_the_setting_that_it_is_nearest_to(text, settings, found):
     [
         ("X", [("m:X", {}), ("n:X", {})], "'X' names several attacks; name one of m:X, n:X"),
         ("X", [("X", {"k": 2}), ("X", {"k": 3}), ("m:X", {})], "'X' names several attacks; name one of X k=2, X k=3"),
-        ("X width=0.31", [("X", {"width": 0.3})], "there is no attack 'X width=0.31'; there are X width=0.3"),
+        ("X width=0.31", [("X", {"width": 0.3})], "there is no attack 'X width=0.31'; did you mean 'X width=0.3'?"),
         ("Xk2", [("Xk02", {})], "there is no attack 'Xk2'"),
+        ("mondrian", [("Mondrian", {"k": 2}), ("Mondrian", {"k": 5})], "'mondrian'; did you mean 'Mondrian'?"),
+        ("", [(f"X{number}", {}) for number in range(9)], "''; there are X0, X1, X2, X3, X4 and 4 more"),
     ],
 )
 def test_what_names_several_or_none_is_refused(text, settings, message):

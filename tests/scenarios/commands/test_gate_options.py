@@ -7,6 +7,9 @@ from xml.etree import ElementTree
 import pytest
 from run_tools import ROOT, invoke
 
+from leaderboard.goals import goal_named
+from scenarios.commands.gate_options import check_goals
+
 pytestmark = pytest.mark.waits
 
 # Attacks on rows and on members; the whole example plays them all.
@@ -64,7 +67,7 @@ def test_failed_checks_are_annotated_in_github_actions_only(module, monkeypatch)
 @pytest.mark.parametrize(
     ("bounds", "message"),
     [
-        (("valeus=0.5",), "there is no goal 'valeus'"),
+        (("valeus=0.5",), "there is no goal 'valeus'; did you mean 'values'?"),
         (("rows=much",), "must be a number or GOAL=NUMBER, got 'rows=much'"),
         (("0.1", "0.2"), "bounds all goals twice"),
         (("rows=0.1", "reidentification=0.2"), "bounds reidentification twice"),
@@ -76,6 +79,14 @@ def test_a_wrong_bound_is_refused_before_anything_plays(module, tmp_path, bounds
     assert refused.exit_code == 2
     assert message in refused.stderr
     assert not (tmp_path / "tokumei.db").exists()
+
+
+def test_every_goal_that_a_refusal_lists_is_accepted():
+    with pytest.raises(ValueError, match="there is no goal 'foo'") as refused:
+        check_goals({"foo": 0.1}, ())
+    listed = str(refused.value).partition("known are ")[2].split(", ")
+    assert "singling-out" in listed
+    check_goals({goal_named(goal): 0.1 for goal in listed}, ())
 
 
 def test_a_file_of_checks_that_cannot_be_written_is_refused_before_anything_plays(module, tmp_path):

@@ -36,6 +36,12 @@ high = 95
 """
 
 
+def test_validate_counts_one_in_the_singular(tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("city\nOslo\n")
+    assert "one.csv: 1 record, 1 column: valid\n" in CliRunner().invoke(cli, ["validate", str(path)]).output
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     records = people(200, generator(0, "people"))

@@ -90,7 +90,7 @@ def test_a_board_is_published_checked_and_extended(published):
     (folder / "small.toml").write_text(SCENARIO.replace("[0.5, 0.9]", "[0.5, 0.9, 0.1]"))
     checked = publish(folder, "--check", code=1)
     # One release and three attacks in each of two plays.
-    assert "8 results are missing or stale" in checked.output
+    assert "8 results missing or stale" in checked.output
     stored = {result.key for result in read_results(board)}
     publish(folder, "--db", "three.db")
     extended = read_results(board)

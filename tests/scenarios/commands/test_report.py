@@ -111,7 +111,7 @@ def test_a_release_of_other_people_is_refused_or_warned_of(folder):
     released("Mondrian", "-p", "k=8")
     pd.read_csv("released.csv", dtype=str).iloc[:100].to_csv("released.csv", index=False)
     done = report("--targets", "60")
-    assert "warning: 100 rows were released, and the original table has 240. Is it a whole release" in done.output
+    assert "warning: The release has 100 rows, and the original table has 240. Is it a whole release" in done.output
     pd.concat([pd.read_csv(name) for name in ("people.csv", "others.csv")]).drop(columns="name").to_csv(
         "released.csv", index=False
     )

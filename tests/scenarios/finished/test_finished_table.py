@@ -40,7 +40,7 @@ def test_what_is_recognized_is_said(setting, tmp_path):
     notes = " ".join(finished(setting, frame).notes)
     assert "intervals or sets in age" in notes
     assert "suppressed cells (*) in grade" in notes
-    assert "50 rows were released, and the original table has 120" in notes
+    assert "the release has 50 rows, and the original table has 120" in notes
 
 
 def test_an_inferred_domain_takes_new_categories_and_a_declared_one_does_not(setting, tmp_path):

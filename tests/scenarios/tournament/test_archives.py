@@ -186,6 +186,8 @@ class TestBackup:
         backup(cup.tournament, tmp_path / "damaged.tar")
         with pytest.raises(ValueError, match=r"damaged.tar: host/presentations/"):
             restore(tmp_path / "damaged.tar", tmp_path / "nothing")
+        with pytest.raises(ValueError, match=r"absent.tar: there is no such file"):
+            restore(tmp_path / "absent.tar", tmp_path / "nothing")
         assert not (tmp_path / "nothing").exists()
 
     def test_files_may_arrive_meanwhile(self, cup, tmp_path):

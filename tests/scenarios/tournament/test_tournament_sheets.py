@@ -196,7 +196,7 @@ def test_only_ordinary_files_are_read(tmp_path):
         ("pipe.csv", "no ordinary file"),
         ("folder.csv", "no ordinary file|folder|directory"),
         ("large.csv", f"larger than {LARGEST >> 20} MB"),
-        ("absent.csv", "No such file"),
+        ("absent.csv", "absent.csv: there is no such file"),
     ):
         with pytest.raises(ValueError, match=said):
             read_submission(tmp_path / name)
