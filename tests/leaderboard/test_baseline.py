@@ -103,7 +103,7 @@ def test_the_baseline_may_be_named_as_boards_show_it():
     with pytest.raises(ValueError, match="'Base' names several attacks; name one of mine:Base k=2, mine:Base k=3"):
         compare_with_baseline(two, "Base")
     assert {row.baseline_parameters["k"] for row in compare_with_baseline(two, "Base k=2")} == {2}
-    with pytest.raises(ValueError, match="there is no attack 'Bse'; there are Better, mine:Base"):
+    with pytest.raises(ValueError, match="there is no attack 'Bse'; did you mean 'mine:Base'"):
         compare_with_baseline(own, "Bse")
 
 

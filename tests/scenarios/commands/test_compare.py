@@ -257,7 +257,7 @@ def test_scenarios_that_differ_are_named(tmp_path):
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        ([("Alpha k=7", "Alpha k=2")], "there is no defense 'Alpha k=7'; there are Alpha k=5"),
+        ([("Alpha k=7", "Alpha k=2")], "there is no defense 'Alpha k=7'; did you mean 'Alpha k=5'"),
         ([("Alpha k=5", "Beta")], "there is no defense 'Beta'; there are Alpha k=2"),
         ([("Alpha k=5", "Alpha k=2"), ("Alpha", "Alpha")], "'Alpha k=5' is in two pairs|'Alpha' is in two pairs"),
     ],
