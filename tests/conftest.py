@@ -14,9 +14,6 @@ from hypothesis import settings
 from query_tools import read_tables_once
 from run_tools import environment
 
-from scenarios import Membership, Pool, Reports, SecretBits, load
-from scenarios.tables.dataset import with_columns
-
 # The garbage collector would spend a third of the collection of tests on objects that stay until the end.
 gc.disable()
 
@@ -25,53 +22,72 @@ settings.register_profile("same", derandomize=True)
 settings.load_profile("same")
 
 
+def dataset(name):
+    """A built-in data set; the process that only hands out tests need not load the packages."""
+    from scenarios import load
+
+    return load(name)
+
+
+def columns_of_adult(names):
+    """Records of UCI Adult with these columns."""
+    from scenarios.tables.dataset import with_columns
+
+    return with_columns(dataset("adult"), names).records
+
+
 @pytest.fixture(scope="module")
 def bank():
     """All records of UCI Bank Marketing."""
-    return load("bank").records
+    return dataset("bank").records
 
 
 @pytest.fixture(scope="module")
 def adult():
     """All records of UCI Adult."""
-    return load("adult").records
+    return dataset("adult").records
 
 
 @pytest.fixture(scope="module")
 def adult_register():
     """Seven quasi-identifiers of UCI Adult, as a public register has them, and the salary class."""
     names = ["age", "education", "marital-status", "occupation", "race", "sex", "native-country", "salary-class"]
-    return with_columns(load("adult"), names).records
+    return columns_of_adult(names)
 
 
 @pytest.fixture(scope="module")
 def ratings():
     """All ratings of the generated data set."""
-    return load("ratings").records
+    return dataset("ratings").records
 
 
 @pytest.fixture(scope="module")
 def adult_attributes():
     """Seven quasi-identifiers of UCI Adult and the salary class."""
     names = ["age", "workclass", "education", "marital-status", "race", "sex", "hours-per-week", "salary-class"]
-    return with_columns(load("adult"), names).records
+    return columns_of_adult(names)
 
 
 @pytest.fixture(scope="module")
 def membership_game(adult):
     """The membership game on Adult."""
+    from scenarios import Membership
+
     return Membership(records=adult, members=120, auxiliary=400, held_out=0)
 
 
 @pytest.fixture(scope="module")
 def report_game(adult):
     """The report game on Adult."""
+    from scenarios import Reports
+
     return Reports(records=adult, column="education")
 
 
 @pytest.fixture(scope="module")
 def pools():
     """The pool game on invented emoji."""
+    from scenarios import Pool
     from scenarios.experiments.emoji_population import emoji
 
     return Pool(records=emoji(800, 40, np.random.default_rng(0)), column="emoji", persons=200, reports=32)
@@ -80,6 +96,8 @@ def pools():
 @pytest.fixture(scope="module")
 def bits(bank):
     """Sixty customers of the bank; who has a housing loan is secret."""
+    from scenarios import SecretBits
+
     return SecretBits(records=bank, column="housing", category="yes", persons=60)
 
 
