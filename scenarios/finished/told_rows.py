@@ -50,7 +50,7 @@ def refuse_misfit(
     Raises
     ------
     ValueError
-        If one record is told for too many rows, or the told records agree with the rows no better than exchanged ones,
+        If one record is told for too many rows. If the told records agree with the rows no better than exchanged ones,
         although some records fit the rows better than by chance.
 
     Notes
@@ -112,8 +112,8 @@ def random_share(
     -----
     Each told record is ranked by its distance to its row among `RANDOM` random records. Ties are broken at random. The
     rank of a false record is uniform. That of a true one is small, so hardly any of the last ranks are of true ones:
-    they estimate the share (Storey 2002). The binomial test has level `FALSE_ALARM`: a file in which a share of
-    `MOST_RANDOM` or less is false, and true records are never among the last, gets a number that often.
+    they estimate the share (Storey 2002). The binomial test has level `FALSE_ALARM`: so often a file gets a number
+    although a share of `MOST_RANDOM` or less is false. This holds if true records are never among the last.
 
     False records of the same class of a release cannot be seen. If a release keeps nothing of a row, its true record
     ranks like a false one.

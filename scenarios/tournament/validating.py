@@ -149,7 +149,7 @@ def attacked(
     Raises
     ------
     ValueError
-        If the name and `against` contradict each other or the team, there is no such team, it is the team's own, or an
+        If the name and `against` contradict each other or the team. If the target is unknown or the team itself. If an
         attack is required but none named.
     """
     match = _ATTACK_FILE.fullmatch(name)
