@@ -17,6 +17,7 @@ from scenarios import cli
 from scenarios.running.fork_server import start_server
 from scenarios.running.process import send_or_end
 
+
 @pytest.fixture
 def hears_interrupts():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
