@@ -1,7 +1,10 @@
 """Records and games that many test files share."""
 
+import contextlib
 import gc
+import importlib
 import os
+import sys
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # One thread for each process on a core; numpy reads this when it is first imported.
@@ -130,6 +133,27 @@ def pytest_configure(config):
 def pytest_xdist_auto_num_workers():
     """One process more than cores for `-n auto`, since many tests wait for processes that they started."""
     return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    """Import all test modules, in each process of `-n` from another one on, so that each is compiled once.
+
+    In a fresh clone, every process would compile every module: all meet them in the same order. An error is left to
+    the collection, which imports the module again.
+    """
+    config = session.config
+    if not hasattr(config, "workerinput") or config.args_source is not config.ArgsSource.TESTPATHS:
+        return
+    process = int(config.workerinput["workerid"].removeprefix("gw"))
+    directories = [config.rootpath / name for name in config.getini("testpaths")]
+    modules = sorted(path for directory in directories for path in directory.rglob("test_*.py"))
+    first = len(modules) * process // config.workerinput["workercount"]
+    for path in modules[first:] + modules[:first]:
+        if str(path.parent) not in sys.path:
+            sys.path.insert(0, str(path.parent))
+        with contextlib.suppress(Exception, pytest.skip.Exception):
+            importlib.import_module(path.stem)
 
 
 def pytest_collection_modifyitems(config, items):
