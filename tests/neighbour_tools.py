@@ -12,6 +12,7 @@ from defenses import (
     FederatedAveraging,
     LocalReports,
     OptimalRetentionWithPrior,
+    PrivateGradientDescent,
     ReportedTable,
     RetentionReplacement,
 )
@@ -138,6 +139,8 @@ def claimants(records):
         "LocalReports, missing": LocalReports(column="city", missing="category"),
         "LocalReports, numbers": LocalReports(protocol="GeneralizedRandomizedResponse", column="age"),
         "FederatedAveraging, noisy": noisy,
+        # In each of two steps every record takes part; the other steps would show nothing else.
+        "PrivateGradientDescent": PrivateGradientDescent(sampling_rate=1.0, steps=2),
         "ReportedTable, piecewise": ReportedTable(numbers="PiecewiseMechanism"),
         "ReportedTable, hybrid": ReportedTable(numbers="HybridMechanism", epsilon=8.0, missing="refuse"),
         "ReportedTable, two points": ReportedTable(
