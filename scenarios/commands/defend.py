@@ -176,7 +176,7 @@ def _defend_in_parts(
         if path is not None and folder.is_dir() and Path(path).resolve().parent == folder.resolve():
             raise ValueError(f"{path} would become a part of the table; write to another folder than {table}")
     try:
-        with warnings_as_lines():
+        with warnings_as_lines(), engine_of(scheduler) as engine:
             done = defend_in_parts(
                 defense,
                 input_path(table),
@@ -188,7 +188,7 @@ def _defend_in_parts(
                 truth=truth,
                 channel=channel,
                 seed=seed,
-                engine=engine_of(scheduler),
+                engine=engine,
                 describe=lambda dataset, unique: _describe(dataset, roles, unique, defense),
             )
     except BrokenPipeError:

@@ -85,15 +85,16 @@ def risk(
             from scenarios.large.risk import large_risk_report
 
             everybody = paths[1] if population is not None else None
-            report, notes = large_risk_report(
-                paths[0],
-                roles,
-                reading=reading,
-                population=everybody,
-                memory=memory_bytes(memory),
-                engine=engine_of(scheduler),
-                **sizes,
-            )
+            with engine_of(scheduler) as engine:
+                report, notes = large_risk_report(
+                    paths[0],
+                    roles,
+                    reading=reading,
+                    population=everybody,
+                    memory=memory_bytes(memory),
+                    engine=engine,
+                    **sizes,
+                )
         else:
             report, notes = _small(paths, roles, reading, sizes)
     for note in notes:

@@ -139,9 +139,11 @@ def _large(
     from scenarios.large.utility import large_utility
     from scenarios.tables.dataset import load_table
 
-    engine = engine_of(scheduler)
     # Two connections are open, and the rest is for blocks.
-    with large_records(paths[0], roles, reading=reading, memory=memory // 4, engine=engine) as records:
+    with (
+        engine_of(scheduler) as engine,
+        large_records(paths[0], roles, reading=reading, memory=memory // 4, engine=engine) as records,
+    ):
         held_out = load_table(others, roles, reading=reading).records.frame if others else records.roles.frame[:0]
         written, names = records.dataset.written, tuple(records.columns)
         with large_released(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
@@ -59,12 +61,13 @@ class OneMachine:
         yield function(files, 0)
 
 
-@dataclass(frozen=True)
+@dataclass
 class DaskEngine:
     """Each part is read by a worker of a Dask cluster, with the same results as on one machine.
 
     Workers read the files under the same path, so that they need a file system that all of them share. They need the
-    same version of the project and of the numeric packages.
+    same version of the project and of the numeric packages. The first reading connects to the cluster, and `close` ends
+    the connection.
 
     Parameters
     ----------
@@ -78,11 +81,22 @@ class DaskEngine:
     """
 
     scheduler: str
+    _stack: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
 
     def __post_init__(self) -> None:
         from scenarios.running.cluster import distributed
 
         distributed()
+
+    @cached_property
+    def _client(self) -> Any:
+        from scenarios.running.cluster import connected
+
+        return self._stack.enter_context(connected(self.scheduler))
+
+    def close(self) -> None:
+        """End the connection to the cluster."""
+        self._stack.close()
 
     def over_parts(self, files: Files, function: Callable[[Files, int], Result]) -> Iterator[Result]:
         """Apply a function to each part on a worker; a few parts at a time wait for their turn.
@@ -92,24 +106,30 @@ class DaskEngine:
         ValueError
             If the cluster cannot be reached, a worker's versions differ, or the function raises it.
         """
-        from scenarios.running.cluster import AHEAD, connected, environment
+        from scenarios.running.cluster import AHEAD, check_worker, environment
 
         versions = environment(MODULES)
-        with connected(self.scheduler) as client:
-            ahead = AHEAD * max(1, sum(client.nthreads().values()))
-            waiting: list[Any] = []
-            for number in range(len(files.parts)):
-                # A table that is read again may be another one, so that no result is used twice.
-                waiting.append(client.submit(_on_part, function, files.part(number), number, versions, pure=False))
-                if len(waiting) >= ahead:
-                    yield waiting.pop(0).result()
-            while waiting:
+        # Workers may have left since the last reading.
+        check_worker(self._client, self.scheduler)
+        ahead = AHEAD * max(1, sum(self._client.nthreads().values()))
+        waiting: list[Any] = []
+        for number in range(len(files.parts)):
+            # A table that is read again may be another one, so that no result is used twice.
+            waiting.append(self._client.submit(_on_part, function, files.part(number), number, versions, pure=False))
+            if len(waiting) >= ahead:
                 yield waiting.pop(0).result()
+        while waiting:
+            yield waiting.pop(0).result()
 
 
-def engine_of(scheduler: str | None) -> Engine:
-    """The cluster of a scheduler, or this machine without one."""
-    return OneMachine() if scheduler is None else DaskEngine(scheduler)
+@contextmanager
+def engine_of(scheduler: str | None) -> Iterator[Engine]:
+    """The cluster of a scheduler, to which a command connects once, or this machine without one."""
+    if scheduler is None:
+        yield OneMachine()
+        return
+    with closing(DaskEngine(scheduler)) as engine:
+        yield engine
 
 
 MODULES = ("scenarios.large.records", "scenarios.large.released", "scenarios.large.large_release")

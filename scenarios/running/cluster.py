@@ -106,11 +106,19 @@ def connected(scheduler: str) -> Any:
     except (OSError, ValueError) as error:
         raise ValueError(f"--scheduler {scheduler}: {' '.join(str(error).split())}") from None
     try:
+        check_worker(client, scheduler)
+    except ValueError:
+        client.close()
+        raise
+    return client
+
+
+def check_worker(client: Any, scheduler: str) -> None:
+    """Wait for a worker of a cluster, or raise ValueError if none comes."""
+    try:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError:
-        client.close()
         raise ValueError(f"--scheduler {scheduler}: the scheduler has no worker") from None
-    return client
 
 
 def distributed() -> Any:

@@ -10,7 +10,7 @@ SCENARIO = """
 name = "small"
 dataset = "bank"
 columns = ["age", "job", "balance", "y"]
-game = { use = "CandidateFile", originals = 20, candidates = 40, auxiliary = 30 }
+game = { use = "CandidateFile", originals = 20, candidates = 40, auxiliary = 30, held_out = 0 }
 plays = 2
 seed = 5
 

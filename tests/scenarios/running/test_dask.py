@@ -20,8 +20,8 @@ SCENARIO = """
 [scenario]
 name = "small"
 dataset = "bank"
-columns = ["age", "job", "marital", "education", "balance", "housing", "y"]
-game = { use = "CandidateFile", originals = 20, candidates = 40 }
+columns = ["age", "marital", "housing", "y"]
+game = { use = "CandidateFile", originals = 20, candidates = 40, held_out = 0, auxiliary = 100 }
 plays = 3
 time_limit = 1
 seed = 5

@@ -14,7 +14,7 @@ SCENARIO = """
 name = "small"
 dataset = "bank"
 columns = ["age", "balance", "y"]
-game = { use = "CandidateFile", originals = 10, candidates = 20 }
+game = { use = "CandidateFile", originals = 10, candidates = 20, held_out = 0 }
 plays = 1
 
 [[defense]]

@@ -18,7 +18,7 @@ SCENARIO = """
 name = "small"
 dataset = "bank"
 columns = ["age", "job", "balance", "y"]
-game = { use = "CandidateFile", originals = 20, candidates = 40, auxiliary = 30, decoys = ["random", "hard"] }
+game = { use = "CandidateFile", originals = 20, candidates = 40, held_out = 0, auxiliary = 30, decoys = "random" }
 plays = 3
 seed = 5
 
@@ -105,7 +105,10 @@ class ChangesSomeRecords(Identity):
             records.frame["age"] = 40
         return super().apply(records, rng)
 """
-FILES = {"small.toml": SCENARIO, "mine.py": MINE, "ends.py": "import sys\n\nsys.exit(0)\n"}
+# To group similar people takes each process longer than all plays of these tests.
+BOTH_DECOYS = SCENARIO.replace('"random"', '["random", "hard"]')
+ENDS = "import sys\n\nsys.exit(0)\n"
+FILES = {"small.toml": SCENARIO, "variants.toml": BOTH_DECOYS, "mine.py": MINE, "ends.py": ENDS}
 
 
 def line_of(code):
@@ -155,14 +158,14 @@ def test_only_the_first_trial_of_a_method_of_ones_own_is_played_twice(folder):
         MINE + "\n\nclass Tells(NearestNeighbour):\n    def run(self, release, knowledge, rng):\n"
         "        open('runs', 'a').write('x')\n        return super().run(release, knowledge, rng)\n"
     )
-    tokumei_here("run", "small.toml", "-a", "mine:Tells", "-j", 1, cwd=folder, check=0)
+    tokumei_here("run", "variants.toml", "-a", "mine:Tells", "-j", 1, cwd=folder, check=0)
     # Three plays of two variants, and one repetition.
     assert (folder / "runs").read_text() == "x" * 7
     assert not is_foreign(program.__dict__.get("nothing", SimpleNamespace()))
 
 
 def test_failures_name_variant_and_line(folder):
-    done = tokumei_here("run", "small.toml", "-a", "mine:Short", "--plays", 1, "-j", 1, cwd=folder, check=3)
+    done = tokumei_here("run", "variants.toml", "-a", "mine:Short", "--plays", 1, "-j", 1, cwd=folder, check=3)
     place = f"(mine.py, line {line_of('class Short') + 1})"
     names = {line.partition(", play")[0] for line in errors(done)}
     assert names == {f"error: Identity against mine:Short, decoys={decoys}" for decoys in ("random", "hard")}
@@ -189,7 +192,7 @@ def test_python_warns_of_failures_and_lists_them_in_a_line_each(folder, monkeypa
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)
     with pytest.warns(UserWarning, match=r"2 of 3 results failed; .* The first: error: small: Identity against mine"):
-        board = program.run("small.toml", attacks=["mine:Short"], plays=1, jobs=1)
+        board = program.run("variants.toml", attacks=["mine:Short"], plays=1, jobs=1)
     lines = repr(board.failures).splitlines()
     assert len(lines) == len(board.failures) == 2
     assert all(

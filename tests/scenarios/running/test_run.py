@@ -20,8 +20,8 @@ SCENARIO = """
 [scenario]
 name = "small"
 dataset = "bank"
-columns = ["age", "job", "marital", "education", "balance", "housing", "y"]
-game = { use = "CandidateFile", originals = 20, candidates = 40, decoys = "random" }
+columns = ["age", "marital", "housing", "y"]
+game = { use = "CandidateFile", originals = 20, candidates = 40, held_out = 50, auxiliary = 100, decoys = "random" }
 plays = 3
 seed = 5
 
