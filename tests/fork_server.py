@@ -29,12 +29,18 @@ PRELOADED = (
     "scenarios.cli",
     "scenarios.methods",
     "scenarios.datasets",
+    "scenarios.tournament.scoring_queue",
+    "leaderboard.latex",
     "pyarrow.parquet",
+    "sqlite3",
 )
+COMMANDS = ("attack", "board", "choose", "compare", "defend", "list", "rank", "risk", "run", "utility", "validate")
+"""Commands that tests run most often as processes; each loads its own modules."""
 USED = (
     "scenarios.games.candidate_file",
     "defenses.grouping.mondrian.mondrian",
     "attacks.linkage.nearest_neighbour",
+    "scenarios.tournament.scoring",
 )
 MOST_BYTES = 2**20
 """Largest request."""
@@ -189,7 +195,7 @@ def main():
     control, *listeners = (socket.socket(fileno=int(descriptor)) for descriptor in sys.argv[1:])
     # Packages are loaded when the first request comes, if there is one.
     select.select([control, *listeners], [], [])
-    for name in PRELOADED:
+    for name in (*PRELOADED, *(f"scenarios.commands.{name}" for name in COMMANDS)):
         importlib.import_module(name)
     methods = sys.modules["scenarios.methods"]
     for kind in ("defenses", "attacks"):

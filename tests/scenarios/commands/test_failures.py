@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -212,14 +213,21 @@ def test_a_failed_check_shows_no_control_characters(place):
     assert "\x1b" not in done.stdout + done.stderr
 
 
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """A database of two results."""
+    path = tmp_path_factory.mktemp("stored") / "results.db"
+    with Store(path) as store:
+        store.add(results())
+    return path
+
+
 @pytest.mark.parametrize("column", ["game", "parameters", "scores", "values", "play", "seconds", "created", "reason"])
 @pytest.mark.parametrize(
     "content", ["{", "[]", "[1]", "7", '{"a": NaN}', '{"a": {"b": 1e999}}', b"\xff\xfe", 3.5, "\x1b"]
 )
-def test_a_tampered_row_is_told_in_one_line(tmp_path, column, content):
-    path = tmp_path / "results.db"
-    with Store(path) as store:
-        store.add(results())
+def test_a_tampered_row_is_told_in_one_line(stored, tmp_path, column, content):
+    path = shutil.copy(stored, tmp_path)
     with sqlite3.connect(path) as connection:
         connection.execute(f'UPDATE tokumei_results SET "{column}" = ?', [content])
     for arguments in (["board"], ["board", "--matrix"], ["board", "--format", "json"]):

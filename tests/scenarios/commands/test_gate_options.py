@@ -13,8 +13,11 @@ from scenarios.commands.gate_options import check_goals
 pytestmark = pytest.mark.waits
 
 # Attacks on rows and on members; the whole example plays them all.
-FAST = ("-a", "FellegiSunter", "-a", "AssignmentLinkage", "--plays", "6", "-j", "1")
+FAST = ("-a", "FellegiSunter", "-a", "AssignmentLinkage", "-j", "1")
 GOOD, BAD = "GaussianCopula", "Rounding"
+# The utility of the good one differs by .12 between plays, and is .12 above its bound. With three plays, other seeds
+# would fail once in fifteen. The advantage against the bad one is .98 or more, and the bound is .25.
+FEW_PLAYS = {GOOD: ("--plays", "6"), BAD: ("--plays", "3")}
 
 
 @pytest.fixture
@@ -37,12 +40,12 @@ def example(name):
     return shlex.split(command.replace("mymodule", name))
 
 
-@pytest.mark.parametrize("plays", [FAST, pytest.param((), marks=pytest.mark.long)], ids=["fast", "whole"])
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.long)], ids=["fast", "whole"])
 @pytest.mark.parametrize(("defense", "code"), [(GOOD, 0), (BAD, 1)])
-def test_the_example_passes_on_a_good_defense_and_fails_on_a_bad_one(module, tmp_path, defense, code, plays):
+def test_the_example_passes_on_a_good_defense_and_fails_on_a_bad_one(module, tmp_path, defense, code, whole):
     name = f"my_{defense.lower()}"
     module(name, defense)
-    done = invoke(*example(name), *plays)
+    done = invoke(*example(name), *(() if whole else (*FAST, *FEW_PLAYS[defense])))
     assert done.exit_code == code, done.stderr
     assert ("is above .250" in done.stderr) == (code == 1)
     root = ElementTree.parse(tmp_path / "gate.xml").getroot()

@@ -125,6 +125,7 @@ def listing(folder):
 
 
 class TestBackup:
+    @pytest.mark.usefixtures("one_baseline")
     def test_a_backup_restores_the_folder_with_its_permissions(self, cup, tmp_path):
         for team in ("kyoto", "osaka"):
             cup.hand_in(team, cup.frame(team))

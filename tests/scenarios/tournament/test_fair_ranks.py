@@ -116,6 +116,7 @@ class TestShown:
         shown = standings_table(found, {"b": "京都"}).rows
         assert shown[1][1:3] == ("京都 (b)", None)
 
+    @pytest.mark.usefixtures("one_baseline")
     def test_boards_name_the_disqualified(self, cup):
         for team in ("kyoto", "osaka"):
             cup.hand_in(team, cup.frame(team))

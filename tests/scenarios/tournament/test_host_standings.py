@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from run_tools import invoke
 
 from leaderboard import Section, report_to_terminal
@@ -9,6 +10,7 @@ from scenarios.tournament.boards import FOR_THE_HOST, standings_table
 from scenarios.tournament.standings import AttackOutcome, Standing
 
 
+@pytest.mark.usefixtures("one_baseline")
 def test_standings_over_all_rows_are_marked_until_the_close(cup):
     folder = cup.tournament.folder
     rules = (cup.tournament.team_folder("nara") / "RULES.md").read_text()

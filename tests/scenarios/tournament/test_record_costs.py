@@ -70,6 +70,7 @@ def test_a_wrong_order_of_origins_is_doubted(cup):
     assert doubt(frame.assign(original_row="")) == ""
 
 
+@pytest.mark.usefixtures("one_baseline")
 def test_the_command_and_json_say_it(cup):
     frame = cup.frame("kyoto").astype(object).assign(job="*")
     path, original = cup.file("kyoto", frame), cup.tournament.team_folder("kyoto") / "kyoto_original.csv"

@@ -351,8 +351,8 @@ class TestCommands:
         assert (done.exit_code, "no attack was played" in done.stdout) == (0, True)
 
     def test_a_whole_tournament_from_the_command_line(self, tmp_path):
-        cup, (table, roles) = tmp_path / "cup", write_table(tmp_path, 2000)
-        sizes = ("--originals", 30, "--candidates", 60)
+        cup, (table, roles) = tmp_path / "cup", write_table(tmp_path, 500)
+        sizes = ("--originals", 20, "--candidates", 40)
         done = self.run("simulate", cup, "--data", table, "--roles", roles, *sizes, "-j", 1)
         assert done.exit_code == 0, done.stderr
         assert "mondrian-3" in done.stdout

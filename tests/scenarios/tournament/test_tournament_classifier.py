@@ -61,6 +61,7 @@ def test_a_table_that_predicts_nothing_loses_the_part(cup):
     assert lost["marginals"] == kept["marginals"] == 1
 
 
+@pytest.mark.usefixtures("one_baseline")
 def test_rules_check_and_report_show_the_part(cup):
     place = cup.tournament.team_folder("kyoto")
     assert "predicts `y` of the people in `others.csv`" in (place / "RULES.md").read_text()

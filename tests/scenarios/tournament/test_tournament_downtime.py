@@ -36,6 +36,7 @@ def table_of(cup, team, name=None):
     return path
 
 
+@pytest.mark.usefixtures("one_baseline")
 def test_the_class_of_the_guide_can_be_played(cup):
     assert invoke("tournament", "submit", cup, "kyoto", table_of(cup, "kyoto")).exit_code == 0
     assert "phase anonymize-again is open" in invoke("tournament", "advance", cup, "--early").output
@@ -77,6 +78,7 @@ def test_refused_files_are_incidents_until_one_is_accepted(cup):
     assert "row" not in kept
 
 
+@pytest.mark.usefixtures("one_baseline")
 def test_a_scoring_that_fails_is_an_incident(cup, monkeypatch):
     assert invoke("tournament", "submit", cup, "kyoto", table_of(cup, "kyoto")).exit_code == 0
     for _ in range(2):
