@@ -19,6 +19,8 @@ SAMPLED = 500
 COMPARED = 20_000_000
 """Largest number of pairs of a row and a record that are compared for it, if there are at least `FEWEST` rows."""
 FEWEST = 50
+TOGETHER = 1 << 18
+"""Number of pairs of a cell and a record whose distances are computed at once; each takes some tens of bytes."""
 RANKED = 2000
 """Largest number of rows whose told record is ranked among random ones."""
 RANDOM = 99
@@ -201,7 +203,11 @@ def _pairs(distance: CellDistance, rows: Integers) -> Floats:
     """Distance of each row to every record, shape (rows, records); equal cells are compared once."""
     count = distance.values.shape[0]
     cells, position = np.unique(distance.cells.codes[rows], return_index=True)
-    table = np.array([distance(np.full(count, row), np.arange(count)) for row in rows[position]])
+    distinct, records, together = rows[position], np.arange(count), max(1, TOGETHER // count)
+    parts = (distinct[first : first + together] for first in range(0, distinct.size, together))
+    table = np.concatenate(
+        [distance(np.repeat(part, count), np.tile(records, part.size)).reshape(-1, count) for part in parts]
+    )
     return np.asarray(table[np.searchsorted(cells, distance.cells.codes[rows])])
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +43,8 @@ def record():
     ],
 )
 def test_a_seeded_sample_of_the_published_trials_is_played_again(published, record, number, size):
-    plan = read_plans("arena")[number]
+    # The first play is the same however many follow, and the keys of all would take seconds.
+    plan = replace(read_plans("arena")[number], plays=1)
     trials = [
         row
         for row in published

@@ -1,6 +1,7 @@
 """The experiment `EpsilonAudit`, and the shipped scenarios of queries and reports."""
 
 import math
+from functools import partial
 
 import pytest
 
@@ -45,6 +46,8 @@ FEW = ("Laplace", "DiscreteGaussian", "Exponential", "SubsetSelection")
 @pytest.mark.parametrize("names", [FEW, pytest.param(tuple(mechanisms()), marks=pytest.mark.long)])
 def test_report_holds_every_mechanism_and_no_broken_one(names, monkeypatch):
     monkeypatch.setattr(epsilon_measures, "mechanisms", lambda: {name: mechanisms()[name] for name in sorted(names)})
+    # Eight releases refute no claim, however many questions a curator answers.
+    monkeypatch.setattr(epsilon_measures, "Curator", partial(epsilon_measures.Curator, queries=1))
     experiment = EpsilonAudit(epsilon=[4.0, 2.0], runs=1000, releases=8)
     *sections, curators = experiment.run(2, 1, quiet)
     assert len(sections) == len(grouped())

@@ -39,13 +39,24 @@ def evaluated(setting, frame, folder):
     return evaluate(setting, finished(setting, frame))
 
 
-def test_a_copy_gives_everything_away(setting, folder):
-    result = evaluated(setting, released_by(setting, Identity()), folder)
-    assert (result.origin, result.utility, result.k) == ("copies", 1.0, 1)
-    assert result.score < 0.03
-    goals = {goal: result.worst(goal)[1].value for goal in ("reidentification", "membership", "singling_out")}
+@pytest.fixture(scope="module")
+def of_copy(setting, folder):
+    """The evaluation of a copy of the records."""
+    return evaluated(setting, released_by(setting, Identity()), folder)
+
+
+@pytest.fixture(scope="module")
+def of_classes(setting, folder):
+    """The evaluation of classes of five people."""
+    return evaluated(setting, released_by(setting, Mondrian(k=5)), folder)
+
+
+def test_a_copy_gives_everything_away(of_copy):
+    assert (of_copy.origin, of_copy.utility, of_copy.k) == ("copies", 1.0, 1)
+    assert of_copy.score < 0.03
+    goals = {goal: of_copy.worst(goal)[1].value for goal in ("reidentification", "membership", "singling_out")}
     assert min(goals.values()) > 0.9
-    assert result.worst("attribute")[1].low > 0
+    assert of_copy.worst("attribute")[1].low > 0
 
 
 def test_constants_give_nothing_away_and_are_of_no_use(setting, folder):
@@ -82,13 +93,12 @@ def test_inferring_from_a_leaking_table_beats_what_the_other_records_predict(fol
     assert result.worst("attribute")[1].low > 0
 
 
-def test_a_small_control_group_leaves_singling_out_to_the_bound(setting, folder):
+def test_a_small_control_group_leaves_singling_out_to_the_bound(setting, folder, of_copy):
     few = replace(setting, control=setting.control.take(np.arange(60)))
     result = evaluated(few, released_by(few, Identity()), folder)
     single = [outcome for outcome in result.outcomes if outcome.goal == "singling_out"]
     assert {outcome.score.chance for outcome in single} == {bound(150)}
-    many = evaluated(setting, released_by(setting, Identity()), folder)
-    single = [outcome for outcome in many.outcomes if outcome.goal == "singling_out"]
+    single = [outcome for outcome in of_copy.outcomes if outcome.goal == "singling_out"]
     assert all(outcome.score.control_trials for outcome in single)
 
 
@@ -129,16 +139,15 @@ def test_an_unsorted_rows_file_gives_equal_numbers_twice(setting, folder):
     assert evaluated(setting, frame, folder) == evaluated(setting_of(folder), frame, folder)
 
 
-def test_utility_is_that_of_the_command(setting, folder):
+def test_utility_is_that_of_the_command(setting, folder, of_classes):
     frame = released_by(setting, Mondrian(k=5))
     (folder / "mondrian.csv").write_text(frame.to_csv(index=False))
     names = [str(folder / name) for name in ("people.csv", "mondrian.csv", "roles.toml", "others.csv")]
     arguments = ["utility", *names[:2], "--roles", names[2], "--held-out", names[3], "--format", "json"]
     shown = json.loads(CliRunner().invoke(cli, arguments).stdout)
-    result = evaluated(setting, frame, folder)
-    assert shown["utility"] == result.utility
-    assert shown["normalized_certainty_penalty"] == result.information_loss
-    assert {name: shown[name] for name in result.components} == result.components
+    assert shown["utility"] == of_classes.utility
+    assert shown["normalized_certainty_penalty"] == of_classes.information_loss
+    assert {name: shown[name] for name in of_classes.components} == of_classes.components
 
 
 def test_every_sensitive_column_is_inferred(folder):
@@ -153,9 +162,8 @@ def test_every_sensitive_column_is_inferred(folder):
     assert {outcome.column for outcome in result.outcomes if outcome.goal == "attribute"} == {"illness", "income"}
 
 
-def test_an_evaluation_survives_its_text(setting, folder):
-    result = evaluated(setting, released_by(setting, Mondrian(k=5)), folder)
-    assert read_evaluation(written_evaluation(result)) == result
+def test_an_evaluation_survives_its_text(of_classes):
+    assert read_evaluation(written_evaluation(of_classes)) == of_classes
     for text in ("{}", "[]", "{", canonical({"outcomes": [1], "notes": []})):
         with pytest.raises(ValueError, match="damaged"):
             read_evaluation(text)

@@ -66,10 +66,9 @@ def test_independent_columns_are_refused_as_rarely_as_stated(tmp_path):
     """At a level of .001 two of 30 are refused with a probability of .0005."""
     write_people(tmp_path, 400)
     setting = setting_of(tmp_path)
-    refused = 0
+    frame, refused = released_by(setting, Identity()), 0
     for seed in range(30):
         rng = np.random.default_rng(seed)
-        frame = released_by(setting, Identity())
         shuffled = frame.apply(lambda column, rng=rng: column.iloc[rng.permutation(len(column))].to_numpy())
         table = finished(setting, shuffled)
         try:

@@ -4,6 +4,7 @@ import gzip
 import inspect
 import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -51,15 +52,23 @@ cli(sys.argv[1:])
 """
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A folder of tables and roles, of which each test has a copy."""
+    folder = tmp_path_factory.mktemp("files")
     frame = people(3000)
-    (tmp_path / "roles.toml").write_text(ROLES)
-    (tmp_path / "parts").mkdir()
-    frame.to_csv(tmp_path / "people.csv", index=False)
-    frame[:2000].to_parquet(tmp_path / "parts" / "part-0.parquet")
-    frame[2000:].to_parquet(tmp_path / "parts" / "part-1.parquet")
-    (tmp_path / "temporary").mkdir()
+    (folder / "roles.toml").write_text(ROLES)
+    (folder / "parts").mkdir()
+    frame.to_csv(folder / "people.csv", index=False)
+    frame[:2000].to_parquet(folder / "parts" / "part-0.parquet")
+    frame[2000:].to_parquet(folder / "parts" / "part-1.parquet")
+    (folder / "temporary").mkdir()
+    return folder
+
+
+@pytest.fixture
+def folder(files, tmp_path, monkeypatch):
+    shutil.copytree(files, tmp_path, dirs_exist_ok=True)
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.chdir(tmp_path)
@@ -345,7 +354,8 @@ def test_pseudonyms_link_the_rows_of_a_person_and_nobody_else(folder):
 
 
 def test_a_reader_of_standard_output_may_leave_early(folder):
-    people(40_000).to_parquet(folder / "people.parquet")
+    # Several times what a pipe holds.
+    people(8_000).to_parquet(folder / "people.parquet")
     arguments = [*COMMAND, "defend", "Identity", "people.parquet", "--roles", "roles.toml"]
     process = fork_or_start(
         [*arguments, "--memory", "1GB"],

@@ -293,8 +293,9 @@ def test_a_large_table_is_described_in_seconds(tmp_path):
     assert time.process_time() - start < 7.5
     assert described.roles.identifiers == ["name"]
     assert "# Shares of unique records are those of a sample of 20000 of 50000 records.\n" in described.text
-    assert isinstance(load_table(tmp_path / "t.csv").records.domains["text0"], CategoricalDomain)
-    assert isinstance(load_table(tmp_path / "t.csv").records.domains["number0"], NumericDomain)
+    domains = load_table(tmp_path / "t.csv").records.domains
+    assert isinstance(domains["text0"], CategoricalDomain)
+    assert isinstance(domains["number0"], NumericDomain)
 
 
 def test_names_that_many_people_share_and_repeated_numbers_of_people_are_guessed_to_be_identifiers(folder):
