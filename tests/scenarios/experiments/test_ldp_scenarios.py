@@ -37,6 +37,7 @@ def test_survey():
     assert sum(sex.bars[0].outline) == 32_561
 
 
+@pytest.mark.usefixtures("thousand_people")
 def test_equal_seeds_equal_reports():
     survey = Survey(columns=["adult.sex"], epsilon=[1.0])
     first, second, other = (survey.run(1, seed, lambda text: None) for seed in (1, 1, 2))

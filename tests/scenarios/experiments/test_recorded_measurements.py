@@ -2,7 +2,6 @@
 
 import json
 import sys
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 from run_tools import invoke
 
 from leaderboard import Store
-from scenarios import EpsilonAudit, FederatedCurves, LinkedSurveys, PramHistogram, Survey, load
+from scenarios import EpsilonAudit, FederatedCurves, LinkedSurveys, PramHistogram, Survey
 from scenarios.experiments import epsilon_measures
 from scenarios.experiments.experiment import ExperimentPlan
 from scenarios.experiments.recorded_measurements import RecordedMeasurements
@@ -195,17 +194,6 @@ SMALL = [
     LinkedSurveys(persons=20, surveys=2, protocols=("SubsetSelection",), epsilon=(4.0,)),
     pytest.param(PramHistogram(k=(2,), audits=8), marks=pytest.mark.long),
 ]
-
-
-@pytest.fixture
-def thousand_people(monkeypatch):
-    """Data sets have a thousand people, whose smallest loss is found soon."""
-
-    def loaded(name):
-        dataset = load(name)
-        return replace(dataset, records=dataset.records.take(np.arange(1000)))
-
-    monkeypatch.setattr("scenarios.datasets.load", loaded)
 
 
 @pytest.mark.usefixtures("tables_are_read_once", "thousand_people")
