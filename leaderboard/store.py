@@ -26,6 +26,7 @@ from leaderboard.rows import (
     row_of,
     schema,
 )
+from leaderboard.waiting_interrupts import interrupts_wait
 
 _CHUNK = 500
 """Number of keys in one query."""
@@ -247,14 +248,14 @@ class Store:
     def close(self) -> None:
         """Close the database; an SQLite database becomes a single file, unless another process uses it."""
         if self._writes_ahead and not self._end_write_ahead():
-            # After an interrupt, an open connection may still wait for the garbage collector.
+            # After a second interrupt, an open connection may still wait for the garbage collector.
             gc.collect()
             self._end_write_ahead()
         self._engine.dispose()
 
     def _end_write_ahead(self) -> bool:
         """Merge SQLite's write-ahead log into the database file; whether that succeeded."""
-        with suppress(sql.exc.DBAPIError), self._engine.connect() as connection:
+        with suppress(sql.exc.DBAPIError), interrupts_wait(), self._engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA busy_timeout = 0")
             return bool(connection.exec_driver_sql("PRAGMA journal_mode = DELETE").scalar() == "delete")
         return False
@@ -275,7 +276,7 @@ class Store:
         """
         if self._writes_ahead or not self._file:
             return
-        with suppress(sql.exc.DBAPIError), self._engine.connect() as connection:
+        with suppress(sql.exc.DBAPIError), interrupts_wait(), self._engine.connect() as connection:
             mode = connection.exec_driver_sql("PRAGMA journal_mode = WAL").scalar()
             if mode == "wal":
                 connection.exec_driver_sql("PRAGMA synchronous = NORMAL")
@@ -283,9 +284,9 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[sql.Connection]:
-        """A transaction; a database error becomes a ValueError in one line that names the database."""
+        """A transaction, for which Ctrl-C waits; a database error becomes a ValueError that names the database."""
         try:
-            with self._engine.begin() as connection:
+            with interrupts_wait(), self._engine.begin() as connection:
                 yield connection
         except sql.exc.DBAPIError as error:
             why = " ".join(str(error.orig).split())
