@@ -65,8 +65,8 @@ class Store:
     Raises
     ------
     ValueError
-        Here and in every method, if the database cannot be used: the file is no database, is damaged or locked, or
-        holds something other than results of this version. The database is left unchanged.
+        Here and in every method, if the database cannot be used. Its file may be no database, be damaged or locked, or
+        hold something other than results of this version. The database is left unchanged.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextmanager
 def interrupts_wait() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM wait until a block ends; a second one is heard at once.
+    """Let Ctrl-C and SIGTERM wait until a block ends; a second one of the same kind is heard at once.
 
     A library that an exception leaves at any line may keep a transaction open, and the next one then finds the database
     locked. Only the main thread hears signals: nothing changes in others.

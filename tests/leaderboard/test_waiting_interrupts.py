@@ -88,18 +88,11 @@ def interrupted(times, done):
             done.append(time)
 
 
-def test_an_interrupt_is_raised_when_the_work_is_done():
+@pytest.mark.parametrize("times", [1, 2])
+def test_one_interrupt_waits_and_a_second_is_heard_at_once(times):
     done = []
     with pytest.raises(KeyboardInterrupt):
-        interrupted(1, done)
-    assert done == [0]
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_a_second_interrupt_is_heard_at_once():
-    done = []
-    with pytest.raises(KeyboardInterrupt):
-        interrupted(2, done)
+        interrupted(times, done)
     assert done == [0]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
