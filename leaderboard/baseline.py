@@ -94,8 +94,8 @@ def compare_with_baseline(
     results : sequence of Result
         Releases and trials, at most one per release and trial.
     baseline : str
-        Name of the baseline as boards show it, such as ``NearestNeighbour``; with parameters if it has several
-        settings.
+        Name of the baseline as boards show it, such as ``NearestNeighbour``; of several settings, the name alone means
+        the one whose parameters all have their defaults.
     by_defense : bool
         Compare on each defense alone; there are more rows then, and the correction is for all of them.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from leaderboard.number_text import counted
 from leaderboard.report import Section, Table
@@ -23,6 +23,8 @@ NOTE = (
 DATA = "the data set"
 Subject = tuple[str, str, str, str]
 """What has versions: role (``defense``, ``attack`` or ``data``), scenario, name and canonical parameters."""
+Named = tuple[str, str, str]
+"""Role, scenario and name, whatever the parameters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +61,27 @@ class Earlier:
         return f"{self.scenario}: {what} are of an earlier version and left out (with {self.met})"
 
 
+class _Part(NamedTuple):
+    """What a result depends on by a method, or by the data set.
+
+    Attributes
+    ----------
+    version : str
+        Canonical text of all that counts; empty if it was not kept.
+    code : str
+        Hash of the document that lists the modules of the code; empty if there is none.
+    """
+
+    version: str
+    code: str
+
+
 class Versions:
     """Versions of the methods and data sets of stored results; the last result of each is of its newest version.
 
     The version of a method is what its results depend on: its name, all its parameters with their defaults, and the
-    hashes of its code. Results of databases that did not keep this are of one unknown version.
+    hashes of its code. A change of a module makes a new version of all settings of a method that uses it, also of those
+    that were not played since. Results of databases that did not keep this are of one unknown version.
 
     Parameters
     ----------
@@ -75,11 +93,14 @@ class Versions:
 
     def __init__(self, store: Store, results: Sequence[Result]) -> None:
         documents = store.documents({result.parts for result in results if result.parts})
-        self._of_parts = {parts: _versions(parts, text) for parts, text in documents.items()}
+        self._of_parts = {parts: _parts(parts, text) for parts, text in documents.items()}
         self._newest: dict[Subject, str] = {}
-        for result in results:
+        last: dict[tuple[Named, str], int] = {}
+        for number, result in enumerate(results):
             for subject in _subjects(result):
                 self._newest[subject] = self._version(result, subject)
+                last[subject[:3], self._code(result, subject)] = number
+        self._changed_code = _changed_code(sorted(last, key=last.__getitem__), _modules(store, last))
 
     def current(self, results: Sequence[Result]) -> list[Result]:
         """The results of which every method, and the data set, is of its newest version."""
@@ -97,10 +118,21 @@ class Versions:
         return [_earlier(subject, left_out[subject], total[subject]) for subject in sorted(left_out)]
 
     def _outdated(self, result: Result) -> Iterator[Subject]:
-        return (subject for subject in _subjects(result) if self._version(result, subject) != self._newest[subject])
+        return (
+            subject
+            for subject in _subjects(result)
+            if self._version(result, subject) != self._newest[subject]
+            or (subject[:3], self._code(result, subject)) in self._changed_code
+        )
 
     def _version(self, result: Result, subject: Subject) -> str:
-        return self._of_parts.get(result.parts, {}).get(subject[0], "")
+        return self._part(result, subject).version
+
+    def _code(self, result: Result, subject: Subject) -> str:
+        return self._part(result, subject).code
+
+    def _part(self, result: Result, subject: Subject) -> _Part:
+        return self._of_parts.get(result.parts, {}).get(subject[0], _Part("", ""))
 
 
 def earlier_sections(earlier: Sequence[Earlier]) -> list[Section]:
@@ -123,13 +155,42 @@ def _subjects(result: Result) -> Iterator[Subject]:
         yield "attack", result.scenario, result.attack, result.attack_parameters_text
 
 
-def _versions(parts: str, text: str) -> Mapping[str, str]:
-    """Version by role, from the document of a result's parts."""
+def _modules(store: Store, codes: Collection[tuple[Named, str]]) -> dict[str, Mapping[str, str]]:
+    """Hash by module, of each document that lists the modules of a method's code."""
+    documents = store.documents({code for _, code in codes if code})
+    return {name: _parsed(name, text) for name, text in documents.items()}
+
+
+def _changed_code(
+    codes: Sequence[tuple[Named, str]], modules: Mapping[str, Mapping[str, str]]
+) -> set[tuple[Named, str]]:
+    """Those of a method's codes, in the order of their last results, that have a module which changed later."""
+    newest: dict[tuple[Named, str], str] = {}
+    for named, code in codes:
+        newest.update({(named, module): text for module, text in modules.get(code, {}).items()})
+    return {
+        (named, code)
+        for named, code in codes
+        if any(newest[named, module] != text for module, text in modules.get(code, {}).items())
+    }
+
+
+def _parts(name: str, text: str) -> dict[str, _Part]:
+    """What a result depends on by role, from the document of its parts."""
+    content = _parsed(name, text)
+    parts = {role: content[role] for role in ("data", "defense", "attack") if role in content}
+    return {
+        role: _Part(canonical(part), str(part.get("source", "")) if isinstance(part, Mapping) else "")
+        for role, part in parts.items()
+    }
+
+
+def _parsed(name: str, text: str) -> dict[str, Any]:
+    """A stored document."""
     try:
-        content: dict[str, Any] = json.loads(text)
-        return {role: canonical(content[role]) for role in ("data", "defense", "attack") if role in content}
+        return dict(json.loads(text))
     except (ValueError, TypeError, RecursionError) as error:
-        raise ValueError(f"the stored document {parts[:8]} is damaged ({type(error).__name__})") from None
+        raise ValueError(f"the stored document {name[:8]} is damaged ({type(error).__name__})") from None
 
 
 def _earlier(subject: Subject, left_out: Sequence[Result], total: int) -> Earlier:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from leaderboard.result import canonical, label
@@ -13,6 +13,10 @@ LISTED, FEW = 30, 5
 """Largest number of settings that an error message lists, and of those that it lists if none is near what was named."""
 Setting = tuple[str, str]
 """Name of a method, and the canonical text of its parameters."""
+Method = tuple[str, Mapping[str, Any]]
+"""Name of a method, and its parameters."""
+Texts = Callable[[Mapping[Setting, Method]], Mapping[Setting, str]]
+"""Gives what each setting may be called."""
 _NUMBER = re.compile(r"(?<![\w.])-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])")
 """A number that stands alone in a label, such as a parameter's value."""
 
@@ -20,6 +24,7 @@ _NUMBER = re.compile(r"(?<![\w.])-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])
 def setting_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]], kind: str) -> Setting:
     """The setting of a name such as ``Mondrian k=5``; the name alone suffices for a method with one setting.
 
+    Of several settings, the name alone means the one whose parameters all have their defaults, if that is among them.
     A class of one's own has two names, ``mine:Rounded`` and ``Rounded``. The whole name comes first, so that
     ``Mondrian`` is the built-in class beside a ``mine:Mondrian``. Numbers are compared by value, to the six digits that
     boards show: ``width=0.30`` is ``width=0.3``.
@@ -45,16 +50,18 @@ def setting_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]], 
     >>> setting_named("Noise width=0.30", [("Noise", {"width": 0.3}), ("mine:Noise", {"width": 0.3})], "defense")
     ('Noise', '{"width":0.3}')
     """
-    given = list(settings)
-    found = settings_named(text, given, kind)
+    known = _by_setting(settings)
+    found = _found(text, known, (_labels, _names), kind)
     if len(found) > 1:
-        shown = listed((name, parameters) for name, parameters in given if (name, canonical(parameters)) in found)
+        shown = listed(known[setting] for setting in found)
         raise ValueError(f"{' '.join(text.split())!r} names several {kind}s; name one of {shown}")
     return found[0]
 
 
 def settings_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]], kind: str) -> list[Setting]:
     """The settings of a name as in `setting_named`; the name alone stands for all settings of the method.
+
+    These include the setting whose parameters all have their defaults, which boards show by the name alone.
 
     Raises
     ------
@@ -65,22 +72,38 @@ def settings_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]],
     --------
     >>> settings_named("Mondrian", [("Mondrian", {"k": 2}), ("Mondrian", {"k": 5})], "defense")
     [('Mondrian', '{"k":2}'), ('Mondrian', '{"k":5}')]
+    >>> settings_named("Gower", [("Gower", {}), ("Gower", {"power": 2})], "attack")
+    [('Gower', '{}'), ('Gower', '{"power":2}')]
     """
+    known = _by_setting(settings)
+    return _found(text, known, (_names, _labels), kind)
+
+
+def _by_setting(settings: Iterable[Method]) -> dict[Setting, Method]:
+    return {(name, canonical(parameters)): (name, parameters) for name, parameters in settings}
+
+
+def _names(known: Mapping[Setting, Method]) -> dict[Setting, str]:
+    return {setting: name for setting, (name, _) in known.items()}
+
+
+def _labels(known: Mapping[Setting, Method]) -> dict[Setting, str]:
+    return {setting: label(*method) for setting, method in known.items()}
+
+
+def _found(text: str, known: Mapping[Setting, Method], texts_of: Sequence[Texts], kind: str) -> list[Setting]:
+    """Settings that have the wanted text, of the first kind of texts that has any."""
     wanted = " ".join(text.split())
-    known = {(name, canonical(parameters)): (name, parameters) for name, parameters in settings}
-    labels = {setting: label(*method) for setting, method in known.items()}
-    names = {setting: name for setting, (name, _) in known.items()}
-    found: list[Setting] = []
     # What was typed in full comes before what it may stand for.
     for form in (_as_it_is, _without_module):
-        for texts in (labels, names):
+        for texts in texts_of:
             for same in (_as_it_is, _by_value):
-                found = found or [setting for setting, text in texts.items() if same(form(text)) == same(wanted)]
-    if not found:
-        near = nearest_name(wanted, [*labels.values(), *names.values()])
-        advice = f"did you mean {near!r}?" if near else f"there are {listed(known.values(), most=FEW)}"
-        raise ValueError(f"there is no {kind} {wanted!r}; {advice}")
-    return found
+                found = [setting for setting, one in texts(known).items() if same(form(one)) == same(wanted)]
+                if found:
+                    return found
+    near = nearest_name(wanted, [*_labels(known).values(), *_names(known).values()])
+    advice = f"did you mean {near!r}?" if near else f"there are {listed(known.values(), most=FEW)}"
+    raise ValueError(f"there is no {kind} {wanted!r}; {advice}")
 
 
 def listed(settings: Iterable[tuple[str, Mapping[str, Any]]], most: int = LISTED) -> str:

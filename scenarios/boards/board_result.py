@@ -124,7 +124,8 @@ class BoardResult:
         Parameters
         ----------
         baseline : str
-            Name of an attack as the board shows it, such as ``"NearestNeighbour"``.
+            Name of an attack as the board shows it, such as ``"NearestNeighbour"``. Of several settings, the name
+            alone means the one whose parameters all have their defaults.
         by_defense : bool
             Compare on each defense alone; the columns ``defense`` and ``parameters`` say on which.
 
@@ -137,7 +138,7 @@ class BoardResult:
         Raises
         ------
         ValueError
-            If no attack has this name, or several settings of one have.
+            If no attack has this name, or several settings have it and none of them all defaults.
         """
         import pandas as pd
 

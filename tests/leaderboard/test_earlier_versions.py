@@ -19,21 +19,25 @@ PLAYS = range(5)
 LEFT = "10 of 15 results of mine:Mine are of an earlier version and left out (with Beta, Gamma)"
 
 
-def stored(store, defense, attack, *, rate=0.5, version=1, defense_version=1, data="people", plays=PLAYS):
-    """Store plays of a pair, with the document that says what they depend on."""
+def stored(
+    store, defense, attack, *, rate=0.5, version=1, defense_version=1, data="people", plays=PLAYS, given=None, code=None
+):
+    """Store plays of a pair, with the documents that say what they depend on: ``code`` is the attack's modules."""
+    source = canonical(code or {"mine": "old"})
+    codes = {hashlib.sha256(source.encode()).hexdigest(): source}
     parts = {"data": data, "defense": {"name": defense, "parameters": {}, "source": str(defense_version)}}
     if attack:
         # The constructor's defaults are in the document, and not in the parameters of the result.
-        parts["attack"] = {"name": attack, "parameters": {"floor": version}, "source": "same"}
+        parts["attack"] = {"name": attack, "parameters": {"floor": version, **(given or {})}, "source": next(iter(codes))}
     text = canonical(parts)
     name = hashlib.sha256(text.encode()).hexdigest()
     common = {"parts": name, "scenario": "bank", "defense": defense}
     results = []
     for play in plays:
         score = Score("reidentification", rate + play / 1000, 0.005, 100)
-        kind = {"attack": attack, "scores": {score.goal: score}} if attack else {"values": {"marginals": rate}}
+        kind = {"attack": attack, "attack_parameters": given or {}, "scores": {score.goal: score}} if attack else {"values": {"marginals": rate}}
         results.append(Result(key=hashlib.sha256(f"{name} {play}".encode()).hexdigest(), play=play, **common, **kind))
-    store.add(results, {name: text})
+    store.add(results, {name: text, **codes})
     return results
 
 
@@ -99,6 +103,26 @@ def test_what_met_an_earlier_version_of_a_defense_does_not_count(store):
     assert not row.complete
     (one,) = board.earlier
     assert (one.subject, one.left_out, one.results, one.met) == ("Alpha", 5, 15, "mine:Mine")
+
+
+def test_a_changed_module_makes_all_settings_of_a_method_older(store):
+    for power in (1, 2):
+        stored(store, "Alpha", "mine:Mine", given={"power": power}, code={"mine": "old", "shared": "same"})
+    assert board_of(store).earlier == []
+    stored(store, "Alpha", "mine:Mine", given={"power": 1}, code={"mine": "new", "shared": "same"})
+    board = board_of(store)
+    left = {(one.subject, one.left_out, one.results) for one in board.earlier}
+    # The setting without parameters was played before on all three defenses.
+    assert left == {("mine:Mine", 15, 15), ("mine:Mine power=2", 5, 5)}
+    assert {one.attack_parameters["power"] for one in board.results if one.attack == "mine:Mine"} == {1}
+    assert len([one for one in board.results if one.attack == "Base"]) == 15
+
+
+def test_settings_of_different_parts_are_of_one_version(store):
+    """A composed method depends on other modules in each setting; only a module that changed makes it older."""
+    for step in ("first", "second"):
+        stored(store, "Alpha", "mine:Mine", given={"step": step}, code={"mine": "old", step: "same"})
+    assert board_of(store).earlier == []
 
 
 def test_results_on_other_data_do_not_count(store):
@@ -199,6 +223,14 @@ def test_a_setting_is_named_by_its_parameters(tmp_path):
     for name, settings in (("Mondrian", 2), ("Mondrian  k=3", 1)):
         done = invoke("board", "--db", tmp_path / "k.db", "-d", name, "--format", "json")
         assert len(json.loads(done.stdout)) == settings
+
+
+def test_a_name_alone_means_all_settings_on_boards_and_the_defaults_as_a_baseline(store, tmp_path):
+    stored(store, "Alpha", "mine:Mine", given={"power": 2})
+    shown = invoke("board", "--db", tmp_path / "a.db", "-a", "Mine", "--matrix", "--format", "csv").stdout
+    assert {row["attack_parameters"] for row in csv.DictReader(io.StringIO(shown))} == {"{}", '{"power":2}'}
+    board = read_board(tmp_path / "a.db")
+    assert set(board.against("Mine")["baseline_parameters"].map(canonical)) == {"{}"}
 
 
 def test_an_unknown_name_is_refused_with_those_that_are_there(store, tmp_path):
