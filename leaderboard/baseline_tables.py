@@ -38,16 +38,17 @@ def baseline_sections(rows: Sequence[BaselineDifference]) -> list[Section]:
     for place in dict.fromkeys((row.scenario, row.variant) for row in rows):
         own = [row for row in rows if (row.scenario, row.variant) == place]
         note = (
-            f"Success minus the baseline's, paired by trial, over {range_text(row.plays for row in own)} plays. "
+            f"Success minus the baseline's, paired by trial; Student's t-test across "
+            f"{range_text(row.plays for row in own)} plays. "
             f"Significant: at 5 % after Holm's correction for {counted(len(rows), 'test')}."
         )
         if any(not row.judged for row in own):
             note += f" Too few: {needed} plays would do."
         note += _floor_note(own)
         against = label(own[0].baseline, own[0].baseline_parameters)
-        last = "defense" if own[0].defense else "defenses"
+        last, where = ("defense", ", on each defense") if own[0].defense else ("defenses", "")
         columns = (*_COLUMNS, last, "plays")
-        table = Table(f"success compared with {against}", columns, list(map(_cells, own)), 3, note)
+        table = Table(f"success compared with {against}{where}", columns, list(map(_cells, own)), 3, note)
         sections.append(Section(place_title(*place), tables=(table,)))
     return sections
 

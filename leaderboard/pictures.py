@@ -100,7 +100,8 @@ class StandalonePicture:
         sheet = f"@page {{ size: {width}px {height}px; margin: 0 }} svg {{ display: block }}"
         # WeasyPrint paints an outline over its letters: the letters are drawn once more.
         svg = _OUTLINED.sub(lambda text: text[0] + _STROKE.sub("", text[0]), self.svg)
-        return bytes(HTML(string=f"<style>{sheet} body {{ margin: 0 }}</style>{svg}").write_pdf())
+        # pdflatex warns of pictures in newer versions of PDF.
+        return bytes(HTML(string=f"<style>{sheet} body {{ margin: 0 }}</style>{svg}").write_pdf(pdf_version="1.5"))
 
     def save(self, path: str | Path, scale: float = 2.0) -> Path:
         """Write the picture as SVG, PDF or PNG, by the suffix of the path.

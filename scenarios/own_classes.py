@@ -49,26 +49,37 @@ def class_at(name: str) -> type[Any]:
 
 
 def file_advice(name: str) -> str:
-    """The end of a message about a name that is none of a method: how to name the classes of a file of this name.
+    """The end of a message about a name that is none of a method: how to name a class in a file of the current folder.
 
     Parameters
     ----------
     name : str
-        What was given instead of a method, such as ``mine`` or ``mine.py``.
+        What was given instead of a method: the name of a file or of a class, such as ``mine``, ``mine.py`` or ``Mine``.
 
     Returns
     -------
     str
-        Empty where the current folder has no such Python file.
+        Empty where the current folder has neither such a Python file, nor one with such a class.
     """
     file = Path(name if name.endswith(".py") else f"{name}.py")
+    classes = _classes_of(file)
+    if classes is not None:
+        return f"; {file} is a file: write {' or '.join(_named(file, each) for each in classes or ['Class'])}"
+    owners = [own for own in sorted(Path().glob("*.py")) if name in (_classes_of(own) or ())] if name else []
+    return f"; write {' or '.join(_named(own, name) for own in owners)}" if owners else ""
+
+
+def _classes_of(file: Path) -> list[str] | None:
+    """Names of the classes of a Python file; None if it cannot be read as one."""
     try:
         statements = ast.parse(file.read_text(encoding="utf-8")).body
     except (OSError, ValueError, SyntaxError):
-        return ""
-    classes = [node.name for node in statements if isinstance(node, ast.ClassDef)] or ["Class"]
-    module = ".".join(file.with_suffix("").parts)
-    return f"; {file} is a file: write {' or '.join(f'{module}:{each}' for each in classes)}"
+        return None
+    return [node.name for node in statements if isinstance(node, ast.ClassDef)]
+
+
+def _named(file: Path, class_name: str) -> str:
+    return f"{'.'.join(file.with_suffix('').parts)}:{class_name}"
 
 
 def _advice(module: ModuleType, class_name: str) -> str:

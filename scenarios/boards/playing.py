@@ -142,6 +142,7 @@ def play_catalogues(
         _record_run(store, catalogues)
         for catalogue in catalogues:
             plan = catalogue.plan
+            store.reword(plan.name, catalogue.settings)
             store.renew(plan.name, catalogue.keys)
             with terminable(), listening(plan, catalogue, store) as listener:
                 outcome = run_plan(plan, catalogue, store, listener, backend=backend, fresh=fresh)

@@ -23,7 +23,7 @@ from scenarios.files.scenario_file import (
 from scenarios.files.toml_file import validated
 from scenarios.games.game import Game
 from scenarios.games.shared_people import SharedPeople
-from scenarios.methods import build, find, source_name
+from scenarios.methods import build, describe, find, source_name
 from scenarios.near_names import suggestion
 from scenarios.running.limits import Limits, read_size
 from scenarios.running.questions import check_questions, read_questions
@@ -331,15 +331,22 @@ def _chosen(
     if not names:
         return entries
     scenario_names = {entry.name for entry in entries}
-    chosen = [name for name in names if isinstance(name, NamedMethod)]
+    chosen = [_as_written(entries, name) for name in names if isinstance(name, NamedMethod)]
     for name in dict.fromkeys(name for name in names if isinstance(name, str)):
         if name in scenario_names:
             chosen += [entry for entry in entries if entry.name == name]
         elif shown := [entry for entry in entries if label(entry.name, entry.parameters) == " ".join(name.split())]:
             chosen += shown
         elif ":" in name or " " in name:
-            chosen.append(_entry(written_method(name, package), package))
+            chosen.append(_as_written(entries, _entry(written_method(name, package), package)))
         else:
             find(name, package)
             raise ValueError(f"the scenario does not play {name!r}{suggestion(name, sorted(scenario_names))}")
     return tuple(chosen)
+
+
+def _as_written(entries: Sequence[NamedMethod], given: NamedMethod) -> NamedMethod:
+    """The scenario's entry of the same setting, which boards then name as the scenario does; else the given one."""
+    described = describe(given.method)
+    same = (entry for entry in entries if entry.name == given.name and describe(entry.method) == described)
+    return next(same, given)

@@ -86,10 +86,15 @@ class Catalogue:
         """All units in the order of plays, so that the first plays give a complete board."""
         return (_at(template, play) for play in range(self.plan.plays) for template in self._templates)
 
+    @property
+    def settings(self) -> list[Result]:
+        """A result of each release and trial, without its play."""
+        return [result for template in self._templates for result in template.results]
+
     @cached_property
     def keys(self) -> frozenset[str]:
         """Keys of all results."""
-        parts = [result.parts for template in self._templates for result in template.results]
+        parts = [result.parts for result in self.settings]
         return frozenset(key_of_play(part, play) for play in range(self.plan.plays) for part in parts)
 
     @cached_property

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -177,6 +178,10 @@ def test_each_defense_alone_is_compared_and_all_rows_are_corrected_for(db):
     assert tuple(lines[0]) == (*lb.BASELINE_COLUMNS, *lb.DEFENSE_COLUMNS)
     assert [line["defense"] for line in lines] == ["Alpha", "Beta"]
     assert "Beta" in invoke("board", "--db", db, "--baseline", "Base", "--by-defense").stdout
+    views = [("--by-defense",), ()]
+    texts = [invoke("board", "--db", db, "--baseline", "Base", *view, "--format", "latex").stdout for view in views]
+    labels = re.findall(r"\\label\{.*\}", "".join(texts))
+    assert len(set(labels)) == len(labels) == 2
     assert list(BoardResult(results).against("Base", by_defense=True)["defense"]) == ["Alpha", "Beta"]
     done = invoke("board", "--db", db, "--by-defense")
     assert (done.exit_code, "goes with --baseline" in done.stderr) == (2, True)

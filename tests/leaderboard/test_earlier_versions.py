@@ -28,14 +28,16 @@ def stored(
     parts = {"data": data, "defense": {"name": defense, "parameters": {}, "source": str(defense_version)}}
     if attack:
         # The constructor's defaults are in the document, and not in the parameters of the result.
-        parts["attack"] = {"name": attack, "parameters": {"floor": version, **(given or {})}, "source": next(iter(codes))}
+        parameters = {"floor": version, **(given or {})}
+        parts["attack"] = {"name": attack, "parameters": parameters, "source": next(iter(codes))}
     text = canonical(parts)
     name = hashlib.sha256(text.encode()).hexdigest()
     common = {"parts": name, "scenario": "bank", "defense": defense}
     results = []
     for play in plays:
         score = Score("reidentification", rate + play / 1000, 0.005, 100)
-        kind = {"attack": attack, "attack_parameters": given or {}, "scores": {score.goal: score}} if attack else {"values": {"marginals": rate}}
+        trial = {"attack": attack, "attack_parameters": given or {}, "scores": {score.goal: score}}
+        kind = trial if attack else {"values": {"marginals": rate}}
         results.append(Result(key=hashlib.sha256(f"{name} {play}".encode()).hexdigest(), play=play, **common, **kind))
     store.add(results, {name: text, **codes})
     return results

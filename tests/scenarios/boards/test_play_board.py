@@ -14,7 +14,7 @@ import tokumei
 from attacks import NearestNeighbour
 from defenses import AdditiveNoise, Defense, Identity, Mondrian, Pipeline, Rounding
 from leaderboard import Store
-from scenarios import BoardResult, read_board, run
+from scenarios import BoardResult, read_board, read_plan, run
 from scenarios.boards.play_board import _main_is_not_imported, _method
 
 ONE = {"attacks": ["NearestNeighbour"], "plays": 1, "jobs": 1}
@@ -38,6 +38,12 @@ def test_objects_are_played_with_their_parameters():
     board = run(defenses=[Mondrian(k=7)], attacks=[NearestNeighbour()], plays=1, jobs=1)
     assert set(board.to_frame()["label"]) == {"Mondrian k=7"}
     assert board.failures == []
+
+
+@pytest.mark.parametrize("given", [Mondrian(k=5), Mondrian(), "Mondrian k=5 strict=true"])
+def test_a_setting_of_the_scenario_is_named_as_it_names_it(given):
+    (entry,) = read_plan("bank").filtered([_method(given, Defense)], []).defenses
+    assert (entry.name, entry.parameters, entry.method.k) == ("Mondrian", {"k": 5}, 5)
 
 
 def test_a_frame_with_roles_is_a_table_of_ones_own():
