@@ -139,6 +139,7 @@ def choose(
     from scenarios.running.local import LocalProcesses, cores
     from scenarios.tables.coarse_bins import coarse_bin_warnings
     from scenarios.tables.dataset import load_table
+    from scenarios.tables.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
 
     display = Display(quiet=quiet)
     display.say_on_terminal("reading the table")
@@ -146,6 +147,7 @@ def choose(
         check_page(html)
         start_server()
         dataset = load_table(table, roles)
+        refuse_undeclared_identifiers(table, roles, unique_text_columns(dataset.records), len(dataset.records))
         portfolio = read_portfolio(dataset, goals=goals, people=people, keep=keep, only=only, seed=seed)
     for note in (*dataset.notes, *portfolio.notes):
         display.say(f"note: {note}")

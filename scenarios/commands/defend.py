@@ -24,7 +24,6 @@ from scenarios.written_methods import given_parameters
 if TYPE_CHECKING:
     from defenses.base.defense import MicrodataDefense
     from defenses.base.guarantee import Guarantee
-    from defenses.base.microdata import Microdata
     from scenarios.tables.dataset import Dataset
     from scenarios.tables.rows_of_people import PeopleInClasses, RowsOfPeople
 
@@ -87,7 +86,8 @@ def defend(
     """Anonymize TABLE (CSV, Parquet, or a folder of Parquet parts; - is standard input) with the defense METHOD.
 
     Rows are released in random order, because the order of records identifies people. Columns that the roles file
-    declares as identifiers are never released; without a roles file no column counts as an identifier.
+    declares as identifiers are never released. Without a roles file no column counts as an identifier, and a table with
+    texts that differ in every record is refused.
     """
     with heavy_imports():
         import numpy as np
@@ -100,6 +100,7 @@ def defend(
         from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
         from scenarios.tables.rows_of_people import RowsOfPeople, people_of_release
         from scenarios.tables.table_output import check_table_name, write_table
+        from scenarios.tables.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
 
     with bad_input():
         defense = named_defense(method, given_parameters(parameters))
@@ -117,6 +118,8 @@ def defend(
             raise ValueError("--blocks: the table is not read in parts; leave the option out, or add --memory")
         dataset = load_table(input_path(table), roles, reading=reading)
         records = dataset.records
+        unique = unique_text_columns(records)
+        refuse_undeclared_identifiers(table, roles, unique, len(records))
         defense = with_rules(defense, dataset.impossible)
         defense.check(records)
         promised = defense.guarantee(records)
@@ -125,7 +128,6 @@ def defend(
             release = defense.apply(records, release_rng).shuffled(order_rng)
         if channel is not None and release.channel is None:
             raise ValueError(f"--channel: this release of {method} has none")
-    unique = _unique_text_columns(records)
     people = RowsOfPeople.of(records)
     _describe(dataset, roles, unique, defense)
     _warn_of_identifiers(dataset, unique)
@@ -168,6 +170,11 @@ def _defend_in_parts(
     from scenarios.large.defending import defend_in_parts
     from scenarios.large.engine import engine_of
     from scenarios.tables.released import STANDARD, input_path
+    from scenarios.tables.undeclared_identifiers import refuse_undeclared_identifiers
+
+    def described(dataset: Dataset, unique: Sequence[str], rows: int) -> None:
+        refuse_undeclared_identifiers(table, roles, unique, rows)
+        _describe(dataset, roles, unique, defense)
 
     if table == STANDARD:
         raise ValueError("standard input cannot be read in parts; name a file, or leave out --memory and --backend")
@@ -189,7 +196,7 @@ def _defend_in_parts(
                 channel=channel,
                 seed=seed,
                 engine=engine,
-                describe=lambda dataset, unique: _describe(dataset, roles, unique, defense),
+                describe=described,
             )
     except BrokenPipeError:
         # Nobody reads standard output any more.
@@ -258,9 +265,3 @@ def _warn_of_promise(promised: Guarantee, rows: RowsOfPeople | None, classes: Pe
             "change by a factor above 1,000; only `tokumei report` shows what the release protects",
             err=True,
         )
-
-
-def _unique_text_columns(records: Microdata) -> list[str]:
-    """Released text columns whose value differs in every record."""
-    frame, columns = records.frame, records.released_columns
-    return [name for name in columns if frame[name].dtype == object and len(frame) > 1 and frame[name].is_unique]

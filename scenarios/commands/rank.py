@@ -92,6 +92,7 @@ def rank(
     from scenarios.tables.dataset import load_table
     from scenarios.tables.declared_roles import read_roles
     from scenarios.tables.released import input_path
+    from scenarios.tables.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
 
     display = Display(quiet=quiet)
     workers = jobs or cores()
@@ -103,6 +104,7 @@ def rank(
             start_server()
         declared = read_roles(roles, reading)
         dataset = load_table(input_path(table), roles, reading=reading)
+        refuse_undeclared_identifiers(table, roles, unique_text_columns(dataset.records), len(dataset.records))
         people, sha256 = read_control(Path(control), dataset, declared) if control is not None else (None, "")
         setting = EvaluationSetting(dataset, declared, people, sha256, seed, targets)
         notes = list(dataset.notes)

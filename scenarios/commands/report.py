@@ -106,6 +106,7 @@ def report(
     from scenarios.tables.dataset import load_table
     from scenarios.tables.declared_roles import read_roles
     from scenarios.tables.released import refuse_existing
+    from scenarios.tables.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
 
     with bad_input():
         if Path(output).suffix not in (".html", ".pdf"):
@@ -115,6 +116,7 @@ def report(
         write = _writer(output)
         declared = read_roles(roles, reading)
         dataset = load_table(table, roles, reading=reading)
+        refuse_undeclared_identifiers(table, roles, unique_text_columns(dataset.records), len(dataset.records))
         people, sha256 = read_control(Path(control), dataset, declared) if control else (None, "")
         targets = targets or max(TARGETS, 0 if people is None else most_asked(len(people)))
         given = seed_of_files(*(Path(path).read_bytes() for path in (table, released))) if seed is None else seed

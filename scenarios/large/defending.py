@@ -61,7 +61,7 @@ def defend_in_parts(
     truth: str | None,
     channel: str | None,
     seed: int | None,
-    describe: Callable[[Dataset, list[str]], None],
+    describe: Callable[[Dataset, list[str], int], None],
     engine: Engine | None = None,
 ) -> DefendedInParts:
     """Anonymize a table that is read, and a release that is written, in parts.
@@ -83,7 +83,8 @@ def defend_in_parts(
     seed : int, optional
         Seed that repeats the release.
     describe : callable
-        ``describe(dataset, unique)`` is called before the rows are read, with the columns whose texts all differ.
+        ``describe(dataset, unique, rows)`` is called before the rows are read, with the columns whose texts all differ,
+        and the number of rows.
     engine : Engine, optional
         Where the parts are read; by default on this machine.
 
@@ -99,7 +100,7 @@ def defend_in_parts(
         release = distributed(large_release(defense, records, root, rows=rows), records)
         if channel is not None and release.channel is None:
             raise ValueError(f"--channel: this release of {defense_name} has none")
-        describe(records.dataset, _unique_texts(records))
+        describe(records.dataset, _unique_texts(records), records.rows)
         empty_cells = EmptyCells(release)
         with output_files() as outputs:
             if channel is not None and release.channel is not None:

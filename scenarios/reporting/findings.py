@@ -14,6 +14,7 @@ from leaderboard.number_text import counted, exact, number
 from metrics.cells import NumericCells, read_cells
 from metrics.classes import class_sizes, equivalence_classes
 from metrics.domains import Domain, NumericDomain
+from scenarios.finished.measured_attack import MeasuredAttack
 from scenarios.finished.release_evaluation import ReleaseEvaluation
 from scenarios.finished.row_origin import DOUBTED
 from scenarios.tables.class_values import class_values
@@ -175,13 +176,21 @@ def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int
             low = min(value, max(0.0, evaluation.lowest(outcome, number)))
             high = max(value, min(1.0, evaluation.highest(goal, number)))
             trials = "" if outcome.score is None else f", {counted(outcome.score.trials, 'trial')}"
-            how = f"attack {outcome.title}, who knows {outcome.knows}{trials}"
+            how = f"attack {outcome.title}, who knows {outcome.knows}{trials}{_compared(outcome)}"
             status = _status(low, high, threshold)
             if goal == "reidentification" and evaluation.origin == DOUBTED and status != ABOVE:
                 status, how = LITTLE, f"{how}, by told records of which many fit no better than random ones"
             elif not evaluation.judged(goal):
                 status, how = LITTLE, f"{how}, too few to judge"
             yield Finding(goal_title(goal), value, low, high, status, how, goal_meaning(goal))
+
+
+def _compared(outcome: MeasuredAttack) -> str:
+    """What singling out is compared with where control people were too few to measure chance; else nothing."""
+    score = outcome.score
+    if outcome.goal != "singling_out" or score is None or score.control_trials is not None:
+        return ""
+    return f", compared with {number(score.chance)}, the most that chance isolates: rather understated"
 
 
 def interval_words(low: float, high: float) -> str:

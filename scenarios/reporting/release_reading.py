@@ -31,6 +31,8 @@ from scenarios.reporting.promise_checks import refuse_false_promise
 from scenarios.reporting.rank_correlations import correlation_warnings, rank_correlations
 from scenarios.reporting.release_report import ReportContent
 from scenarios.tables.coarse_bins import coarse_bin_warnings, hidden_differences
+from scenarios.tables.empty_cells import lost_gaps_note
+from scenarios.tables.far_values import far_value_warnings
 from scenarios.tables.linkage_files import read_truth
 from scenarios.tables.notes import identifier_warnings, repeated_people_warnings
 from scenarios.tables.released import ReleasedTable
@@ -137,6 +139,7 @@ def report_content(
             *(f"{one}." for one in correlation_warnings(correlations)),
         ),
         advice=(
+            *control_advice(setting),
             *closeness_advice(records.frame, domains, findings, threshold),
             *more_people(setting, evaluation, findings, threshold, releases),
         ),
@@ -147,6 +150,16 @@ def report_content(
         seed_chosen=seed_chosen,
         releases=releases,
     )
+
+
+def control_advice(setting: EvaluationSetting) -> list[str]:
+    """What to do about risks that only people outside the table show, where nobody named any."""
+    if setting.control is not None:
+        return []
+    return [
+        "Membership and linkability need people who were not in the table (--control); `tokumei split` sets some aside "
+        "before a release is made."
+    ]
 
 
 def _truth_warnings(truth: str | None, random: float | None) -> tuple[str, ...]:
@@ -176,6 +189,9 @@ def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ..
     warnings += [f"{one}." for one in coarse_bin_warnings(dataset)]
     numbers = {name: domain for name, domain in table.domains.items() if dataset.written.dates(name) is None}
     warnings += [f"{one}." for one in hidden_differences(records.frame, table.frame, numbers)]
+    warnings += [f"{one}." for one in far_value_warnings(table.frame, records.frame, numbers)]
+    gaps = lost_gaps_note(records.frame, table.frame)
+    warnings += [] if gaps is None else [f"{gaps[0].upper()}{gaps[1:]}."]
     warnings += control_warnings(setting)
     if dataset.undecided:
         warnings.append(f"Roles that nobody has decided yet: {', '.join(dataset.undecided)}.")

@@ -324,7 +324,8 @@ def test_nothing_secret_or_needed_is_lost(folder):
     for lost in ("people.csv", "./roles.toml"):
         assert "is an input" in call(*arguments, "-o", lost, "--force", code=2).output
     assert (folder / "roles.toml").read_text() == ROLES
-    assert "name: differs in every record" in call("defend", "Identity", "people.csv").output
+    for arguments in (("defend", "Identity", "people.csv"), ("report", "people.csv", "people.csv", "-o", "r.html")):
+        assert "name differs in every record, as identifiers do" in call(*arguments, code=2).output
 
 
 def test_pseudonyms_can_be_measured_and_names_cannot(folder):

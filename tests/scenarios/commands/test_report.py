@@ -152,15 +152,32 @@ def test_a_column_that_no_release_holds_has_no_domain_to_be_warned_of(folder):
     released("Constant")
     output = report("--targets", "20").output
     assert "report written to report.html" in output
-    assert "note" not in output
+    assert not [line for line in output.splitlines() if line.startswith("warning") and "note" in line]
 
 
 def test_without_control_what_is_missing_is_said(folder):
     released("Mondrian", "-p", "k=8")
-    assert report("--profile", "wp29").exit_code == 1
+    done = report("--profile", "wp29")
+    assert done.exit_code == 1
+    assert "note: Membership and linkability need people who were not in the table (--control)" in done.stderr
     text = page(folder)
+    assert re.search(r"compared with \.3\d, the most that chance isolates: rather understated", text)
     assert "needs control people (--control)" in text
     assert "without control people (--control), membership and linkability are not measured" in text
+
+
+def test_what_synthetic_numbers_lost_or_gained_is_said_before_the_verdict(folder):
+    table = pd.read_csv("people.csv")
+    table.loc[::10, "job"] = None
+    table["age"] = 20 + table.index % 20
+    table.to_csv("people.csv", index=False)
+    rows = pd.read_csv("others.csv").drop(columns="name")
+    rows["age"] = (20 + rows.index % 20).where(rows.index % 20 > 0, 99)
+    rows.to_csv("released.csv", index=False)
+    done = report("--targets", "20")
+    assert "warning: Missing values vanish: the release has none in job (24 of 240)" in done.stderr
+    assert "warning: age: the standard deviation grows from" in done.stderr
+    assert "lie beyond all original ones" in page(folder)
 
 
 def test_synthetic_rows_are_not_judged_by_their_classes(folder):
