@@ -99,7 +99,9 @@ class TestInit:
         assert done.exit_code == 0, done.output
         settings = Tournament(tmp_path / "cup").settings
         assert settings.title == "匿名 <Cup>"
-        assert "# Rules: 匿名 <Cup>" in (tmp_path / "cup" / "teams" / "kyoto" / "RULES.md").read_text()
+        rules = (tmp_path / "cup" / "teams" / "kyoto" / "RULES.md").read_text()
+        assert "# Rules: 匿名 <Cup>" in rules
+        assert "| integers from " in rules
 
     @pytest.mark.parametrize("title", ["", " ", "x" * 81, "cup\x1b[31m"])
     def test_a_wrong_title_is_refused(self, tmp_path, title):
