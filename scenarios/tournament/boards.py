@@ -230,8 +230,9 @@ def write_host_report(
         lb.Section(
             "Failures",
             (
-                "A refused file has been wrong since it was written. It is repaired by the team's next accepted file. "
-                "Its team had no valid table, or an older one, in the meantime.",
+                "A refused file has been wrong since it was written. It is repaired by the team's next accepted file, "
+                "which is a table, or an attack on the same team. Its team had no valid file, or an older one, in the "
+                "meantime. A refusal that stays open counts until the attack phase ends.",
             ),
             (table,),
         ),
