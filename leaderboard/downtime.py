@@ -25,12 +25,15 @@ class Incident:
         When it was detected.
     repaired : datetime or None
         When it was resolved; None while it is open.
+    over : datetime or None
+        When it ceases to count although it is open; None if it counts until it is resolved.
     """
 
     kind: str
     began: datetime
     found: datetime
     repaired: datetime | None = None
+    over: datetime | None = None
 
     @property
     def detection(self) -> float:
@@ -38,8 +41,9 @@ class Incident:
         return max(0.0, (self.found - self.began).total_seconds() / _HOUR)
 
     def repair(self, now: datetime) -> float:
-        """Hours from detection to repair, or until now while the incident is open."""
-        return max(0.0, ((self.repaired or now) - self.found).total_seconds() / _HOUR)
+        """Hours from detection to repair; while the incident is open, until now or until it is over."""
+        end = self.repaired or min(now, self.over or now)
+        return max(0.0, (end - self.found).total_seconds() / _HOUR)
 
 
 def downtime_hours(incidents: float, detection: float, repair: float) -> float:

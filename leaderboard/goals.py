@@ -29,6 +29,18 @@ _TITLES = {
     "singling_out": "A predicate that matches exactly one person (singling out)",
 }
 
+_SOUGHT = {
+    "reidentification": "whose row a row is",
+    "membership": "who is in the release",
+    "attribute": "a person's sensitive value",
+    "deanonymization": "whose pseudonym a pseudonym is",
+    "downcoding": "what a generalized cell was before",
+    "linkability": "which parts of records belong together",
+    "pk": "from which record a row stems",
+    "record_reconstruction": "several hidden values of a person",
+    "singling_out": "whom a property singles out",
+}
+
 _MEANING = "At .10, the adversary is right in 10 of 100 cases in which a guess would be wrong."
 _MEANINGS = {
     "reidentification": (
@@ -94,6 +106,22 @@ def goal_title(goal: str) -> str:
 def goal_heading(goal: str) -> str:
     """Heading of a goal over narrow columns: its short name with a capital letter."""
     return goal_words(goal).capitalize() if goal else "Nothing measured"
+
+
+def sought(goals: Collection[str]) -> str:
+    """What attacks with these goals try to find out, as the end of a sentence; goals of one's own are left out.
+
+    Examples
+    --------
+    >>> sought(["membership", "reidentification"])
+    'whose row a row is or who is in the release'
+    >>> sought(["singling_out", "membership", "attribute"])
+    "who is in the release, a person's sensitive value, or whom a property singles out"
+    >>> sought(["a_goal_of_my_own"])
+    'what it tells about a person'
+    """
+    parts = [_SOUGHT[goal] for goal in in_order(goals) if goal in _SOUGHT] or ["what it tells about a person"]
+    return " or ".join(parts) if len(parts) < 3 else ", ".join([*parts[:-1], f"or {parts[-1]}"])
 
 
 def goal_meaning(goal: str) -> str:

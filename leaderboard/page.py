@@ -11,11 +11,11 @@ from leaderboard.chart import picture
 from leaderboard.documents import render
 from leaderboard.earlier_versions import Earlier, earlier_tables
 from leaderboard.exposure import Exposure
-from leaderboard.goals import goal_heading, goal_meaning, goal_title, goal_words, in_order
+from leaderboard.goals import goal_heading, goal_meaning, goal_title, goal_words, in_order, sought
 from leaderboard.heat_map import heat_map
 from leaderboard.number_text import counted, measure, number
 from leaderboard.operating_curves import Style, curve_styles, draw_curves, guide_settings
-from leaderboard.pairs import Pair
+from leaderboard.pairs import Pair, goals
 from leaderboard.promise_table import promise_tables
 from leaderboard.promises import Promise
 from leaderboard.result import label
@@ -84,6 +84,7 @@ def render_page(
         "board.html",
         {"anchor": _anchor, "percent": _percent},
         scenarios=scenarios,
+        sought=sought(goals(pairs)),
         places=places,
         attacks=summary and summary.attacks,
         about=about,

@@ -11,10 +11,11 @@ from leaderboard.line_chart import Lines, draw
 from leaderboard.name_parts import name_parts
 from leaderboard.number_text import measure, number
 from leaderboard.tables import fold
+from leaderboard.terminal_width import broken, terminal_width
 
 Value = str | float | int | None
 NARROWEST = 10
-"""Characters down to which the columns of a table are narrowed on a terminal."""
+"""Width down to which the columns of a table are narrowed on a terminal."""
 HEADER_PADDING = 2
 """Characters that tabulate adds to the width of a heading."""
 BRIEF = 4
@@ -152,7 +153,7 @@ def report_to_terminal(sections: Sequence[Section], width: int = 120) -> str:
     sections : sequence of Section
         Sections of the report.
     width : int
-        Width of the terminal in characters. The widest cells are wrapped until a table fits.
+        Width of the terminal. The widest cells are wrapped until a table fits.
     """
     return _joined(sections, "simple", width)
 
@@ -217,15 +218,15 @@ def _joined(sections: Sequence[Section], form: str, width: int | None = None) ->
 
 
 def _folded(text: str, width: int) -> str:
-    """A cell in lines of at most `width` characters; a longer word is broken at capitals, if that suffices."""
+    """A cell in lines of at most `width` on a terminal; a longer word is broken at capitals, if that suffices."""
     lines = (part for line in text.split("\n") for part in fold(line, width).split("\n"))
-    return "\n".join("\n".join(textwrap.wrap(line, width)) for line in lines)
+    return "\n".join("\n".join(broken(line, width)) for line in lines)
 
 
 def _column_widths(table: Table, width: int) -> list[int]:
     """Widths of the columns, two spaces apart, of which the widest are narrowed until the table fits."""
     columns = zip(table.columns, *table.texts(), strict=True)
-    widths = [max(len(heading) + HEADER_PADDING, *map(len, cells)) for heading, *cells in columns]
+    widths = [max(terminal_width(heading) + HEADER_PADDING, *map(terminal_width, cells)) for heading, *cells in columns]
     room = width - 2 * (len(widths) - 1)
     whole = [
         max(NARROWEST, _longest_part(heading) + HEADER_PADDING, *map(_longest_part, cells))
@@ -240,8 +241,8 @@ def _column_widths(table: Table, width: int) -> list[int]:
 
 
 def _longest_part(text: str) -> int:
-    """Characters of the longest part of a cell in which no line breaks."""
-    return max((len(part) for word in text.split() for part in name_parts(word)), default=0)
+    """Width on a terminal of the longest part of a cell in which no line breaks."""
+    return max((terminal_width(part) for word in text.split() for part in name_parts(word)), default=0)
 
 
 _WIDTH, _HEIGHT = 296.0, 120.0

@@ -11,6 +11,7 @@ from leaderboard.name_parts import name_parts
 from leaderboard.number_text import counted, number, range_text
 from leaderboard.pairs import Pair, goals
 from leaderboard.result import label
+from leaderboard.terminal_width import terminal_width
 
 HEADERS = ("#", "defense", "guarantee", "utility", "worst attack", "success", "chance", "advantage", "score")
 ALIGNMENT = ("right", "left", "left", "right", "left", "right", "right", "right", "right")
@@ -34,13 +35,13 @@ def to_terminal(rows: Sequence[Row], width: int = 120) -> str:
     for (scenario, variant), group in by_place(rows).items():
         cells = board_cells(group)
         fixed = sum(
-            max(len(header), *(len(line[index]) for line in cells))
+            max(len(header), *(terminal_width(line[index]) for line in cells))
             for index, header in enumerate(HEADERS)
             if index not in (_DEFENSE, _ATTACK)
         )
         # Columns are two spaces apart; defense and worst attack share the remaining width.
         room = max(30, width - fixed - 2 * (len(HEADERS) - 1))
-        longest = max(len(line[_ATTACK]) for line in cells)
+        longest = max(terminal_width(line[_ATTACK]) for line in cells)
         attack = max(14, min(longest, room // 2))
         for line in cells:
             line[_DEFENSE] = fold(line[_DEFENSE], room - attack)
@@ -200,13 +201,13 @@ def board_notes(rows: Sequence[Row]) -> str:
 
 
 def fold(text: str, width: int) -> str:
-    """Text in lines of at most `width`, broken at spaces; longer words are broken as `name_parts` says."""
+    """Text in lines of at most `width` on a terminal, broken at spaces; `name_parts` breaks longer words."""
     lines = [""]
     for word in text.split():
         space = " " if lines[-1] else ""
-        parts = [word] if len(word) <= width else name_parts(word)
+        parts = [word] if terminal_width(word) <= width else name_parts(word)
         for part in parts:
-            if lines[-1] and len(lines[-1]) + len(space) + len(part) > width:
+            if lines[-1] and terminal_width(lines[-1] + space + part) > width:
                 lines.append(part)
             else:
                 lines[-1] += space + part

@@ -8,6 +8,7 @@ from importlib import metadata
 import pytest
 import yaml
 from click.testing import CliRunner
+from packaging.requirements import Requirement
 from run_tools import ROOT
 
 import tokumei
@@ -27,6 +28,12 @@ def test_version_of_a_checkout_that_is_not_installed(monkeypatch):
     monkeypatch.setattr(metadata, "version", absent)
     assert tokumei.__version__ == PROJECT["version"]
     assert CliRunner().invoke(cli, ["--version"]).output == f"tokumei, version {PROJECT['version']}\n"
+
+
+def test_an_installation_aligns_tables_with_japanese_names():
+    # Without this extra tabulate counts characters, where no other package happens to install wcwidth.
+    (tabulate,) = (one for one in map(Requirement, PROJECT["dependencies"]) if one.name == "tabulate")
+    assert "widechars" in tabulate.extras
 
 
 def test_there_is_no_other_attribute():

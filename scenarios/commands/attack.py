@@ -113,7 +113,10 @@ def attack(
                 origin = np.where(np.isin(np.arange(rows), drawn), origin, -1)
         write_text(as_csv(answer), output)
     if claims.confidence is None and answer["confidence"].notna().any():
-        notes.append(f"{assignment} states no confidence; it is what ExpectationMaximizationLinkage learned")
+        notes.append(
+            f"{assignment} states no confidence; that of ExpectationMaximizationLinkage in the same answers is written "
+            "instead"
+        )
     if rows > people:
         notes.append(
             f"{rows} released rows outnumber {people} candidates: if nobody has two rows, {rows - people} or more "

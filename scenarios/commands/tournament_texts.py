@@ -26,7 +26,7 @@ def listing_problems(*, as_json: bool = False) -> Iterator[None]:
     Raises
     ------
     ValueError
-        With the number of problems.
+        With the number of problems, and how rows and lines are counted.
     """
     from scenarios.tournament.outcomes import counted_problems
     from scenarios.tournament.problems import InvalidFileError
@@ -37,7 +37,7 @@ def listing_problems(*, as_json: bool = False) -> Iterator[None]:
         if as_json:
             echo(json_text(error.as_json()))
         say_problems(error)
-        raise ValueError(f"{error.name}: refused for {counted_problems(error)}") from None
+        raise ValueError(f"{error.name}: refused for {counted_problems(error)}{error.counting}") from None
 
 
 def say_problems(error: InvalidFileError) -> None:

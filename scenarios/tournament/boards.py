@@ -182,7 +182,7 @@ def write_boards(
             "matrix.csv": lb.matrix_to_csv(lb.matrix(results)),
         }
         if results:
-            pages["board.html"] = _page(ordered, results, about)
+            pages["board.html"] = _page(tournament.settings.title, titles, ordered, results, about)
         for name, text in pages.items():
             write_whole(folder / name, text.encode(), mode=PRIVATE if folder == tournament.host else PUBLIC)
 
@@ -230,8 +230,9 @@ def write_host_report(
         lb.Section(
             "Failures",
             (
-                "A refused file has been wrong since it was written. It is repaired by the team's next accepted file. "
-                "Its team had no valid table, or an older one, in the meantime.",
+                "A refused file has been wrong since it was written. It is repaired by the team's next accepted file, "
+                "which is a table, or an attack on the same team. Its team had no valid file, or an older one, in the "
+                "meantime. A refusal that stays open counts until the attack phase ends.",
             ),
             (table,),
         ),
@@ -247,8 +248,17 @@ def failures_table(failed: Sequence[Result]) -> lb.Table:
     return lb.Table("Failed scorings", ("table", "attack", "status", "reason"), rows, 3, "")
 
 
-def _page(ordered: Sequence[Standing], results: Sequence[Result], about: Mapping[str, str]) -> str:
-    """HTML page of the board, with teams as defenses, and teams and baselines as attacks."""
+def _page(
+    title: str,
+    titles: Mapping[str, str],
+    ordered: Sequence[Standing],
+    results: Sequence[Result],
+    about: Mapping[str, str],
+) -> str:
+    """HTML page of the board, with teams as defenses, and teams and baselines as attacks.
+
+    It is headed by the tournament's title, and shows the titles of teams.
+    """
     by_team = {one.team: one for one in ordered}
     about, pairs = dict(about), lb.matrix(results)
     best = sorted((one for one in ordered if one.attacked), key=lambda one: (one.attack_rank, one.team))
@@ -261,7 +271,20 @@ def _page(ordered: Sequence[Standing], results: Sequence[Result], about: Mapping
     rows = [_as_scored(row, by_team[row.defense]) for row in lb.rank(results)]
     one_line = one_liners({str(result.attack).removeprefix(BASELINE) for result in results if result.attack})
     descriptions = {BASELINE + name: text for name, text in one_line.items()}
-    return lb.render_page(ranked(rows), pairs, about, descriptions)
+    shown_rows = [
+        replace(
+            row,
+            scenario=title,
+            defense=_called(row.defense, titles),
+            worst_attack=None if row.worst_attack is None else _called(row.worst_attack, titles),
+        )
+        for row in ranked(rows)
+    ]
+    shown_pairs = [
+        replace(pair, scenario=title, defense=_called(pair.defense, titles), attack=_called(pair.attack, titles))
+        for pair in pairs
+    ]
+    return lb.render_page(shown_rows, shown_pairs, about, descriptions)
 
 
 def _as_scored(row: lb.Row, standing: Standing) -> lb.Row:

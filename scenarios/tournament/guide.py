@@ -78,7 +78,7 @@ def _described(domain: Domain, decimals: int, dates: DateForm | None) -> str:
         order = ", in this order" if domain.ordered else ""
         return "one of " + ", ".join(f"`{category}`" for category in domain.categories) + order
     places = f"{decimals} digit{'' if decimals == 1 else 's'}"
-    digits = "integers " if domain.integer else f"numbers with at most {places} after the point"
+    digits = "integers" if domain.integer else f"numbers with at most {places} after the point"
     return f"{digits} from {format_number(domain.low)} to {format_number(domain.high)}"
 
 

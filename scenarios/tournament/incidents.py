@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 from leaderboard.downtime import Incident
 from scenarios.tournament.folder import Tournament
+from scenarios.tournament.log import LogEntry
+from scenarios.tournament.settings import Phase
 
 _FILE = "incidents.jsonl"
 REFUSED, UNSCORED = "refused submission", "failed scoring"
@@ -36,14 +38,17 @@ def record_scoring(tournament: Tournament, began: datetime, now: datetime, *, fa
 def tournament_incidents(tournament: Tournament) -> list[Incident]:
     """All failures of a tournament, oldest first.
 
-    A refused file is repaired by the next accepted file of the team: about the same target, or any table. A failed
-    scoring is repaired by the next one that succeeds.
+    A refused table is repaired by the team's next accepted table, and a refused attack by its next accepted attack on
+    the same team. Where it is unclear whom the attack was on, any accepted attack of the team repairs it. After the
+    attack phase no file can repair a refusal, and it counts until then. A failed scoring is repaired by the next one
+    that succeeds.
     """
-    accepted = [
-        (entry.details["team"], entry.details["against"], datetime.fromisoformat(entry.arrived))
-        for entry in tournament.log.entries()
-        if entry.kind == "submitted"
-    ]
+    entries = tournament.log.entries()
+    over, tables = _end(tournament, entries), tournament.tables(entries)
+    accepted: dict[str, list[LogEntry]] = defaultdict(list)
+    for entry in entries:
+        if entry.kind == "submitted":
+            accepted[entry.details["team"]].append(entry)
     lines = _lines(tournament)
     scored = [datetime.fromisoformat(line["found"]) for line in lines if line["kind"] == "scored"]
     incidents = []
@@ -52,16 +57,38 @@ def tournament_incidents(tournament: Tournament) -> list[Incident]:
             continue
         began, found = (datetime.fromisoformat(line[name]) for name in ("began", "found"))
         if line["kind"] == REFUSED:
-            about = line["team"], line["against"]
-            # The log of submissions has whole seconds.
-            second = found.replace(microsecond=0)
-            later = [
-                max(time, found) for team, against, time in accepted if (team, against) == about and time >= second
-            ]
+            repairs = _repairs(line, found, accepted[line["team"]], tables)
+            incidents.append(Incident(REFUSED, began, found, min(repairs, default=None), over))
         else:
-            later = [time for time in scored if time >= found]
-        incidents.append(Incident(line["kind"], began, found, min(later, default=None)))
+            repairs = [time for time in scored if time >= found]
+            incidents.append(Incident(line["kind"], began, found, min(repairs, default=None)))
     return incidents
+
+
+def _repairs(
+    refusal: Mapping[str, Any], found: datetime, accepted: Sequence[LogEntry], tables: Collection[str]
+) -> list[datetime]:
+    """When files of the team were accepted that repair a refusal; `tables` names the teams that can be attacked."""
+    team, against = refusal["team"], refusal["against"]
+    # A refused file of the attack phase may name nobody, its own team, or a team without a table.
+    clear = against is None or (against != team and against in tables)
+    # The log of submissions has whole seconds.
+    second = found.replace(microsecond=0)
+    times = [
+        datetime.fromisoformat(entry.arrived)
+        for entry in accepted
+        if (entry.details["against"] == against if clear else entry.details["against"] is not None)
+    ]
+    return [max(time, found) for time in times if time >= second]
+
+
+def _end(tournament: Tournament, entries: Sequence[LogEntry]) -> datetime | None:
+    """When the attack phase ends or ended, as announced or as the host closed it before; None if that is open."""
+    announced = tournament.until(entries, Phase.ATTACK)
+    ends = [] if announced is None else [announced]
+    if tournament.phase(entries) is Phase.CLOSED:
+        ends.append(max(datetime.fromisoformat(entry.arrived) for entry in entries if entry.kind == "advanced"))
+    return min(ends, default=None)
 
 
 def counted_incidents(incidents: Sequence[Incident]) -> str:

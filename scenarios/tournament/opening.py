@@ -39,6 +39,8 @@ from scenarios.tournament.settings import FILE, QUOTA, Settings, moment, team_na
 OTHERS = 1000
 """Largest number of other people whose records every team may study."""
 MOST_DECIMALS = 6
+_WIDE_COMMAS = str.maketrans({"\N{FULLWIDTH COMMA}": ",", "\N{IDEOGRAPHIC COMMA}": ","})
+"""Commas of Japanese keyboards, which separate nothing in a file of teams."""
 
 
 def read_teams(path: Path) -> dict[str, str]:
@@ -71,8 +73,7 @@ def read_teams(path: Path) -> dict[str, str]:
             name = team_name(name.strip())
             given = checked_title(title, name, {**dict.fromkeys(teams, ""), **teams}) if title.strip() else ""
         except ValueError as error:
-            hint = "" if name.isascii() else f"; a title in any script follows a comma, as in kyoto,{name}"
-            raise ValueError(f"{path}: {error}{hint}") from None
+            raise ValueError(f"{path}: {error}{_title_hint(name)}") from None
         if any(title and alike(title) == alike(name) for title in teams.values()):
             raise ValueError(f"{path}: {name!r} is the title of another team")
         if name.casefold() in map(str.casefold, teams):
@@ -81,6 +82,17 @@ def read_teams(path: Path) -> dict[str, str]:
     if len(teams) < 2:
         raise ValueError(f"{path}: names {len(teams)} teams; a tournament needs at least two, one per line")
     return teams
+
+
+def _title_hint(name: str) -> str:
+    """Where a title belongs that stands in the name of a team; empty for a name of ASCII characters."""
+    if name.isascii():
+        return ""
+    given, _, title = (part.strip() for part in name.translate(_WIDE_COMMAS).partition(","))
+    if not title:
+        given, title = "", name
+    team = given if given.isascii() and given else "kyoto"
+    return f"; a title in any script follows a comma, as in {team},{title}"
 
 
 def open_tournament(

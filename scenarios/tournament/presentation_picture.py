@@ -78,8 +78,8 @@ def _written_anew(data: bytes, kind: str) -> bytes:
         from PIL import Image, ImageOps
     except ImportError:
         raise ValueError(
-            "picture: the host's installation lacks Pillow, which removes hidden data from pictures; store the text "
-            "without a picture, or ask the host to run pip install 'tokumei[server]'"
+            "picture: the tournament's machine lacks Pillow, which removes hidden data from pictures; its host "
+            "installs it by pip install 'tokumei[server]'. The text can be stored without a picture"
         ) from None
     name = kind.removeprefix("image/").upper()
     target = io.BytesIO()

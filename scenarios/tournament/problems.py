@@ -107,6 +107,13 @@ class InvalidFileError(ValueError):
         ending = [f"and {hidden} more problem{'s' if hidden > 1 else ''}"] if hidden else []
         return [*map(str, self.problems), *ending]
 
+    @property
+    def counting(self) -> str:
+        """How rows and lines are counted, as the end of a sentence; empty where no problem names one."""
+        lines = any(one.line is not None for one in self.problems)
+        rows = any(one.rows for one in self.problems)
+        return "; lines count from 1, with the header" * lines + "; rows count from 0, below the header" * rows
+
     def as_json(self) -> dict[str, Any]:
         """The refusal as JSON: file, total number of problems, and the listed ones."""
         return {"file": self.name, "total": self.total, "problems": [one.as_json() for one in self.problems]}

@@ -19,7 +19,7 @@ from scenarios.tournament.log import LogEntry
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.sheets import read_submission
 from scenarios.tournament.submission_utility import SubmissionUtility
-from scenarios.tournament.validating import Upload, attacked, check_kind, named_target, validated
+from scenarios.tournament.validating import Upload, attacked, check_kind, clear_target, validated
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def submit(tournament: Tournament, team: str, path: Path, now: datetime, *, agai
     tournament.team_folder(team)
     entries = tournament.log.head().lasting
     phase = open_phase(tournament, entries, team, now)
-    about = named_target(path.name, against) if phase is Phase.ATTACK else None
+    about = clear_target(team, path.name, against) if phase is Phase.ATTACK else None
     try:
         data = read_submission(path)
     except ValueError:
@@ -129,7 +129,7 @@ def submit_content(
                 raise ValueError(f"phase {phase} was closed meanwhile")
             entry = archive(tournament, entries, phase, upload, now)
     except ValueError:
-        about = named_target(name, against) if phase is Phase.ATTACK else None
+        about = clear_target(team, name, against) if phase is Phase.ATTACK else None
         record_refusal(tournament, team, about, written or now, now)
         raise
     return Receipt(tournament.accepted([entry])[0], entry, utility, upload.notes)

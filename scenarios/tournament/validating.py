@@ -100,10 +100,19 @@ def without_blank_lines(data: bytes) -> bytes:
     return b"".join(lines)
 
 
-def named_target(name: str, against: str | None) -> str:
+def named_target(name: str) -> str:
     """Team that a file of the attack phase attacks, as far as its name says; empty if it does not."""
     match = _ATTACK_FILE.fullmatch(name)
-    return against or (match["target"] if match else "")
+    return match["target"] if match else ""
+
+
+def clear_target(team: str, name: str, against: str | None) -> str:
+    """Team that a file attacks by its name or by `against`; empty if neither says so, or they contradict the team."""
+    match = _ATTACK_FILE.fullmatch(name)
+    if match is None:
+        return against or ""
+    agree = match["attacker"] == team and against in (None, match["target"])
+    return match["target"] if agree else ""
 
 
 def check_kind(tournament: Tournament, phase: Phase, team: str, name: str, against: str | None) -> None:

@@ -56,6 +56,14 @@ def test_table_by_hand():
     assert "cost" not in empty.columns
 
 
+def test_an_open_incident_that_is_over_grows_no_more():
+    one = Incident("a", NOON, after(1), None, over=after(3))
+    assert [one.repair(after(hours)) for hours in (2, 3, 100)] == [1.0, 2.0, 2.0]
+    assert Incident("a", NOON, after(1), after(9), over=after(3)).repair(after(100)) == 8.0
+    # Refused by a clock that was ahead.
+    assert Incident("a", NOON, after(4), None, over=after(3)).repair(after(100)) == 0.0
+
+
 def failed(play=0, status="error", created=NOON, seconds=1800.0):
     return Result(
         key=f"{play}".rjust(64, "0"),

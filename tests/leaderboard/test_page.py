@@ -87,6 +87,13 @@ def test_the_page_is_well_formed_and_says_what_was_measured() -> None:
     assert "name-Mondrian" in identifiers
 
 
+def test_the_introduction_names_only_goals_that_the_board_has() -> None:
+    assert "Attacks tried to find out whose row a row is. A good defense" in page(results())
+    values = [replace(one, scores={"attribute": Score("attribute", 0.5, 0.1, 9)}) for one in results() if one.attack]
+    releases = [one for one in results() if not one.attack]
+    assert "find out a person&#39;s sensitive value." in page([*releases, *values])
+
+
 def test_the_page_loads_nothing_from_anywhere() -> None:
     text = page(results(), Mondrian="Splits at medians.")
     assert not re.search(r"(https?:)?//(?!www\.w3\.org/)[\w.-]+\.\w", text, re.IGNORECASE)

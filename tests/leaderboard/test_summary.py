@@ -9,6 +9,8 @@ import pytest
 
 import leaderboard as lb
 from leaderboard.report import Section, Table
+from leaderboard.tables import fold
+from leaderboard.terminal_width import terminal_width
 from leaderboard.utility_at_risk import meets
 from metrics import Score
 
@@ -125,6 +127,23 @@ def test_boards_and_matrices_are_latex_tables(results):
     assert board.count("\\begin{table}") == matrix.count("\\begin{table}") == 2
     assert "Strong" in board
     assert "Weakmembership" in matrix
+
+
+@pytest.mark.parametrize("width", [45, 120])
+def test_tables_with_japanese_names_fit_the_terminal_and_are_aligned(width):
+    name = "京都大学情報学研究科匿名化研究室"
+    rows = [("kyoto", name, "has handed in nothing", "|"), ("osaka", "大阪 (osaka)", "", "|")]
+    table = Table("Teams", ("team", "title", "remark", "end"), rows)
+    lines = lb.report_to_terminal([Section("Cup", tables=(table,))], width=width).splitlines()
+    assert max(map(terminal_width, lines)) <= width
+    assert len({terminal_width(line.partition("|")[0]) for line in lines if "|" in line}) == 1
+    assert set(name) <= set("".join(lines))
+    assert any(name in line for line in lines) == (width == 120)
+
+
+def test_text_is_folded_by_its_width_on_a_terminal():
+    assert fold("匿名 加工 の チーム", 10).split("\n") == ["匿名 加工", "の チーム"]
+    assert fold("team of kyoto", 10).split("\n") == ["team of", "kyoto"]
 
 
 @pytest.mark.parametrize("width", [80, 120])

@@ -103,7 +103,7 @@ def _table_scored(tournament: Tournament, share: float, files: SubmissionFiles) 
         given = ", ".join(files.contents) or "none"
         raise RefusedSubmissionError(f"this phase takes {team}_anonymized.csv alone; the submission has {given}")
     (name,) = files.contents
-    if named_target(name, None):
+    if named_target(name):
         raise RefusedSubmissionError(f"{name}: attacks are submitted in the attack phase; submit {team}_anonymized.csv")
     table = _stored(tournament, files, name, None)
     keys = {share: {"": "table", **{name: name for name in map(baseline_name, baselines())}}}
@@ -134,7 +134,7 @@ def _attacks_scored(tournament: Tournament, share: float, files: SubmissionFiles
     targets = []
     # All files are read before the first is scored, so that a wrong one is refused at once.
     for name in files.contents:
-        if not named_target(name, None):
+        if not named_target(name):
             raise RefusedSubmissionError(f"{name}: in the attack phase files are named {team}_attack_OTHER.csv")
         attack = _stored(tournament, files, name, Phase.ATTACK)
         other = str(attack.against)

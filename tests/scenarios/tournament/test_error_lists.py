@@ -274,6 +274,7 @@ def test_errors_of_a_tournament_are_listed_by_function_and_command(cup):
         assert done.exit_code == 2
         assert "row 2, column 'age': '20-29' is no number; write [20,29] (also in row 5)" in done.stderr
         assert "row 7, column 'original_row': '30' is no row number from 0 to 29; rows count from 0" in done.stderr
+        assert "refused for 2 problems; rows count from 0, below the header" in done.stderr
     done = CliRunner().invoke(cli, ["tournament", "check", str(path), "--original", str(original), "--format", "json"])
     assert (done.exit_code, json.loads(done.stdout)["total"]) == (2, 2)
     assert tournament.log.entries() == entries

@@ -273,6 +273,20 @@ class TestTitles:
         with pytest.raises(ValueError, match="a title in any script follows a comma, as in kyoto,京都大学"):
             read_teams(path)
 
+    @pytest.mark.parametrize(
+        ("line", "right"),
+        [
+            ("nara\N{FULLWIDTH COMMA}奈良大学", "nara,奈良大学"),
+            ("nara\N{IDEOGRAPHIC COMMA}奈良大学", "nara,奈良大学"),
+            ("奈良\N{FULLWIDTH COMMA}奈良大学", "kyoto,奈良大学"),
+        ],
+    )
+    def test_a_wide_comma_is_told_as_the_comma_that_would_be_right(self, tmp_path, line, right):
+        path = tmp_path / "teams.txt"
+        path.write_text(f"{line}\nosaka\n", encoding="utf-8")
+        with pytest.raises(ValueError, match=f"follows a comma, as in {right}$"):
+            read_teams(path)
+
 
 class TestCommands:
     def test_all_decisions_by_command(self, cup):

@@ -6,10 +6,13 @@ from importlib import resources
 
 import pytest
 from run_tools import invoke
+from tournament_tools import DAY, HOUR, START, opened
 
 from leaderboard import Store, recorded_incidents
+from scenarios.tournament.advancing import advance
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.incidents import REFUSED, UNSCORED, tournament_incidents
+from scenarios.tournament.submitting import submit
 
 
 @pytest.fixture
@@ -76,6 +79,66 @@ def test_refused_files_are_incidents_until_one_is_accepted(cup):
     kept = (cup / "host" / "incidents.jsonl").read_text()
     assert kept.count("\n") == 1
     assert "row" not in kept
+
+
+ATTACK = "released_row,candidate_row\n0,1\n"
+
+
+@pytest.fixture
+def attacked(tmp_path):
+    """A tournament of four teams in its attack phase; tsu has no table."""
+    played = opened(tmp_path / "attacked", ("kyoto", "osaka", "nara", "tsu"))
+    for team in ("kyoto", "osaka", "nara"):
+        played.hand_in(team, played.frame(team))
+    played.publish()
+    return played
+
+
+def states(played):
+    return [one.repaired is not None for one in tournament_incidents(played.tournament)]
+
+
+@pytest.mark.parametrize(
+    ("name", "against", "said"),
+    [
+        ("answers.csv", None, "which team does it attack"),
+        ("nara_attack_nara.csv", None, "cannot attack its own table"),
+        ("nara_attack_nobody.csv", None, "there is no team 'nobody'"),
+        ("nara_attack_tsu.csv", None, "tsu has submitted no table"),
+        ("osaka_attack_kyoto.csv", None, "is named as an attack by 'osaka'"),
+        ("nara_attack_osaka.csv", "kyoto", "is named as an attack on 'osaka', not on kyoto"),
+        ("nara_anonymized.csv", None, "is named as a table"),
+    ],
+)
+def test_a_refused_attack_on_nobody_is_repaired_by_any_attack_of_the_team(attacked, name, against, said):
+    with pytest.raises(ValueError, match=said):
+        attacked.hand_in("nara", ATTACK, name=name, against=against, now=START + DAY)
+    assert states(attacked) == [False]
+    attacked.hand_in("osaka", ATTACK, name="osaka_attack_nara.csv", now=START + DAY + HOUR)
+    assert states(attacked) == [False]
+    attacked.hand_in("nara", ATTACK, name="nara_attack_osaka.csv", now=START + DAY + HOUR)
+    assert states(attacked) == [True]
+
+
+def test_a_refused_attack_on_a_team_is_repaired_by_one_on_the_same_team(attacked):
+    osaka = attacked.file("osaka", "nonsense", "osaka_attack_kyoto.csv")
+    with pytest.raises(ValueError, match="osaka_attack_kyoto"):
+        submit(attacked.tournament, "osaka", osaka, START + DAY)
+    attacked.hand_in("osaka", ATTACK, name="osaka_attack_nara.csv", now=START + DAY + HOUR)
+    assert states(attacked) == [False]
+    attacked.hand_in("osaka", ATTACK, name="osaka_attack_kyoto.csv", now=START + DAY + 2 * HOUR)
+    assert states(attacked) == [True]
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_a_refusal_that_stays_open_counts_until_the_attack_phase_ends(attacked, early):
+    with pytest.raises(ValueError, match="nara_attack_kyoto"):
+        attacked.hand_in("nara", "nonsense", name="nara_attack_kyoto.csv", now=START + DAY)
+    closed = START + DAY + 2 * HOUR if early else START + 3 * DAY
+    advance(attacked.tournament, closed, early=early)
+    (only,) = tournament_incidents(attacked.tournament)
+    assert only.repaired is None
+    assert only.repair(START + 10 * DAY) == (2 if early else 24)
 
 
 @pytest.mark.usefixtures("one_baseline")

@@ -17,6 +17,7 @@ from scenarios.tournament.log import CHECKPOINT_EVERY, Log
 from scenarios.tournament.scoring import score_shares
 from scenarios.tournament.submitting import submit, submit_all
 from scenarios.tournament.team_report import write_reports
+from scenarios.tournament.titles import give_title
 from scenarios.tournament.verifying import verify
 
 
@@ -99,7 +100,9 @@ class TestInit:
         assert done.exit_code == 0, done.output
         settings = Tournament(tmp_path / "cup").settings
         assert settings.title == "匿名 <Cup>"
-        assert "# Rules: 匿名 <Cup>" in (tmp_path / "cup" / "teams" / "kyoto" / "RULES.md").read_text()
+        rules = (tmp_path / "cup" / "teams" / "kyoto" / "RULES.md").read_text()
+        assert "# Rules: 匿名 <Cup>" in rules
+        assert "| integers from " in rules
 
     @pytest.mark.parametrize("title", ["", " ", "x" * 81, "cup\x1b[31m"])
     def test_a_wrong_title_is_refused(self, tmp_path, title):
@@ -210,7 +213,8 @@ class TestCheckpoint:
 
 def played(folder, jobs, share):
     """All that a host and the teams get to see of one and the same tournament."""
-    cup = opened(folder)
+    cup = opened(folder, title="匿名 <Cup>")
+    give_title(cup.tournament, "osaka", "大阪大学", START)
     rng = np.random.default_rng(0)
     for team in ("kyoto", "osaka"):
         frame = cup.frame(team).astype({"balance": object})
@@ -248,6 +252,17 @@ def test_the_page_calls_no_team_incomplete(first):
     page = first[1]["public/board.html"].decode()
     assert "kyoto" in page
     assert "incomplete" not in page.partition("<body")[2].partition("<script")[0]
+
+
+def test_the_page_shows_the_titles_of_tournament_and_teams(first):
+    for name in ("public/board.html", "host/board.html"):
+        page = first[1][name].decode()
+        assert "<title>Tokumei leaderboard: 匿名 &lt;Cup&gt;</title>" in page
+        ranking, matrix = page.partition('class="matrix"')[::2]
+        assert 'data-sort="大阪大学 (osaka)"' in ranking
+        # There osaka is a defense, and an attacker.
+        assert matrix.count("大阪大学 (osaka)") > 1
+        assert "singles out" not in page
 
 
 def test_what_teams_see_before_the_close_names_nobody(first):

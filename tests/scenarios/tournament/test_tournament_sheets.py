@@ -14,6 +14,7 @@ from run_tools import PEAK_MEMORY, ROOT
 from tournament_tools import opened
 
 from metrics.domains import CategoricalDomain, NumericDomain
+from scenarios.tournament.problems import InvalidFileError
 from scenarios.tournament.sheets import LARGEST, Form, read_answers, read_sheet, read_submission
 
 FORM = Form(
@@ -143,6 +144,21 @@ def test_files_that_break_a_rule_are_named(content, said):
         read(content)
     assert str(error.value).startswith("kyoto.csv")
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (HEADER + "20,1,clerk,3\n", "; rows count from 0, below the header"),
+        (HEADER.encode() + b"20,1,cl\xe9rk,0\n", "; lines count from 1, with the header"),
+        (HEADER + '20,1,clerk,3\n20,1,"clerk,0\n', "; lines count from 1, with the header; rows count from 0"),
+        ("", None),
+    ],
+)
+def test_a_refusal_says_how_rows_and_lines_are_counted(content, said):
+    with pytest.raises(InvalidFileError) as error:
+        read(content)
+    assert error.value.counting.startswith(said) if said else error.value.counting == ""
 
 
 def test_a_byte_order_mark_and_any_order_of_columns_are_fine():
