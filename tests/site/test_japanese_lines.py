@@ -14,7 +14,8 @@ SHEET = SITE / "static" / "site.css"
 CODE = '種は<code class="docutils literal"><span class="pre">--anonymize-until</span></code>、'
 COMMAND = """<div class="highlight-console"><div class="highlight"><pre><span class="gp">$ </span>tokumei\
 <span class="w"> </span>init<span class="w"> </span>--originals<span class="w"> </span><span class="m">50</span>\
-<span class="w"> </span>--attack-until<span class="w"> </span><span class="m">2030</span>-06-17T12:00</pre></div></div>"""
+<span class="w"> </span>--attack-until<span class="w"> </span><span class="m">2030</span>-06-17T12:00\
+</pre></div></div>"""
 HEADING = "<h2>一意な人はどれくらいいるか</h2><h2>はじめに：CSVファイルからボードまで</h2>"
 LINES = """width => {
   document.body.style.width = `${width}px`;

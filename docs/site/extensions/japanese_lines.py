@@ -10,7 +10,7 @@ HYPHENATED = re.compile(r"([A-Za-z0-9\u03b1-\u03c9]+-(?:[A-Za-z0-9]+|[\u4e00-\u9
 
 
 def keep_words(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Put each such word outside of code into an element of the class ``whole``, which the style sheet does not break."""
+    """Put each such word outside of code into an element of the class ``whole``, which is not broken."""
     if app.config.language != "ja" or app.builder.format != "html":
         return
     for text in list(doctree.findall(nodes.Text)):
