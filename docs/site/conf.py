@@ -24,6 +24,7 @@ extensions = [
     "navigation",
     "docstrings",
     "generated",
+    "japanese_lines",
     "japanese_search",
 ]
 autodoc_typehints = "none"

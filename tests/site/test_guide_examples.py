@@ -2,7 +2,11 @@
 
 import doctest
 import importlib
+import os
+import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +18,8 @@ from attacks import DistanceToClosestRecord, NearestNeighbour
 from defenses import Identity, Shuffle
 from scenarios import CandidateFile, load, play
 
-EXAMPLES = Path(__file__).parents[2] / "docs" / "site" / "examples"
+SITE = Path(__file__).parents[2] / "docs" / "site"
+EXAMPLES = SITE / "examples"
 
 
 @pytest.fixture
@@ -97,3 +102,13 @@ def test_the_export_of_patients_is_described_repaired_and_valid(folder):
     result = invoke("validate", "treated.csv", "--roles", "patients_roles.toml")
     assert result.exit_code == 0
     assert "inferred from the data, hence not public: Cost\n" in result.output
+
+
+def test_the_blocks_of_a_lesson_are_a_program(folder):
+    text = (SITE / "en" / "learn" / "recoding.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\{run-python\}\n(?::[^\n]*\n)*(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    Path("lesson.py").write_text("\n".join(blocks), encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": str(SITE / "support")}
+    done = subprocess.run([sys.executable, "lesson.py"], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("sex: smallest class 2\n")

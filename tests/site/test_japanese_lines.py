@@ -1,13 +1,22 @@
-"""Lines of Japanese pages: no small kana begins one, and an option of a command is not broken."""
+"""Lines of Japanese pages: no small kana begins one, and no option, word with a hyphen or heading's word is broken."""
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 from browser_tools import chromium
+from docutils import nodes
+from docutils.utils import new_document
+from japanese_lines import keep_words
 
 SITE = Path(__file__).parents[2] / "docs" / "site"
 SHEET = SITE / "static" / "site.css"
 CODE = '種は<code class="docutils literal"><span class="pre">--anonymize-until</span></code>、'
+COMMAND = """<div class="highlight-console"><div class="highlight"><pre><span class="gp">$ </span>tokumei\
+<span class="w"> </span>init<span class="w"> </span>--originals<span class="w"> </span><span class="m">50</span>\
+<span class="w"> </span>--attack-until<span class="w"> </span><span class="m">2030</span>-06-17T12:00\
+</pre></div></div>"""
+HEADING = "<h2>一意な人はどれくらいいるか</h2><h2>はじめに：CSVファイルからボードまで</h2>"
 LINES = """width => {
   document.body.style.width = `${width}px`;
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), lines = [];
@@ -29,25 +38,53 @@ LINES = """width => {
 }"""
 
 
+def show(page, text):
+    sheet = SHEET.read_text(encoding="utf-8") + "body { margin: 0; }"
+    page.set_content(f'<!doctype html><html lang="ja"><style>{sheet}</style><body>{text}</body></html>')
+
+
 def test_no_line_begins_with_a_small_kana_and_no_option_is_broken():
-    style = SHEET.read_text(encoding="utf-8")
     with chromium() as browser:
         page = browser.new_page()
-
-        def show(text):
-            sheet = f"{style}body {{ margin: 0; }}"
-            page.set_content(f'<!doctype html><html lang="ja"><style>{sheet}</style><body>{text}</body></html>')
-
-        show("ページをチェックしてアップロードします。" * 5)
+        show(page, "ページをチェックしてアップロードします。" * 5)
         for width in range(100, 400, 7):
             found = page.evaluate(LINES, width)
             assert len(found) > 2
             assert not [line for line in found if line[0] in "ァィゥェォッャュョー。"]
-        show(CODE * 8)
+        show(page, CODE * 8)
         for width in range(200, 400, 7):
             found = page.evaluate(LINES, width)
             assert sum(line.count("--anonymize-until") for line in found) == 8
             assert not [line for line in found if line[0] == "、"]
+
+
+def test_commands_and_headings_break_between_words():
+    with chromium() as browser:
+        page = browser.new_page()
+        show(page, COMMAND)
+        for width in range(230, 380, 10):
+            found = page.evaluate(LINES, width)
+            assert len(found) > 1
+            for word in ("--originals", "--attack-until", "2030-06-17T12:00"):
+                assert any(word in line for line in found)
+        show(page, HEADING)
+        found = page.evaluate(LINES, 300)
+        assert len(found) > 2
+        assert all(any(word in line for line in found) for word in ("いいるか", "ファイルから", "ボードまで"))
+
+
+def test_words_with_a_hyphen_are_kept_whole_outside_of_code():
+    document = new_document("page")
+    document += nodes.paragraph("", "", nodes.Text("文字コードはUTF-8、k-匿名性は"), nodes.literal("", "make-it"))
+    app = SimpleNamespace(config=SimpleNamespace(language="ja"), builder=SimpleNamespace(format="html"))
+    keep_words(app, document, "page")
+    assert [node.astext() for node in document.findall(nodes.inline)] == ["UTF-8", "k-匿名性"]
+    assert document.astext() == "文字コードはUTF-8、k-匿名性はmake-it"
+    with chromium() as browser:
+        page = browser.new_page()
+        show(page, '文字コードは<span class="whole">UTF-8</span>です。' * 9)
+        for width in range(200, 400, 7):
+            assert sum(line.count("UTF-8") for line in page.evaluate(LINES, width)) == 9
 
 
 def test_no_space_follows_a_full_stop():

@@ -133,7 +133,7 @@ def missed_terms(folder: Path) -> list[str]:
     listed = re.search(r"const glossaryTerms = (\[.*\]);", _text(folder / "_static" / "language_data.js"))
     rows = json.loads(listed[1]) if listed else []
     known = {name for _, _, names_of_row in rows for name in names_of_row}
-    terms = [name for cell in cells for name in names(html.unescape(cell))]
+    terms = [name for cell in cells for name in names(html.unescape(re.sub(r"<[^>]+>", "", cell)))]
     missed = [name for name in terms if name not in known or not all(map(is_found, query_terms(name)))]
     results = [f"ja/glossary.html: the search does not find {name}" for name in missed]
     return results if terms else ["ja/glossary.html: no terms were found"]
