@@ -72,6 +72,13 @@ def test_a_setting_that_was_no_finalist_may_be_nearer():
     assert "; 1 of this front lies within .1. " in table.note
 
 
+def test_a_finalist_that_keeps_nothing_is_not_the_nearest():
+    useless = Finalist(NamedMethod("Constant", None, {}), exposure({}, 0.01, 0.12), 0.12, confirmed=False)
+    both = Choice((useless, finalist(20, 0.14, confirmed=False)), (), 1)
+    assert verdict(both, 0.1) == "none meets the bound .1 for sure; the nearest is Mondrian k=20, at most .14"
+    assert verdict(Choice((useless,), (), 1), 0.1).endswith("the nearest is Constant, at most .12")
+
+
 def test_synthetic_settings_are_called_so():
     synthesizer = Finalist(NamedMethod("PrivateMarginals", None, {}), exposure({}, 0.5, 0.08), 0.08, confirmed=True)
     choice, commands = choice_sections(Choice((synthesizer,), (), 4), 0.1, 40, Source("people.csv", None))
