@@ -199,11 +199,11 @@ def _nearest(choice: Choice) -> str:
     Fresh plays replace what was measured of a finalist while choosing. They may have been too few for a small bound, so
     that a setting that is no finalist had a smaller one; then both are named.
     """
-    on_fresh = [one for one in choice.finalists if one.upper is not None]
-    played = {_label(one.entry) for one in on_fresh}
+    bounds = [(one.upper, _label(one.entry), one) for one in choice.finalists if one.upper is not None]
+    played = {name for _, name, _ in bounds}
     # A setting that keeps nothing helps nobody, however small its bound.
-    kept = [one for one in on_fresh if _utility(one.exposure) >= USELESS] or on_fresh
-    fresh = [(one.upper, _label(one.entry), one.refused) for one in kept]
+    kept = [bound for bound in bounds if _utility(bound[2].exposure) >= USELESS] or bounds
+    fresh = [(upper, name, one.refused) for upper, name, one in kept]
     useful = [one for one in choice.measured if _utility(one) >= USELESS and one.defense != BASELINE]
     others = front([one for one in useful if _name(one) not in played])[:1]
     if not fresh:
