@@ -32,7 +32,8 @@ def closeness_advice(
     -----
     With equal distances, t-closeness bounds the difference of a value's shares p in a class and q in the table by t.
     The risk (p - q) / (1 - q) is then at most t / (1 - q), which is largest for the commonest value. So
-    t = threshold (1 - max q) keeps every class within the threshold.
+    t = threshold (1 - max q) keeps every class within the threshold. It counts each number as a value of its own,
+    while findings count public bins. A class holds few of many distinct numbers, so that only the whole table is close.
 
     References
     ----------
@@ -43,8 +44,12 @@ def closeness_advice(
         if class_title(column) in above:
             commonest = float(by_bins(records[column].astype(object), domain).value_counts(normalize=True).max())
             closeness = math.floor(1000 * threshold * (1 - commonest)) / 1000
+            single = records[column].nunique() > domain.size
+            first = (
+                f" Before, write {column} in ranges: single numbers leave one class of all people." if single else ""
+            )
             if closeness > 0:
                 yield (
                     f"{class_title(column)}: a defense with t-closeness keeps it within {exact(threshold)} by "
-                    f"t={closeness:g}, as Mondrian or Incognito with `-p t={closeness:g}`."
+                    f"t={closeness:g}, as Mondrian or Incognito with `-p t={closeness:g}`.{first}"
                 )

@@ -46,3 +46,18 @@ def test_the_named_t_is_enough():
 def test_a_t_beyond_the_threshold_is_not_enough():
     """So the named t does something: k alone does not keep these classes within."""
     assert findings(people(), Mondrian(k=10, t=0.3))[1].status == ABOVE
+
+
+def test_of_numbers_it_says_that_ranges_come_first():
+    """t-closeness counts each number as a value of its own, so that no small class is close to the table."""
+    records = people()
+    incomes = NumericDomain(0, 99_999, integer=True, cuts=(20_000, 50_000))
+    illness = records.frame["illness"].map({"none": 10_000, "flu": 30_000, "cancer": 60_000})
+    frame = records.frame[["age"]].assign(income=illness + np.arange(800))
+    table = Microdata(frame, quasi_identifiers=("age",), sensitive=("income",), domains={"income": incomes})
+    cells = Mondrian(k=10).apply(table, np.random.default_rng(1)).frame
+    found = class_findings(cells, ["age"], {"income": incomes}, THRESHOLD, counts=True)
+    [advice] = closeness_advice(frame, {"income": incomes}, found, THRESHOLD)
+    assert advice.endswith("Before, write income in ranges: single numbers leave one class of all people.")
+    released = Mondrian(k=10, t=0.2).apply(table, np.random.default_rng(1)).frame
+    assert len(set(released["age"])) == 1
