@@ -4,10 +4,8 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
 from browser_tools import chromium
-from docutils import nodes
-from docutils.utils import new_document
-from japanese_lines import keep_words
 
 SITE = Path(__file__).parents[2] / "docs" / "site"
 SHEET = SITE / "static" / "site.css"
@@ -73,13 +71,21 @@ def test_commands_and_headings_break_between_words():
         assert all(any(word in line for line in found) for word in ("いいるか", "ファイルから", "ボードまで"))
 
 
-def test_words_with_a_hyphen_are_kept_whole_outside_of_code():
+def test_words_with_a_hyphen_are_marked_outside_of_code():
+    pytest.importorskip("sphinx")
+    from docutils import nodes
+    from docutils.utils import new_document
+    from japanese_lines import keep_words
+
     document = new_document("page")
     document += nodes.paragraph("", "", nodes.Text("文字コードはUTF-8、k-匿名性は"), nodes.literal("", "make-it"))
     app = SimpleNamespace(config=SimpleNamespace(language="ja"), builder=SimpleNamespace(format="html"))
     keep_words(app, document, "page")
     assert [node.astext() for node in document.findall(nodes.inline)] == ["UTF-8", "k-匿名性"]
     assert document.astext() == "文字コードはUTF-8、k-匿名性はmake-it"
+
+
+def test_marked_words_are_kept_whole():
     with chromium() as browser:
         page = browser.new_page()
         show(page, '文字コードは<span class="whole">UTF-8</span>です。' * 9)
