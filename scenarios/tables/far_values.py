@@ -27,10 +27,11 @@ def far_value_warnings(released: pd.DataFrame, records: pd.DataFrame, domains: M
     records : DataFrame, shape (records, more columns)
         Original values.
     domains : mapping of str to Domain
-        Domains of the released columns.
+        Domains of the columns in question.
     """
-    for name in released.columns:
-        domain = domains[str(name)]
+    for name, domain in domains.items():
+        if name not in released:
+            continue
         cells = read_cells(released[name], domain)
         values = records[name].dropna().to_numpy(dtype=float) if isinstance(domain, NumericDomain) else np.empty(0)
         plain = (cells.plain & ~cells.missing)[cells.codes]

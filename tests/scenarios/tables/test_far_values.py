@@ -44,3 +44,10 @@ def test_what_changes_little_or_lies_inside_is_not_named(days):
 def test_a_column_without_original_numbers_is_not_judged():
     released = pd.DataFrame({"days": [400.0, 1.0]})
     assert list(far_value_warnings(released, pd.DataFrame({"days": [None, None]}), {"days": DAYS})) == []
+
+
+def test_only_columns_with_a_domain_are_judged():
+    """Dates have none here: their numbers are days, which nobody reads."""
+    released = pd.DataFrame({"days": [400.0] * 10, "born": [1.0] * 10})
+    assert list(far_value_warnings(released[["born"]], ORIGINAL.assign(born=1), {"days": DAYS})) == []
+    assert list(far_value_warnings(released, ORIGINAL.assign(born=1), {})) == []
