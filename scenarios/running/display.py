@@ -83,6 +83,7 @@ class RunDisplay:
         self.warnings: set[tuple[str, str]] = set()
         self.first_play: list[Result] = []
         self.began = self.last_update = time.monotonic()
+        self.first_began: float | None = None
 
     def __enter__(self) -> Self:
         if self.display.console.is_terminal and not self.display.console.quiet:
@@ -127,6 +128,9 @@ class RunDisplay:
 
     def ended(self, results: list[Result]) -> None:
         """Count results, show each failure at once, and update the progress at fixed intervals."""
+        if self.first_began is None:
+            # The start of the worker processes comes once; the time left is that of the work.
+            self.first_began = time.monotonic() - sum(result.seconds for result in results)
         self.done += len(results)
         self.standing.add(results)
         self.pace.add(results)
@@ -192,10 +196,10 @@ class RunDisplay:
         self.display.console.print(printable(f"{title} ({seconds:.1f} s):\n\n{table}\n"), markup=False)
 
     def _time_left(self, now: float) -> str:
-        if not self.done_before < self.done < self.total:
+        if self.first_began is None or self.done == self.total:
             return ""
         kinds = self.total // max(1, self.plan.plays)
-        return f"about {self.pace.seconds(now - self.began, self.total - self.done, kinds):.0f} s left"
+        return f"about {self.pace.seconds(now - self.first_began, self.total - self.done, kinds):.0f} s left"
 
     def _news(self) -> str:
         """The largest advantage so far that no earlier line has reported; nothing if all were reported."""

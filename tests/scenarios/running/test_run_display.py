@@ -157,6 +157,8 @@ def test_the_time_left_is_right_within_a_factor_of_2_after_a_fifth(monkeypatch, 
             estimates = [line for line in text.getvalue().splitlines() if re.search("of 40 results([,;]|$)", line)]
     assert len(estimates) == len(costs)
     assert "left" not in estimates[-1]
+    # As far as the first result tells, the others take a second each; the start of the workers does not come again.
+    assert "about 39 s left" in estimates[0]
     for done in range(len(costs) // 5, len(costs)):
         seconds = int(re.search(r"about (\d+) s left", estimates[done - 1])[1])
         assert 0.5 < seconds / sum(costs[done:]) < 2, (done, seconds)
