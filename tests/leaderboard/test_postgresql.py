@@ -114,6 +114,13 @@ def test_one_of_the_same_key_is_replaced_and_the_newest_counts(url):
         assert store.results() == [trial(0), newer]
 
 
+def test_a_setting_gets_the_words_of_the_run(url):
+    with Store(url) as store:
+        store.add([trial(0, parts="a" * 64), trial(1, attack=None), trial(2, defense="Other")])
+        store.reword("bank", [trial(0, parts="a" * 64, parameters={})])
+        assert [row.parameters for row in store.results()] == [{}, {}, {"k": 5}]
+
+
 def test_what_an_error_says_may_hold_anything(url):
     with Store(url) as store:
         store.add([trial(0, status="error", reason="\0 \ud800")])
