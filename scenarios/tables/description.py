@@ -12,6 +12,7 @@ import pandas as pd
 
 from metrics.domains import Domain, NumericDomain
 from scenarios.files.toml_file import read_bytes
+from scenarios.tables.column_names import POSTCODES, POSTCODES_JAPANESE, hints_at
 from scenarios.tables.dataset import check_named, column_domains, columns_frame
 from scenarios.tables.date_form import DateForm
 from scenarios.tables.date_format import ISO
@@ -337,4 +338,10 @@ def _role(name: str, described: Roles) -> str:
 
 def _review(name: str, new_domains: Mapping[str, Any], dates: DateForm | None) -> list[str]:
     bounds = " Bounds are year-month-day, or in its format." if dates is not None and dates.format != ISO else ""
-    return [f"#   Read from the data: review this domain.{bounds}"] if name in new_domains else []
+    if name not in new_domains:
+        return []
+    lines = [f"#   Read from the data: review this domain.{bounds}"]
+    if isinstance(new_domains[name], NumericDomain) and hints_at(name, POSTCODES, POSTCODES_JAPANESE):
+        lines.append("#   Postcodes are read as numbers here: noise and synthesis release some that do not exist.")
+        lines.append('#   With type = "category" in place of the lines below, only those of the table are released.')
+    return lines

@@ -222,6 +222,19 @@ def test_comments_say_that_sensitive_values_are_exact_and_how_bounds_of_dates_ar
     assert domains[0] == domains[1]
 
 
+@pytest.mark.parametrize("name", ["postcode", "Home ZIP", "郵便番号"])
+def test_postcodes_without_leading_zeros_are_said_to_be_numbers(tmp_path, name):
+    table = tmp_path / "a.csv"
+    pd.DataFrame({name: [10115, 20095, 80331] * 20, "size": range(60)}).to_csv(table, index=False)
+    text = describe_table(table, None, tmp_path).text
+    assert text.count("#   Postcodes are read as numbers here") == 1
+    # The advice is right: as categories, only those of the table are there.
+    head, _, rest = text.partition(f'[columns."{name}"]' if name != "postcode" else "[columns.postcode]")
+    title, after = text[len(head) : -len(rest)], rest[rest.index("\n#") :]
+    (tmp_path / "roles.toml").write_text(f'{head}{title}\ntype = "category"\n{after}', encoding="utf-8")
+    assert load_table(table, tmp_path / "roles.toml").records.domains[name].categories == ("10115", "20095", "80331")
+
+
 def test_a_release_of_likely_identifiers_is_warned_of(folder):
     """Without roles e-mail addresses go out. Some are missing, so the column does not differ in every row."""
     frame = pd.read_csv("people.csv")[["age", "zip"]]
