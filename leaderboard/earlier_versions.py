@@ -6,13 +6,14 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from leaderboard.number_text import counted
 from leaderboard.report import Section, Table
 from leaderboard.result import Result, canonical, label
 from leaderboard.setting_names import listed
 from leaderboard.store import Store
+from leaderboard.stored_documents import document_content
 
 TITLE = "Results of earlier versions, left out"
 COLUMNS = ("what changed", "results left out", "of", "played with")
@@ -158,7 +159,7 @@ def _subjects(result: Result) -> Iterator[Subject]:
 def _modules(store: Store, codes: Collection[tuple[Named, str]]) -> dict[str, Mapping[str, str]]:
     """Hash by module, of each document that lists the modules of a method's code."""
     documents = store.documents({code for _, code in codes if code})
-    return {name: _parsed(name, text) for name, text in documents.items()}
+    return {name: document_content(name, text) for name, text in documents.items()}
 
 
 def _changed_code(
@@ -177,20 +178,12 @@ def _changed_code(
 
 def _parts(name: str, text: str) -> dict[str, _Part]:
     """What a result depends on by role, from the document of its parts."""
-    content = _parsed(name, text)
+    content = document_content(name, text)
     parts = {role: content[role] for role in ("data", "defense", "attack") if role in content}
     return {
         role: _Part(canonical(part), str(part.get("source", "")) if isinstance(part, Mapping) else "")
         for role, part in parts.items()
     }
-
-
-def _parsed(name: str, text: str) -> dict[str, Any]:
-    """A stored document."""
-    try:
-        return dict(json.loads(text))
-    except (ValueError, TypeError, RecursionError) as error:
-        raise ValueError(f"the stored document {name[:8]} is damaged ({type(error).__name__})") from None
 
 
 def _earlier(subject: Subject, left_out: Sequence[Result], total: int) -> Earlier:

@@ -34,11 +34,16 @@ _SOUGHT = {
     "membership": "who is in the release",
     "attribute": "a person's sensitive value",
     "deanonymization": "whose pseudonym a pseudonym is",
+    "disclosure": "what answers to queries tell about a person",
+    "distinguishing": "which of two tables that differ in one person was released",
     "downcoding": "what a generalized cell was before",
     "linkability": "which parts of records belong together",
     "pk": "from which record a row stems",
+    "pool": "which pool of values a person prefers",
+    "reconstruction": "the records on which a model was trained",
     "record_reconstruction": "several hidden values of a person",
     "singling_out": "whom a property singles out",
+    "value": "what a person reported in truth",
 }
 
 _MEANING = "At .10, the adversary is right in 10 of 100 cases in which a guess would be wrong."

@@ -15,7 +15,7 @@ from leaderboard.goals import goal_heading, goal_meaning, goal_title, goal_words
 from leaderboard.heat_map import heat_map
 from leaderboard.number_text import counted, measure, number
 from leaderboard.operating_curves import Style, curve_styles, draw_curves, guide_settings
-from leaderboard.pairs import Pair, goals
+from leaderboard.pairs import Pair
 from leaderboard.promise_table import promise_tables
 from leaderboard.promises import Promise
 from leaderboard.result import label
@@ -84,7 +84,7 @@ def render_page(
         "board.html",
         {"anchor": _anchor, "percent": _percent},
         scenarios=scenarios,
-        sought=sought(goals(pairs)),
+        sought=sought({goal for pair in pairs for goal in pair.successes}),
         places=places,
         attacks=summary and summary.attacks,
         about=about,

@@ -187,35 +187,6 @@ class Store:
         passed = {key for key, number in numbers.items() if key in keys and number < others}
         self.add(self.results(scenario, passed) if passed else [])
 
-    def reword(self, scenario: str, run: Iterable[Result]) -> None:
-        """Give stored results the parameters as a run writes them.
-
-        Defaults may be written out or left out: ``Mondrian k=5`` and ``Mondrian`` are one setting, whose results have
-        the same keys. Written in two ways, it would be two rows of a board.
-
-        Parameters
-        ----------
-        scenario : str
-            Name of the scenario.
-        run : iterable of Result
-            Releases and trials of the run; their parts say which settings are the same.
-        """
-        methods = (("defense", "parameters"), ("attack", "attack_parameters"))
-        columns = [results_table.c[name] for name in ("parts", *methods[0], *methods[1])]
-        query = sql.select(*columns).where(results_table.c.scenario == scenario, results_table.c.parts != "").distinct()
-        written = {result.parts: (result.parameters_text, result.attack_parameters_text) for result in run}
-        with self.transaction() as connection:
-            stored = [row for row in connection.execute(query) if row.parts in written]
-            for position, (method, parameters) in enumerate(methods):
-                words = {
-                    (row._mapping[method], row._mapping[parameters], written[row.parts][position]) for row in stored
-                }
-                for name, old, new in words:
-                    if new != old:
-                        same = (results_table.c.scenario == scenario, results_table.c[method] == name)
-                        change = sql.update(results_table).where(*same, results_table.c[parameters] == old)
-                        connection.execute(change.values({parameters: new}))
-
     def results(self, scenario: str | None = None, keys: Collection[str] | None = None) -> list[Result]:
         """Results in order of insertion, of all scenarios or one.
 

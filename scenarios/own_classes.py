@@ -73,7 +73,8 @@ def _classes_of(file: Path) -> list[str] | None:
     """Names of the classes of a Python file; None if it cannot be read as one."""
     try:
         statements = ast.parse(file.read_text(encoding="utf-8")).body
-    except (OSError, ValueError, SyntaxError):
+    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+        # The parser gives up on expressions that are nested deeply.
         return None
     return [node.name for node in statements if isinstance(node, ast.ClassDef)]
 

@@ -13,6 +13,7 @@ from leaderboard.promises import Promise, stored_promises
 from leaderboard.result import Result
 from leaderboard.runs import record_run
 from leaderboard.store import Store
+from leaderboard.wording import reword
 from scenarios.running.fitting import check_fits
 from scenarios.running.interrupts import terminable
 from scenarios.running.loaded_code import check_loaded
@@ -142,13 +143,16 @@ def play_catalogues(
         _record_run(store, catalogues)
         for catalogue in catalogues:
             plan = catalogue.plan
-            store.reword(plan.name, catalogue.settings)
+            reword(store, plan.name, catalogue.settings, catalogue.documents)
             store.renew(plan.name, catalogue.keys)
             with terminable(), listening(plan, catalogue, store) as listener:
                 outcome = run_plan(plan, catalogue, store, listener, backend=backend, fresh=fresh)
             interrupted = outcome.interrupted
             if interrupted:
                 break
+        # Another run may have stored results in other words meanwhile.
+        for catalogue in catalogues:
+            reword(store, catalogue.plan.name, catalogue.settings, catalogue.documents)
         results = [result for catalogue in catalogues for result in store.results(catalogue.plan.name, catalogue.keys)]
         promises = stored_promises(store, results)
     return Played(results, promises, interrupted)

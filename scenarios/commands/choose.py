@@ -113,7 +113,7 @@ def choose(
     within it, and the classes of people alike in a release of the whole table do, too, which `tokumei report` counts.
 
     Results are stored: the same command goes on where it was interrupted. Exit code 1 says that no setting is sure to
-    meet the bound.
+    meet the bound. Without --roles, texts that differ in every record are refused.
     """
     from leaderboard.number_text import exact
     from leaderboard.result import label

@@ -75,7 +75,7 @@ def rank(
     fewer, more or synthetic. Cells may be intervals ([20,29]), sets ({a|b}) or * (suppressed).
 
     With --control, attacks on people who were not in TABLE give the chance level. Without it, less can be measured, and
-    the notes say what.
+    the notes say what. Without --roles, texts that differ in every record are refused.
 
     Results are stored: the same command goes on where it was interrupted. Exit code 3 says that a release failed.
     """

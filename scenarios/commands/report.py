@@ -94,7 +94,7 @@ def report(
 
     The verdict compares each risk with the threshold, worst first: classes of people alike, and attacks with intervals.
     With --control, attacks on people who were not in TABLE give the chance level. Exit code 1 says that the release is
-    not shown to keep within the threshold.
+    not shown to keep within the threshold. Without --roles, texts that differ in every record are refused.
     """
     from scenarios.finished.control_people import read_control
     from scenarios.finished.evaluation_setting import TARGETS, EvaluationSetting, most_asked

@@ -43,13 +43,13 @@ def far_value_warnings(released: pd.DataFrame, records: pd.DataFrame, domains: M
         if beyond and after > WIDER * before:
             yield (
                 f"{name}: the standard deviation grows from {_digits(before)} to {_digits(after)}, since "
-                f"{_percent(beyond)} of the released numbers lie beyond all original ones; give the bins at the ends "
-                "narrower cuts"
+                f"{_percent(beyond)} of the released numbers lie beyond all original ones, by noise or in wide bins at "
+                "the ends; narrower cuts mend the bins"
             )
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %"
+    return f"{100 * share:.0f} %" if share >= 0.01 else f"{100 * share:.1g} %"
 
 
 def _digits(value: float) -> str:

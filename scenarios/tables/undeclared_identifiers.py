@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -31,7 +32,8 @@ def refuse_undeclared_identifiers(table: str, roles: Path | None, columns: Seque
     """
     if roles is None and columns and rows > FEW:
         differ = "differs" if len(columns) == 1 else "differ"
+        name, argument = ("standard input", "TABLE") if table == "-" else (table, shlex.quote(table))
         raise ValueError(
-            f"{table}: {', '.join(columns)} {differ} in every record, as identifiers do; give every column a role with "
-            f"--roles (tokumei describe {table} -o roles.toml proposes them)"
+            f"{name}: {', '.join(columns)} {differ} in every record, as identifiers do; give every column a role with "
+            f"--roles (tokumei describe {argument} -o roles.toml proposes them)"
         )

@@ -11,10 +11,11 @@ from browser_tools import chromium
 from leaderboard import Pair, Result, Row, exposures, matrix, rank, render_page, summary_tables, to_terminal
 from leaderboard.chart import picture
 from leaderboard.exposure import Exposure, WorstAttack
-from leaderboard.goals import goal_meaning, goal_title
+from leaderboard.goals import goal_meaning, goal_title, sought
 from leaderboard.pairs import Success
 from metrics import Score
 from metrics.estimate import Estimate
+from scenarios.methods import exported
 
 HOSTILE = '<script>alert("x")</script>'
 
@@ -92,6 +93,11 @@ def test_the_introduction_names_only_goals_that_the_board_has() -> None:
     values = [replace(one, scores={"attribute": Score("attribute", 0.5, 0.1, 9)}) for one in results() if one.attack]
     releases = [one for one in results() if not one.attack]
     assert "find out a person&#39;s sensitive value." in page([*releases, *values])
+
+
+@pytest.mark.parametrize("goal", sorted({str(attack.goal) for attack in exported("attacks").values()}))
+def test_every_goal_of_an_attack_is_named(goal: str) -> None:
+    assert sought([goal]) != sought([])
 
 
 def test_the_page_loads_nothing_from_anywhere() -> None:

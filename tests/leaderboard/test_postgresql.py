@@ -16,6 +16,7 @@ import pytest
 from run_tools import start
 
 from leaderboard import Result, Store
+from leaderboard.wording import reword
 
 pytestmark = pytest.mark.waits
 
@@ -115,10 +116,11 @@ def test_one_of_the_same_key_is_replaced_and_the_newest_counts(url):
 
 
 def test_a_setting_gets_the_words_of_the_run(url):
+    document = {"a" * 64: '{"defense": {"name": "Mondrian", "parameters": {"k": 5}}}'}
     with Store(url) as store:
-        store.add([trial(0, parts="a" * 64), trial(1, attack=None), trial(2, defense="Other")])
-        store.reword("bank", [trial(0, parts="a" * 64, parameters={})])
-        assert [row.parameters for row in store.results()] == [{}, {}, {"k": 5}]
+        store.add([trial(0, parts="a" * 64), trial(1, attack=None), trial(2, defense="Other")], document)
+        reword(store, "bank", [trial(0, parts="a" * 64, parameters={})], document)
+        assert [row.parameters for row in store.results()] == [{}, {"k": 5}, {"k": 5}]
 
 
 def test_what_an_error_says_may_hold_anything(url):

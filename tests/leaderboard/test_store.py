@@ -115,27 +115,6 @@ def test_the_order_of_parameters_does_not_make_another_identity(tmp_path: Path) 
         assert [row.key for row in store.results()] == [same.key]
 
 
-def test_a_setting_written_in_two_ways_is_one(tmp_path: Path) -> None:
-    """A run that writes a default out has the keys of one that leaves it out: all results get the run's words."""
-    ours = {"parts": digest("ours"), "parameters": {"k": 5}, "attack_parameters": {"power": 1}}
-    others = {"parts": digest("others"), "parameters": {"k": 5}, "attack": "AssignmentLinkage"}
-    unchanged = [
-        trial(0, parts=digest("k=7"), parameters={"k": 7}),
-        trial(0, parts=digest("ours"), parameters={"k": 5}, scenario="elsewhere"),
-    ]
-    with Store(tmp_path / "a.db") as store:
-        store.add([*(trial(play, **ours) for play in range(2)), trial(0, **others), *unchanged])
-        store.reword("bank", [trial(0, parts=digest("ours"), parameters={}, attack_parameters={})])
-        read = {(row.attack, row.play): row for row in store.results("bank") if row.parameters != {"k": 7}}
-        words = [(one.parameters, one.attack_parameters) for one in read.values()]
-        assert words == [({}, {}), ({}, {}), ({}, {"weights": None})]
-        # What was written in two ways before becomes one, too.
-        store.add([trial(2, **ours)])
-        store.reword("bank", [trial(0, parts=digest("ours"), parameters={}, attack_parameters={})])
-        assert {row.key for row in store.results() if row.parameters} == {row.key for row in unchanged}
-        assert [row for row in store.results() if row.parameters] == unchanged
-
-
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_numbers_that_are_not_finite_are_refused_and_nothing_is_stored(tmp_path: Path, number: float) -> None:
     with Store(tmp_path / "results.db") as store:

@@ -23,6 +23,8 @@ def test_a_wide_last_bin_is_named_with_both_deviations():
     assert one.startswith(
         f"days: the standard deviation grows from 8.94 to {days.std():.3g}, since 5 % of the released"
     )
+    (one,) = warnings(400 + 50 * np.arange(620))
+    assert "since 100 % of the released" in one
 
 
 @pytest.mark.parametrize(
