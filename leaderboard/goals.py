@@ -43,7 +43,7 @@ _SOUGHT = {
     "reconstruction": "the records on which a model was trained",
     "record_reconstruction": "several hidden values of a person",
     "singling_out": "whom a property singles out",
-    "value": "what a person reported in truth",
+    "value": "the true value behind a report",
 }
 
 _MEANING = "At .10, the adversary is right in 10 of 100 cases in which a guess would be wrong."

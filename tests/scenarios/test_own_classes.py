@@ -11,7 +11,9 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "other.py").write_text("from mine import Gower\n\n\nclass Hamming: ...\n", encoding="utf-8")
     (tmp_path / "broken.py").write_text("class Gower(:\n", encoding="utf-8")
     (tmp_path / "latin.py").write_bytes(b"# caf\xe9\nclass Gower: ...\n")
-    (tmp_path / "deep.py").write_text(f"class Gower: {'(' * 5000}1{')' * 5000}", encoding="utf-8")
+    # The parser gives up on these with a MemoryError, and with a RecursionError.
+    for name, deep in (("minus", "-" * 10_000), ("negated", "not " * 5000)):
+        (tmp_path / f"{name}.py").write_text(f"class Gower:\n    x = {deep}1\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
 
 

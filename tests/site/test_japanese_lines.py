@@ -4,8 +4,10 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
 from browser_tools import chromium
+from docutils import nodes
+from docutils.utils import new_document
+from japanese_lines import keep_words
 
 SITE = Path(__file__).parents[2] / "docs" / "site"
 SHEET = SITE / "static" / "site.css"
@@ -72,11 +74,6 @@ def test_commands_and_headings_break_between_words():
 
 
 def test_words_with_a_hyphen_are_marked_outside_of_code():
-    pytest.importorskip("sphinx")
-    from docutils import nodes
-    from docutils.utils import new_document
-    from japanese_lines import keep_words
-
     document = new_document("page")
     document += nodes.paragraph("", "", nodes.Text("文字コードはUTF-8、k-匿名性は"), nodes.literal("", "make-it"))
     app = SimpleNamespace(config=SimpleNamespace(language="ja"), builder=SimpleNamespace(format="html"))

@@ -1,9 +1,14 @@
 """Keeps words with a hyphen, such as UTF-8 and k-匿名性, on one line of a Japanese page."""
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING
 
 from docutils import nodes
-from sphinx.application import Sphinx
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 HYPHENATED = re.compile(r"([A-Za-z0-9\u03b1-\u03c9]+-(?:[A-Za-z0-9]+|[\u4e00-\u9fff]+))")
 """Letters or digits, a hyphen, and letters, digits or kanji."""
