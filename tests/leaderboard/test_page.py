@@ -312,6 +312,16 @@ def test_several_goals_show_operating_curves_and_what_each_goal_means() -> None:
     assert "1 complete play." in words
 
 
+def test_curves_for_the_screen_have_tooltips_and_those_for_print_have_the_same_marks_without() -> None:
+    played = strengths(GOALS)
+    text = render_page(rank(played), matrix(played), {}, {}, exposures=exposures(played))
+    drawings = list(re.finditer(r'<svg class="chart curves (\w+).*?</svg>', text, re.DOTALL))
+    assert {drawing[1] for drawing in drawings} == {"wide", "narrow", "print", "small"}
+    for drawing in drawings:
+        assert drawing[0].count("<use ") == 4
+        assert drawing[0].count("<title>Mondrian k=50: utility .30, advantage") == (drawing[1] != "print")
+
+
 def test_a_summary_shows_utility_left_at_risk_and_the_usefulness_of_attacks() -> None:
     played = strengths(GOALS)
     settings = exposures(played)
