@@ -396,5 +396,5 @@ def test_a_page_that_is_dark_on_the_screen_is_printed_black_on_white() -> None:
         shown.emulate_media(media="print", color_scheme="dark")
         assert shown.evaluate(colours) == ["rgb(255, 255, 255)", "rgb(26, 30, 35)"]
         # Nobody hovers over paper.
-        assert shown.get_by_text("A disc beside its point").is_visible()
-        assert not shown.get_by_text("Hover over, tap or focus a disc").is_visible()
+        assert shown.get_by_text("A disc beside its point").first.is_visible()
+        assert not shown.get_by_text("Hover over, tap or focus a disc").first.is_visible()
