@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from leaderboard.store import Store
+from leaderboard.waiting_interrupts import interrupts_wait
 from metrics.printable import one_line
 from scenarios.finished.baseline_releases import ReleasedFile
 from scenarios.finished.evaluation_setting import EvaluationSetting
@@ -80,11 +82,12 @@ class Ranking:
                 lines[number] = RankedRelease(file.name, _named(read_evaluation(stored), file))
         if lines:
             say(f"{len(lines)} of {len(files)} releases known from earlier runs")
-        for number, line in self._evaluated([(number, files[number]) for number in missing]):
-            if line.evaluation is not None:
-                self.store.add([], {self._key(files[number]): written_evaluation(line.evaluation)})
-            lines[number] = line
-            say(f"{line.name}: {line.reason or 'evaluated'} ({len(lines)} of {len(files)})")
+        with closing(self._evaluated([(number, files[number]) for number in missing])) as evaluated:
+            for number, line in evaluated:
+                if line.evaluation is not None:
+                    self.store.add([], {self._key(files[number]): written_evaluation(line.evaluation)})
+                lines[number] = line
+                say(f"{line.name}: {line.reason or 'evaluated'} ({len(lines)} of {len(files)})")
         return [lines[number] for number in range(len(files))]
 
     def _key(self, file: ReleasedFile) -> str:
@@ -94,7 +97,7 @@ class Ranking:
         reading = setting.roles.model_dump(mode="json", include={"separator", "encoding", "decimal", "na"})
         return digest(["finished release", data, reading, setting.seed, setting.targets, _code()])
 
-    def _evaluated(self, files: Sequence[tuple[int, ReleasedFile]]) -> Iterator[tuple[int, RankedRelease]]:
+    def _evaluated(self, files: Sequence[tuple[int, ReleasedFile]]) -> Generator[tuple[int, RankedRelease], None, None]:
         import threadpoolctl
 
         if self.jobs == 1 or len(files) < 2:
@@ -107,7 +110,9 @@ class Ranking:
             self.setting.prepare()
         yield from self._in_processes(list(reversed(files)))
 
-    def _in_processes(self, waiting: list[tuple[int, ReleasedFile]]) -> Iterator[tuple[int, RankedRelease]]:
+    def _in_processes(
+        self, waiting: list[tuple[int, ReleasedFile]]
+    ) -> Generator[tuple[int, RankedRelease], None, None]:
         """Evaluate each file in a process of its own, whose memory is free afterwards."""
         context = worker_context()
         running: dict[Connection, tuple[Any, int, ReleasedFile]] = {}
@@ -117,14 +122,14 @@ class Ranking:
                     number, file = waiting.pop()
                     receiver, sender = context.Pipe(duplex=False)
                     process = context.Process(target=_serve, args=(sender, self.setting, file))
-                    try:
-                        process.start()
-                    except BrokenPipeError:
-                        yield number, RankedRelease(file.name, None, _lost(None))
-                    else:
-                        running[receiver] = process, number, file
-                    finally:
+                    # A process that is left half started complains of what it did not receive.
+                    with interrupts_wait():
+                        with suppress(BrokenPipeError):
+                            process.start()
+                            running[receiver] = process, number, file
                         sender.close()
+                    if receiver not in running:
+                        yield number, RankedRelease(file.name, None, _lost(None))
                 for ready in wait(list(running)):
                     assert isinstance(ready, Connection)  # noqa: S101 (only connections are waited for)
                     process, number, file = running.pop(ready)

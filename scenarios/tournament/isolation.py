@@ -9,6 +9,7 @@ from multiprocessing.connection import Connection
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
+from leaderboard.waiting_interrupts import interrupts_wait
 from scenarios.running.fork_server import worker_context
 from scenarios.running.limits import Limits
 from scenarios.running.process import leave_terminal, limit_memory, send_or_end
@@ -144,7 +145,8 @@ class IsolatedWorker(Generic[Task, Item]):
         process = context.Process(target=serve, args=(theirs, self._function, self._limits.memory), daemon=True)
         started = False
         try:
-            with self._lock:
+            # A process that is left half started complains of what it did not receive.
+            with interrupts_wait(), self._lock:
                 if not self._closed:
                     process.start()
                     self._process, started = process, True
