@@ -14,6 +14,8 @@ FLAGS = [
     *("--no-sandbox", "--disable-dev-shm-usage"),
     # A process for each page would cost more than what the page does.
     *("--disable-site-isolation-trials", "--renderer-process-limit=1"),
+    # Without a graphics card, the processor would imitate one; pages look the same without it.
+    *("--disable-gpu", "--in-process-gpu"),
 ]
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 900}
@@ -96,6 +98,10 @@ class Person:
         self.page.get_by_label("Name of the team").fill(name)
         self.page.get_by_label("Password").fill(PASSWORD)
         self.press("Log in")
+
+    def log_out(self):
+        """Forget all cookies, as another visitor's browser."""
+        self.context.clear_cookies()
 
     def choose(self, label, name, content):
         """Choose a file in a form."""

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from multiprocessing import forkserver, util
 from pathlib import Path
 
@@ -137,11 +138,13 @@ def use_shared_server(path, environment):
     """Let that server fork what this process starts, and this process's server of workers."""
     _shared.update(path=path, environment=environment)
     server, start, spawn = forkserver._forkserver, forkserver.ensure_running, util.spawnv_passfds
+    once = threading.Lock()
 
     def start_once():
-        # The server of workers is not a child of this process, which cannot wait for it.
-        if server._forkserver_pid is None:
-            start()
+        # The server of workers is not a child of this process, which cannot wait for it. Threads may ask at once.
+        with once:
+            if server._forkserver_pid is None:
+                start()
 
     def spawn_or_fork(executable, arguments, descriptors):
         if "multiprocessing.forkserver" not in arguments[-1]:

@@ -162,29 +162,40 @@ def write_boards(
         Share of the rows that count in public.
     """
     closed = tournament.phase(entries) is Phase.CLOSED
-    teams, titles, out = tournament.settings.teams, tournament.titles(entries), tournament.disqualified(entries)
+    pages: dict[str, str] = {}
     for folder, results, part in ((tournament.host, full, 1.0), (tournament.public, public, share)):
         if folder == tournament.public and tournament.settings.hide_standings and not closed:
             for name in PAGES:
                 (folder / name).unlink(missing_ok=True)
             continue
-        results = [one for one in results if one.status == "ok" and not {one.defense, one.attack} & set(out)]
-        if part < 1:
-            results = [_without_answered(one) for one in results]
-        ordered = standings(teams, results, out)
-        about = {"teams": str(len(teams)), "version": f"tokumei {version()}"}
-        if part < 1:
-            about["rows that count"] = f"{part:.0%} until the tournament closes"
-        section = lb.Section("Standings", tables=(standings_table(ordered, titles, what_counts(part, closed=closed)),))
-        pages = {
-            "standings.csv": standings_csv(ordered, titles, closed=closed),
-            "standings.html": lb.render_report(tournament.settings.title, about, (section,)),
-            "matrix.csv": lb.matrix_to_csv(lb.matrix(results)),
-        }
-        if results:
-            pages["board.html"] = _page(tournament.settings.title, titles, ordered, results, about)
+        # Where all rows count in public, too, both boards are the same.
+        if folder == tournament.host or (part, results) != (1.0, full):
+            pages = _pages(tournament, entries, results, part, closed=closed)
         for name, text in pages.items():
             write_whole(folder / name, text.encode(), mode=PRIVATE if folder == tournament.host else PUBLIC)
+
+
+def _pages(
+    tournament: Tournament, entries: Sequence[LogEntry], results: Sequence[Result], part: float, *, closed: bool
+) -> dict[str, str]:
+    """Content of each board by its file name, over a share of the rows."""
+    teams, titles, out = tournament.settings.teams, tournament.titles(entries), tournament.disqualified(entries)
+    results = [one for one in results if one.status == "ok" and not {one.defense, one.attack} & set(out)]
+    if part < 1:
+        results = [_without_answered(one) for one in results]
+    ordered = standings(teams, results, out)
+    about = {"teams": str(len(teams)), "version": f"tokumei {version()}"}
+    if part < 1:
+        about["rows that count"] = f"{part:.0%} until the tournament closes"
+    section = lb.Section("Standings", tables=(standings_table(ordered, titles, what_counts(part, closed=closed)),))
+    pages = {
+        "standings.csv": standings_csv(ordered, titles, closed=closed),
+        "standings.html": lb.render_report(tournament.settings.title, about, (section,)),
+        "matrix.csv": lb.matrix_to_csv(lb.matrix(results)),
+    }
+    if results:
+        pages["board.html"] = _page(tournament.settings.title, titles, ordered, results, about)
+    return pages
 
 
 def _without_answered(result: Result) -> Result:

@@ -77,13 +77,15 @@ def simulate(
     for team, (defense, _) in teams.items():
         say(f"{team} anonymizes with {type(defense).__name__}")
         path = _anonymize(tournament, team, defense, seed)
-        submit(tournament, team, path, START + timedelta(hours=1))
+        submit(tournament, team, path, START + timedelta(hours=1), measure=False)
     advance(tournament, START + timedelta(days=1))
+    # What teams see of another one is the same for all, as are the other people whom they know.
+    seen = {target: _seen(tournament, target) for target in teams}
     for team, (_, attack) in teams.items():
         say(f"{team} attacks with {type(attack).__name__}")
         for target in teams:
             if target != team:
-                path = _attack(tournament, team, target, attack, seed)
+                path = _attack(tournament, team, target, seen[target], attack, seed)
                 submit(tournament, team, path, START + timedelta(days=1, hours=1))
     advance(tournament, START + timedelta(days=2))
     return tournament
@@ -102,18 +104,30 @@ def _anonymize(tournament: Tournament, team: str, defense: MicrodataDefense, see
     return path
 
 
-def _attack(tournament: Tournament, team: str, target: str, attack: Attack, seed: int) -> Path:
-    """Attack as a team would: read the public folder, and write a correspondence table into its own folder."""
-    team_folder, public = tournament.team_folder(team), tournament.public
-    candidates = load_table(public / f"{target}_candidate.csv", team_folder / "roles.toml")
+def _seen(tournament: Tournament, target: str) -> tuple[MicrodataRelease, Knowledge]:
+    """What a team reads in the public folder and in its own to attack another one."""
+    public, roles = tournament.public, tournament.roles_path
+    candidates = load_table(public / f"{target}_candidate.csv", roles)
     people = candidates.records
     text = pd.read_csv(public / f"{target}_anonymized.csv", dtype=str, keep_default_na=False, na_values=[""])
-    others = team_folder / "others.csv"
-    auxiliary = load_table(others, team_folder / "roles.toml").records if others.is_file() else people.take([])
-    rng = generator(seed, "simulation", "attack", team, target)
+    others = tournament.others_path
+    auxiliary = tournament.records(others) if others.is_file() else people.take([])
     release = MicrodataRelease(candidates.written.read_frame(text), np.full(len(text), -1))
-    claims = RankedAnswers.of(attack.run(release, Knowledge(people.frame, auxiliary), rng))
-    path = team_folder / f"{team}_attack_{target}.csv"
+    return release, Knowledge(people.frame, auxiliary)
+
+
+def _attack(
+    tournament: Tournament,
+    team: str,
+    target: str,
+    seen: tuple[MicrodataRelease, Knowledge],
+    attack: Attack,
+    seed: int,
+) -> Path:
+    """Attack as a team would, and write a correspondence table into its folder."""
+    rng = generator(seed, "simulation", "attack", team, target)
+    claims = RankedAnswers.of(attack.run(*seen, rng))
+    path = tournament.team_folder(team) / f"{team}_attack_{target}.csv"
     path.write_bytes(csv_bytes(correspondence(claims, rng)))
     return path
 

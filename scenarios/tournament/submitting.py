@@ -44,7 +44,15 @@ class Receipt:
     notes: tuple[str, ...] = ()
 
 
-def submit(tournament: Tournament, team: str, path: Path, now: datetime, *, against: str | None = None) -> Receipt:
+def submit(
+    tournament: Tournament,
+    team: str,
+    path: Path,
+    now: datetime,
+    *,
+    against: str | None = None,
+    measure: bool = True,
+) -> Receipt:
     """Validate and archive a file.
 
     Parameters
@@ -59,6 +67,8 @@ def submit(tournament: Tournament, team: str, path: Path, now: datetime, *, agai
         Current time, with a time zone.
     against : str, optional
         Team that a correspondence table attacks; by default read from the file's name, ``teamX_attack_teamY.csv``.
+    measure : bool
+        Measure the utility of a table; see `submit_content`.
 
     Raises
     ------
@@ -78,7 +88,8 @@ def submit(tournament: Tournament, team: str, path: Path, now: datetime, *, agai
     except ValueError:
         record_refusal(tournament, team, about, _written(path, now), now)
         raise
-    return submit_content(tournament, team, path.name, data, now, against=against, written=_written(path, now))
+    written = _written(path, now)
+    return submit_content(tournament, team, path.name, data, now, against=against, measure=measure, written=written)
 
 
 def submit_content(

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
 from browser_tools import chromium
 from docutils import nodes
 from docutils.utils import new_document
@@ -38,39 +39,42 @@ LINES = """width => {
 }"""
 
 
+@pytest.fixture(scope="module")
+def page():
+    """A page of the browser, whose start takes longer than a test."""
+    with chromium() as browser:
+        yield browser.new_page()
+
+
 def show(page, text):
     sheet = SHEET.read_text(encoding="utf-8") + "body { margin: 0; }"
     page.set_content(f'<!doctype html><html lang="ja"><style>{sheet}</style><body>{text}</body></html>')
 
 
-def test_no_line_begins_with_a_small_kana_and_no_option_is_broken():
-    with chromium() as browser:
-        page = browser.new_page()
-        show(page, "ページをチェックしてアップロードします。" * 5)
-        for width in range(100, 400, 7):
-            found = page.evaluate(LINES, width)
-            assert len(found) > 2
-            assert not [line for line in found if line[0] in "ァィゥェォッャュョー。"]
-        show(page, CODE * 8)
-        for width in range(200, 400, 7):
-            found = page.evaluate(LINES, width)
-            assert sum(line.count("--anonymize-until") for line in found) == 8
-            assert not [line for line in found if line[0] == "、"]
-
-
-def test_commands_and_headings_break_between_words():
-    with chromium() as browser:
-        page = browser.new_page()
-        show(page, COMMAND)
-        for width in range(230, 380, 10):
-            found = page.evaluate(LINES, width)
-            assert len(found) > 1
-            for word in ("--originals", "--attack-until", "2030-06-17T12:00"):
-                assert any(word in line for line in found)
-        show(page, HEADING)
-        found = page.evaluate(LINES, 300)
+def test_no_line_begins_with_a_small_kana_and_no_option_is_broken(page):
+    show(page, "ページをチェックしてアップロードします。" * 5)
+    for width in range(100, 400, 7):
+        found = page.evaluate(LINES, width)
         assert len(found) > 2
-        assert all(any(word in line for line in found) for word in ("いいるか", "ファイルから", "ボードまで"))
+        assert not [line for line in found if line[0] in "ァィゥェォッャュョー。"]
+    show(page, CODE * 8)
+    for width in range(200, 400, 7):
+        found = page.evaluate(LINES, width)
+        assert sum(line.count("--anonymize-until") for line in found) == 8
+        assert not [line for line in found if line[0] == "、"]
+
+
+def test_commands_and_headings_break_between_words(page):
+    show(page, COMMAND)
+    for width in range(230, 380, 10):
+        found = page.evaluate(LINES, width)
+        assert len(found) > 1
+        for word in ("--originals", "--attack-until", "2030-06-17T12:00"):
+            assert any(word in line for line in found)
+    show(page, HEADING)
+    found = page.evaluate(LINES, 300)
+    assert len(found) > 2
+    assert all(any(word in line for line in found) for word in ("いいるか", "ファイルから", "ボードまで"))
 
 
 def test_words_with_a_hyphen_are_marked_outside_of_code():
@@ -82,12 +86,10 @@ def test_words_with_a_hyphen_are_marked_outside_of_code():
     assert document.astext() == "文字コードはUTF-8、k-匿名性はmake-it"
 
 
-def test_marked_words_are_kept_whole():
-    with chromium() as browser:
-        page = browser.new_page()
-        show(page, '文字コードは<span class="whole">UTF-8</span>です。' * 9)
-        for width in range(200, 400, 7):
-            assert sum(line.count("UTF-8") for line in page.evaluate(LINES, width)) == 9
+def test_marked_words_are_kept_whole(page):
+    show(page, '文字コードは<span class="whole">UTF-8</span>です。' * 9)
+    for width in range(200, 400, 7):
+        assert sum(line.count("UTF-8") for line in page.evaluate(LINES, width)) == 9
 
 
 def test_no_space_follows_a_full_stop():

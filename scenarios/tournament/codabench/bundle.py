@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -73,6 +74,7 @@ def export_codabench(tournament: Tournament, path: Path, image: str, share: floa
     return write_archive(tournament, path, contents.items(), secret=True)
 
 
+@cache
 def scoring_program() -> bytes:
     """The scoring program as a ZIP archive without folders, since the platform would move their content."""
     files = {

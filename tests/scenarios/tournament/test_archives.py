@@ -263,7 +263,7 @@ class TestBackup:
 
 
 class TestPreview:
-    def test_it_is_the_check_of_the_teams_folder_and_records_nothing(self, cup):
+    def test_it_is_the_check_of_the_teams_folder_and_records_nothing(self, cup, request):
         path = cup.file("kyoto", cup.frame("kyoto").iloc[:20])
         before = listing(cup.tournament.folder)
         report = preview(cup.tournament, "kyoto", path.name, path.read_bytes())
@@ -274,6 +274,7 @@ class TestPreview:
             expected.outcomes,
             expected.defense,
         )
+        request.getfixturevalue("one_baseline")
         shown = invoke("tournament", "preview", cup.tournament.folder, "kyoto", path)
         assert (shown.exit_code, "baseline:" in shown.output) == (0, True)
 

@@ -134,6 +134,7 @@ class TestShown:
         write_reports(cup.tournament, cup.tournament.log.head().lasting, results, 0.5)
         assert "Your team is disqualified" in (cup.tournament.team_folder("nara") / "report.md").read_text()
 
+    @pytest.mark.usefixtures("one_baseline")
     def test_hidden_standings_are_shown_at_the_close(self, tmp_path):
         cup = opened(tmp_path / "cup", originals=10, candidates=20, hide_standings=True)
         folder = cup.tournament.folder

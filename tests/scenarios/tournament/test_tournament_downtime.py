@@ -2,6 +2,9 @@
 
 import re
 import shlex
+import shutil
+from contextlib import chdir
+from datetime import UTC, datetime
 from importlib import resources
 
 import pytest
@@ -15,19 +18,27 @@ from scenarios.tournament.incidents import REFUSED, UNSCORED, tournament_inciden
 from scenarios.tournament.submitting import submit
 
 
-@pytest.fixture
-def cup(tmp_path, monkeypatch):
-    """The tournament of the guide's class, with a fifth of the rows."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def opened_class(tmp_path_factory):
+    """The tournament of the guide's class, with a fifth of the rows, as the guide's command opens it."""
+    place = tmp_path_factory.mktemp("class")
     guide = (resources.files("scenarios.tournament") / "HOST.md").read_text(encoding="utf-8")
     section = guide.partition("## A class of three hours")[2].partition("\n## ")[0]
     block = re.search(r"```sh\n(.*?)```", section, re.S)[1].replace("\\\n", " ")
     names, opening = block.strip().splitlines()
-    (tmp_path / "teams.txt").write_text(re.search(r"'(.*?)'", names)[1].replace("\\n", "\n"))
+    (place / "teams.txt").write_text(re.search(r"'(.*?)'", names)[1].replace("\\n", "\n"))
     command = opening.replace("--originals 100 --candidates 200", "--originals 20 --candidates 40")
-    done = invoke(*shlex.split(command)[1:])
+    with chdir(place):
+        done = invoke(*shlex.split(command)[1:])
     assert done.exit_code == 0, done.output
-    return tmp_path / "cup"
+    return place / "cup"
+
+
+@pytest.fixture
+def cup(opened_class, tmp_path, monkeypatch):
+    """A copy of the tournament of the guide's class, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    return shutil.copytree(opened_class, tmp_path / "cup")
 
 
 def table_of(cup, team, name=None):
@@ -67,9 +78,9 @@ def test_refused_files_are_incidents_until_one_is_accepted(cup):
     assert (only.kind, only.repaired) == (REFUSED, None)
     assert only.began <= only.found
     path.write_text(good)
-    assert invoke("tournament", "submit", cup, "osaka", table_of(cup, "osaka")).exit_code == 0
+    submit(Tournament(cup), "osaka", table_of(cup, "osaka"), datetime.now(UTC), measure=False)
     assert tournament_incidents(Tournament(cup))[0].repaired is None
-    assert invoke("tournament", "submit", cup, "kyoto", path).exit_code == 0
+    submit(Tournament(cup), "kyoto", path, datetime.now(UTC), measure=False)
     assert tournament_incidents(Tournament(cup))[0].repaired is not None
     shown = invoke(
         "downtime", "--tournament", cup, "--hourly-cost", 12000, "--db", cup / "none.db", "--format", "csv"

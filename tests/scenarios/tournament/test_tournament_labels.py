@@ -38,7 +38,8 @@ def test_labels_are_read_and_published(labelled):
         frame = labelled.frame(team)
         labels = frame["zip"].str[:2] + "**"
         groups = "{" + labels.map(lambda label: "|".join(code for code in ZIPS if label[:2] == code[:2])) + "}"
-        receipt = labelled.hand_in(team, frame.assign(zip=labels if team == "kyoto" else groups))
+        table = frame.assign(zip=labels if team == "kyoto" else groups)
+        receipt = labelled.hand_in(team, table, measure=True)
         assert receipt.utility.record > 0.4
     labelled.publish()
     for team in ("kyoto", "osaka"):
@@ -60,7 +61,7 @@ def test_teams_get_integers_where_values_are_missing(tmp_path):
     pd.DataFrame({"age": ages, "flu": ["yes", "no"] * 100}).to_csv(tmp_path / "people.csv", index=False)
     cup = opened(tmp_path / "cup", dataset=load_table(tmp_path / "people.csv"))
     for team in ("kyoto", "osaka"):
-        cup.hand_in(team, cup.frame(team))
+        cup.hand_in(team, cup.frame(team), measure=True)
     cup.publish()
     folder = cup.tournament.team_folder("kyoto")
     public = cup.tournament.public
@@ -84,7 +85,7 @@ def test_dates_are_read_and_published(tmp_path):
         original = pd.read_csv(cup.tournament.team_folder(team) / f"{team}_original.csv", dtype=str)
         assert original["day"].str.fullmatch(r"202[01]-\d\d-\d\d").all()
         cells = original["day"] if team == "osaka" else original["day"].str[:7]
-        cup.hand_in(team, original.assign(day=cells, original_row=range(len(original))))
+        cup.hand_in(team, original.assign(day=cells, original_row=range(len(original))), measure=True)
     with pytest.raises(ValueError, match="row 0, column 'day': '2020-02-30'"):
         cup.hand_in("osaka", original.assign(day="2020-02-30", original_row=range(len(original))))
     cup.publish()

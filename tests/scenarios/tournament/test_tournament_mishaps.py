@@ -72,8 +72,8 @@ class TestFiles:
 
     @pytest.mark.parametrize("separator", [";", "\t"])
     def test_other_separators_are_taken(self, cup, separator):
-        plain = cup.hand_in("kyoto", cup.frame("kyoto"))
-        other = cup.hand_in("kyoto", cup.frame("kyoto").to_csv(index=False, sep=separator))
+        plain = cup.hand_in("kyoto", cup.frame("kyoto"), measure=True)
+        other = cup.hand_in("kyoto", cup.frame("kyoto").to_csv(index=False, sep=separator), measure=True)
         assert other.utility == plain.utility
         with pytest.raises(ValueError, match="row 0, column 'age': 'old' is no number"):
             cup.hand_in("kyoto", cup.frame("kyoto").assign(age="old").to_csv(index=False, sep=separator))
@@ -126,7 +126,7 @@ class TestInit:
         cup = opened(tmp_path / "cup", dataset=load_table(tmp_path / "own.csv", None))
         original = (cup.tournament.team_folder("kyoto") / "kyoto_original.csv").read_text().splitlines()
         table = [f"{line},{'original_row' if number == 0 else number - 1}" for number, line in enumerate(original)]
-        assert cup.hand_in("kyoto", "\n".join(table)).utility.counted == pytest.approx(1.0)
+        assert cup.hand_in("kyoto", "\n".join(table), measure=True).utility.counted == pytest.approx(1.0)
         rules = (cup.tournament.team_folder("kyoto") / "RULES.md").read_text()
         assert "| `share` | numbers with at most 6 digits after the point from 0." in rules
 

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from scenarios.tournament.site.once import FormKey, Once
 
 
@@ -9,14 +11,21 @@ def key(number, content="same"):
     return FormKey("kyoto", str(number), "/team/kyoto/upload", content)
 
 
-def run(once, number, outcome, content="same"):
-    async def action():
-        return outcome
+@pytest.fixture
+def run():
+    """Run a form's action in one event loop for all forms; a loop for each would take most of the time."""
 
-    return asyncio.run(once.run(key(number, content), action))
+    def in_loop(once, number, outcome, content="same"):
+        async def action():
+            return outcome
+
+        return runner.run(once.run(key(number, content), action))
+
+    with asyncio.Runner() as runner:
+        yield in_loop
 
 
-def test_an_accepted_form_runs_once_and_a_refused_one_again():
+def test_an_accepted_form_runs_once_and_a_refused_one_again(run):
     once = Once()
     assert run(once, 1, {"done": True, "message": "first"})["message"] == "first"
     assert run(once, 1, {"done": True, "message": "second"})["message"] == "first"
@@ -26,7 +35,7 @@ def test_an_accepted_form_runs_once_and_a_refused_one_again():
     assert once.seen("osaka", "1") is None
 
 
-def test_memory_is_bounded_in_bytes_and_the_oldest_is_forgotten():
+def test_memory_is_bounded_in_bytes_and_the_oldest_is_forgotten(run):
     once = Once(most_bytes=100_000)
     for number in range(200):
         run(once, number, {"done": number % 2 == 0, "problems": ["x" * 5000]})

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from browser_tools import DESK, PHONE, Person, chromium, findings, kinds, overflow, reachable, tab_to
 from PIL import Image
-from site_tools import HOUR, PASSWORD, START, TEAMS, served
+from site_tools import HOUR, ORIGINALS, PASSWORD, START, TEAMS, served
 from tournament_tools import opened
 
 from attacks import NearestNeighbour
@@ -43,8 +43,8 @@ METHOD = (
 GUEST = ("/", "/screen", "/rules", "/log-in", "/presentations", "/nowhere", "/invitation/wrong")
 TEAM = ("/", "/account", "/team/kyoto", "/team/kyoto/report", "/team/kyoto/presentation", "/team/osaka")
 HOST = ("/host", "/team/kyoto", "/team/kyoto/presentation", "/account")
-PAGES = {"guest": GUEST, "kyoto": TEAM, "host": HOST}
-"""Pages of the attack phase by who opens them, also such that are refused."""
+PAGES = {"kyoto": TEAM, "host": HOST, "guest": GUEST}
+"""Pages of the attack phase by who opens them, also such that are refused; those with most elements first."""
 CLOSED = {
     "guest": ("/", "/screen", "/presentations", "/presentations/kyoto"),
     "kyoto": ("/team/kyoto", "/team/kyoto/presentation"),
@@ -68,7 +68,7 @@ def browser():
 @pytest.fixture(scope="module")
 def narrow(tmp_path_factory):
     """A tournament of seven columns in its first phase."""
-    return opened(tmp_path_factory.mktemp("narrow") / "cup", TEAMS, originals=12, candidates=24)
+    return opened(tmp_path_factory.mktemp("narrow") / "cup", TEAMS, originals=ORIGINALS, candidates=2 * ORIGINALS)
 
 
 @pytest.fixture
@@ -188,22 +188,41 @@ def test_every_address_of_a_page_is_opened_in_the_browser():
     assert pages <= opened
 
 
-def visit_attack_phase(browser, address, site, visit, **given):
+def visit_attack_phase(person, site, visit):
     """Open every page of the attack phase, and those that follow a form; call ``visit(page)`` on each."""
-    people = {name: Person(browser, address, **given) for name in PAGES}
-    for name, person in people.items():
-        if name != "guest":
+    page = person.page
+    for name, paths in PAGES.items():
+        person.log_out()
+        if name == "guest":
+            person.log_in("nobody")
+            assert page.locator("[role=alert]").count()
+            visit(page)
+        else:
             visit(person.open(site.invitation(name)))
             person.set_password(PASSWORD, "something else entirely")
-            visit(person.page)
+            visit(page)
             person.set_password(PASSWORD, PASSWORD)
-        for path in PAGES[name]:
+        for path in paths:
             visit(person.open(path))
-    guest, kyoto, host = people.values()
-    guest.log_in("nobody")
-    assert guest.page.locator("[role=alert]").count()
-    visit(guest.page)
+        if name == "kyoto":
+            visit_uploads(person, visit)
+        elif name == "host":
+            visit_messages(person, visit)
 
+
+def visit_messages(host, visit):
+    """Open the pages that follow a message, and an invitation."""
+    host.open("/host")
+    host.page.locator("#text").fill("Lunch at noon. " + "Wakayama" * 30)
+    host.press("Post")
+    visit(host.page)
+    host.page.locator("#invite-team").select_option("nara")
+    host.press("Make a one-time link")
+    visit(host.page)
+
+
+def visit_uploads(kyoto, visit):
+    """Open the pages that follow an upload of attacks, and a preview."""
     kyoto.open("/team/kyoto")
     files = [{"name": f"kyoto_attack_{n}.csv", "mimeType": "text/csv", "buffer": data} for n, data in UPLOADS]
     kyoto.page.get_by_label("Correspondence tables").set_input_files(files)
@@ -216,31 +235,28 @@ def visit_attack_phase(browser, address, site, visit, **given):
     assert "Built-in attack" in kyoto.text()
     visit(kyoto.page)
 
-    host.open("/host")
-    host.page.locator("#text").fill("Lunch at noon. " + "Wakayama" * 30)
-    host.press("Post")
-    visit(host.page)
-    host.page.locator("#invite-team").select_option("nara")
-    host.press("Make a one-time link")
-    visit(host.page)
-    return people
-
 
 def visit_all(browser, site, visit, sheet, **given):
-    """Open every page as everybody who may, in the attack phase and after the close, and a sheet of invitations."""
+    """Open every page as everybody who may, in the attack phase and after the close, and a sheet of invitations.
+
+    One browser logs in as one after another: a browser for each of them would cost what many pages cost.
+    """
     with reachable(site) as address:
-        people = visit_attack_phase(browser, address, site, visit, **given)
-        close_phase(people["host"], site, START + 2 * DAY)
-        people["kyoto"].log_in("kyoto")
-        for name, paths in CLOSED.items():
+        person = Person(browser, address, **given)
+        visit_attack_phase(person, site, visit)
+        close_phase(person, site, START + 2 * DAY)
+        for name, paths in reversed(CLOSED.items()):
+            if name != "host":
+                person.log_out()
+            if name == "kyoto":
+                person.log_in(name)
             for path in paths:
-                visit(people[name].open(path))
+                visit(person.open(path))
         links = invite(site.folder, ["host", *TEAMS], site.clock.now, address=address)
         sheet.write_text(invitations_page("A cup", links))
-        visit(people["guest"].open(sheet.as_uri()))
-        for person in people.values():
-            assert not person.errors
-            person.context.close()
+        visit(person.open(sheet.as_uri()))
+        assert not person.errors
+        person.context.close()
 
 
 UPLOADS = (("osaka", ATTACK), ("nowhere", ATTACK), ("osaka", b"released_row,candidate_row\n0,99\n"))

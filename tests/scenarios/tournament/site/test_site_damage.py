@@ -40,6 +40,7 @@ def damaging_before_the_worker(site, monkeypatch, damage):
     monkeypatch.setattr(site.site.workers, "run", run)
 
 
+@pytest.mark.usefixtures("one_baseline")
 @pytest.mark.parametrize("damage", [damage_settings, remove_settings, damage_log])
 @pytest.mark.parametrize("action", ["upload", "preview", "take", "present"])
 def test_damage_that_comes_just_before_the_work_is_no_fault_of_the_team(cup_site, monkeypatch, damage, action):
