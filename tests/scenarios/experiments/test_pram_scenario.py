@@ -313,7 +313,8 @@ def test_the_command_runs_an_experiment(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path, page = tmp_path / "small.toml", tmp_path / "page.html"
     path.write_text(SMALL.replace("[2, 10, 100]", "[2]"))
-    result = CliRunner().invoke(cli, ["run", str(path), "--plays", "1", "--html", str(page), "--format", "json", "--seed", "2"])
+    options = ["--plays", "1", "--html", str(page), "--format", "json", "--seed", "2"]
+    result = CliRunner().invoke(cli, ["run", str(path), *options])
     assert result.exit_code == 0, result.output
     assert len(json.loads(result.stdout)) == 14
     assert "Small &lt;one&gt;" in page.read_text(encoding="utf-8")
