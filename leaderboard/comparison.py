@@ -175,8 +175,9 @@ def compare(
         value = getattr(allowed, name)
         if value is not None and not 0 <= value < np.inf:
             raise ValueError(f"tolerance of {name} must be a finite number of at least 0, got {value}")
-    before, after = grouped(base), grouped(head, paired_settings(base, head, pairs))
-    speed = pace(base, head)
+    before, alike = grouped(base), grouped(head)
+    after = grouped(head, paired_settings(base, head, pairs)) if pairs else alike
+    speed = _pace(before, alike)
     if allowed.time is None:
         allowed = replace(allowed, time=LOOSE if speed is None else FIRM)
     changes = [
@@ -210,7 +211,13 @@ def pace(base: Sequence[Result], head: Sequence[Result]) -> float | None:
     attributed to the machine, or to code that all methods use, and not to one method. Only results that both sides
     computed anew count, since a result that is known from an earlier run was timed in that run.
     """
-    before, after = grouped(base), grouped(head)
+    return _pace(grouped(base), grouped(head))
+
+
+def _pace(
+    before: Mapping[tuple[str, ...], dict[int, Result]], after: Mapping[tuple[str, ...], dict[int, Result]]
+) -> float | None:
+    """The pace of results in groups."""
     shifts: dict[bool, list[float]] = {True: [], False: []}
     for identity in set(before) & set(after):
         pairs = ended_pairs(before[identity], after[identity])

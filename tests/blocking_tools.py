@@ -1,9 +1,12 @@
 """A table of eight mixed columns, and releases of it in three ways."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 
 from attacks.linkage.run_coded_column import run_coded_column
+from attacks.linkage.sampled_learning import learned_models
 from metrics import infer_domain
 
 CATEGORIES = ["sex", "zip", "occupation", "education", "marital"]
@@ -94,6 +97,13 @@ def linked(count, way, seed=1, columns=None):
     cells = released(frame.iloc[truth].reset_index(drop=True), way, rng)
     columns = list(frame.columns) if columns is None else columns
     return frame[columns], cells[columns], truth
+
+
+@cache
+def learned(count, way):
+    """Models of all columns, learned from a release of so many people; tests of several files only read them."""
+    frame, cells, _ = linked(count, way)
+    return learned_models(coded(frame, cells), np.random.default_rng(0)).models
 
 
 def coded(frame, cells):

@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 from unittest.mock import patch
 
+from scenarios.games.classifier_membership import ClassifierMembership
 from scenarios.games.playing import play_alone
 from scenarios.games.table_game import TableGame
 
@@ -10,7 +11,10 @@ from scenarios.games.table_game import TableGame
 @contextmanager
 def unmeasured_utility():
     """Draw secrets without a measure of utility, which has a generator of its own: the rest of a play is the same."""
-    with patch.object(TableGame, "table_utility", lambda *_: None):
+    with (
+        patch.object(TableGame, "table_utility", lambda *_: None),
+        patch.object(ClassifierMembership, "_auc", lambda *_: None),
+    ):
         yield
 
 

@@ -6,10 +6,11 @@ import importlib
 import pytest
 from overview_tools import PACKAGES, ROOT
 
+# Some of the packages lie within others.
+PATHS = {path: None for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))}
 MODULES = [
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-    for package in PACKAGES
-    for path in sorted((ROOT / package).rglob("*.py"))
+    for path in PATHS
     if ">>> " in path.read_text(encoding="utf-8")
 ]
 

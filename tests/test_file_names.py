@@ -52,6 +52,16 @@ def exports(stub):
 
 
 @functools.cache
+def exported_from():
+    """Names that any stub exports, by the file that each comes from."""
+    names = {}
+    for stub in stubs():
+        for path, exported in exports(stub).items():
+            names.setdefault(path, set()).update(exported)
+    return names
+
+
+@functools.cache
 def stubs():
     return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("__init__.pyi"))
 
@@ -66,9 +76,8 @@ def namesake(path):
         for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_")
     ]
-    exported = {name for stub in stubs() for name in exports(stub).get(path, [])}
     # The export counts where there is one.
-    named = [node for node in public if node.name in exported] or public
+    named = [node for node in public if node.name in exported_from().get(path, ())] or public
     return named[0].name if len(named) == 1 and isinstance(named[0], ast.ClassDef) else None
 
 

@@ -29,9 +29,17 @@ MEDIAN, LONGEST = 150, 400
 @cache
 def imports_and_classes(path):
     """Import statements of a module, and the names of its classes; several tests ask for those of all modules."""
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    nodes = list(statements(ast.parse(path.read_text(encoding="utf-8")).body))
     imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     return imports, [node.name for node in nodes if isinstance(node, ast.ClassDef)]
+
+
+def statements(block):
+    """Statements of a block and of all blocks within it; expressions hold none."""
+    for node in block:
+        yield node
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from statements(getattr(node, name, ()))
 
 
 def imported(path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -25,13 +25,18 @@ from scenarios.conformance.trying import release_of
 from scenarios.running.foreign_code import foreign_place
 from scenarios.seeds import generator
 
+First = Callable[[], tuple[Microdata, MicrodataRelease, str]]
+"""Sixty records, a release of them, and the part of the records that it changed."""
+
 
 def defense_checks(method: type[Defense]) -> Iterator[Check]:
     """Checks of a defense on tables, each with its title."""
+    # Four checks look at the same release.
+    first = cache(partial(_first_release, method))
     yield Prerequisite("its guarantee is a Guarantee", partial(_guarantee, method))
-    yield Prerequisite("releases an ordinary table", partial(_ordinary, method))
-    yield Check("does not modify its records", partial(_records_unmodified, method))
-    yield Check("same seed, same release", partial(_same_release, method))
+    yield Prerequisite("releases an ordinary table", partial(_ordinary, first))
+    yield Check("does not modify its records", partial(_records_unmodified, method, first))
+    yield Check("same seed, same release", partial(_same_release, method, first))
     yield Check("earlier releases change no release", partial(_unremembering, method))
     yield Check("each row's origin is the record that it copies", partial(check_origins, method))
     tables: dict[str, Callable[[], Microdata]] = {
@@ -45,7 +50,7 @@ def defense_checks(method: type[Defense]) -> Iterator[Check]:
         yield Check(f"releases {title}, or gives a reason", partial(_releases, method, records))
     yield Check("meets its guarantee on 20 tables", partial(_guarantee_met, method))
     title = "its channel gives the truth a positive likelihood, and round-trips through TOML"
-    yield Check(title, partial(_channel, method))
+    yield Check(title, partial(_channel, first))
     yield Check("handles unseen categories", partial(_unseen, method))
 
 
@@ -56,23 +61,27 @@ def _guarantee(method: type[Defense]) -> None:
     require(isinstance(promised, Guarantee), f"{right}; got {got}")
 
 
-def _ordinary(method: type[Defense]) -> None:
-    release_of(method, people(60, generator(0, "people")), "release")
-
-
-def _records_unmodified(method: type[Defense]) -> None:
+def _first_release(method: type[Defense]) -> tuple[Microdata, MicrodataRelease, str]:
+    """Release sixty records."""
     records = people(60, generator(0, "people"))
     before = records.frame.copy()
-    release_of(method, records, "release")
-    changed = difference(before, records.frame)
+    release = release_of(method, records, "release")
+    return records, release, difference(before, records.frame)
+
+
+def _ordinary(first: First) -> None:
+    first()
+
+
+def _records_unmodified(method: type[Defense], first: First) -> None:
+    *_, changed = first()
     right = f"copy it: released_frame(records) does{defined_at(method.apply)}"
     require(not changed, f"apply changes {changed} of the records; {right}")
 
 
-def _same_release(method: type[Defense]) -> None:
-    records = people(60, generator(0, "people"))
-    first, second = release_of(method, records, "release"), release_of(method, records, "release")
-    changed = released_difference(first, second)
+def _same_release(method: type[Defense], first: First) -> None:
+    records, release, _ = first()
+    changed = released_difference(release, release_of(method, records, "release"))
     right = f"draw from rng, not from np.random, and keep nothing between releases{defined_at(method.apply)}"
     require(not changed, f"two runs with one seed differ in {changed}; {right}")
 
@@ -118,9 +127,8 @@ def _guarantee_met(method: type[Defense]) -> None:
             require(diversity >= promised.l, f"l = {promised.l} is guaranteed and {diversity} measured")
 
 
-def _channel(method: type[Defense]) -> None:
-    records = people(60, generator(0, "people"))
-    release = release_of(method, records, "release")
+def _channel(first: First) -> None:
+    records, release, _ = first()
     if release.channel is None:
         return
     from_record = release.origin >= 0

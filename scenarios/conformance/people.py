@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parametrized import Parametrized
 from defenses.perturbation.additive_noise import AdditiveNoise
 from defenses.recoding.global_recoding import GlobalRecoding
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.domains import CategoricalDomain, Domain, NumericDomain
 
 Method = TypeVar("Method", bound=Parametrized)
 CITIES = ("Kyōto", "Nara|Uji", "Ōsaka", "{Kōbe}", "*")
@@ -71,23 +72,32 @@ def people(count: int, rng: Generator, *, missing: bool = False, constant: bool 
     if missing:
         for column in ("age", "income", "city", "grade"):
             frame[column] = frame[column].where(rng.random(count) > 0.1)
-    decades = list(range(20, 100, 10))
+    domains, hierarchies = _public()
     return Microdata(
         frame,
         identifiers=("name",),
         quasi_identifiers=("age", "income", "city", "grade"),
         sensitive=("illness",),
-        domains={
-            "age": NumericDomain(18, 95, integer=True, cuts=tuple(decades[:-1])),
-            "income": NumericDomain(0, 1e6, cuts=(500, 1000, 2000, 4000, 8000, 16000)),
-            "city": CategoricalDomain(CITIES),
-            "grade": CategoricalDomain(("low", "middle", "high"), ordered=True),
-            "illness": CategoricalDomain(("none", "flu", "cold")),
-        },
-        hierarchies={
-            "age": Hierarchy.from_intervals([decades[:-1], [40, 60, 80], []], 18, 95, integer=True),
-            "income": Hierarchy.from_intervals([[1000, 4000, 16000], []], 0, 1e6),
-            "city": TableHierarchy([[city, "big" if city == "Ōsaka" else "other", "all"] for city in CITIES]),
-            "grade": TableHierarchy([["low", "all"], ["middle", "all"], ["high", "all"]]),
-        },
+        domains=dict(domains),
+        hierarchies=dict(hierarchies),
     )
+
+
+@cache
+def _public() -> tuple[dict[str, Domain], dict[str, Hierarchy]]:
+    """Domains and hierarchies of the columns, which all tables share, as those of a built-in data set do."""
+    decades = list(range(20, 100, 10))
+    domains: dict[str, Domain] = {
+        "age": NumericDomain(18, 95, integer=True, cuts=tuple(decades[:-1])),
+        "income": NumericDomain(0, 1e6, cuts=(500, 1000, 2000, 4000, 8000, 16000)),
+        "city": CategoricalDomain(CITIES),
+        "grade": CategoricalDomain(("low", "middle", "high"), ordered=True),
+        "illness": CategoricalDomain(("none", "flu", "cold")),
+    }
+    hierarchies: dict[str, Hierarchy] = {
+        "age": Hierarchy.from_intervals([decades[:-1], [40, 60, 80], []], 18, 95, integer=True),
+        "income": Hierarchy.from_intervals([[1000, 4000, 16000], []], 0, 1e6),
+        "city": TableHierarchy([[city, "big" if city == "Ōsaka" else "other", "all"] for city in CITIES]),
+        "grade": TableHierarchy([["low", "all"], ["middle", "all"], ["high", "all"]]),
+    }
+    return domains, hierarchies

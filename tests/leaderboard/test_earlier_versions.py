@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import shutil
 
 import pytest
 from run_tools import invoke
@@ -51,10 +52,18 @@ def fill(store):
         stored(store, defense, "mine:Mine", rate=0.6)
 
 
-@pytest.fixture
-def store(tmp_path):
-    with Store(tmp_path / "a.db") as opened:
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A database that is filled once, and copied for each test."""
+    path = tmp_path_factory.mktemp("filled") / "a.db"
+    with Store(path) as opened:
         fill(opened)
+    return path
+
+
+@pytest.fixture
+def store(filled, tmp_path):
+    with Store(shutil.copy(filled, tmp_path)) as opened:
         yield opened
 
 
@@ -176,10 +185,9 @@ def test_pages_name_what_they_leave_out(changed, tmp_path):
         assert "Results of earlier versions, left out" in page.read_text(encoding="utf-8")
 
 
-def test_compare_leaves_out_earlier_versions_and_says_so(changed, tmp_path):
-    with Store(tmp_path / "b.db") as other:
-        fill(other)
-    done = invoke("compare", changed, tmp_path / "b.db", "--all", "--format", "csv")
+def test_compare_leaves_out_earlier_versions_and_says_so(changed, filled, tmp_path):
+    other = shutil.copy(filled, tmp_path / "b.db")
+    done = invoke("compare", changed, other, "--all", "--format", "csv")
     assert f"{changed}: bank: {LEFT}" in done.stderr
     rows = [row for row in csv.DictReader(io.StringIO(done.stdout)) if row["attack"] == "mine:Mine"]
     assert {row["defense"] for row in rows} == {"Alpha"}

@@ -1,6 +1,7 @@
 """The gate of a run: utility and success against bounds, and what a run remembers of itself."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -12,6 +13,20 @@ from metrics import Score
 from scenarios.cli import cli
 
 pytestmark = pytest.mark.waits
+
+SCENARIO = """
+[scenario]
+name = "bank"
+dataset = "bank"
+game = { use = "CandidateFile", originals = 20, candidates = 40 }
+plays = 1
+
+[[defense]]
+use = "Identity"
+
+[[attack]]
+use = "NearestNeighbour"
+"""
 
 
 def gate_reasons(results, **bounds):
@@ -98,8 +113,9 @@ def played_bank(tmp_path_factory):
 
 
 def run_bank(db, *bounds):
-    options = ("-d", "Identity", "-a", "NearestNeighbour", "--plays", 1, "-j", 1, "--db", db)
-    return invoke("run", "bank", *options, *bounds)
+    scenario = db.with_name("bank.toml")
+    scenario.write_text(SCENARIO)
+    return invoke("run", scenario, "-j", 1, "--db", db, *bounds)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +129,7 @@ def run_bank(db, *bounds):
     ],
 )
 def test_a_run_is_gated_and_remembered(tmp_path, played_bank, bounds, code):
-    db = shutil.copy(played_bank, tmp_path)
+    db = Path(shutil.copy(played_bank, tmp_path))
     done = run_bank(db, *bounds)
     assert done.exit_code == code, done.stderr
     assert ("gate: bank" in done.stderr) == (code == 1)

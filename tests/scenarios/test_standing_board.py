@@ -26,7 +26,7 @@ FAR = 4.3
 def published():
     """Published results as objects of JSON. To make a hundred thousand results of them would take ten seconds."""
     text = gzip.decompress((BOARD / RESULTS).read_bytes()).decode()
-    return [json.loads(line) for line in text.splitlines()]
+    return json.loads(f"[{','.join(text.splitlines())}]")
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +55,11 @@ def test_a_seeded_sample_of_the_published_trials_is_played_again(published, reco
         and row["play"] == 0
     ]
     chosen = np.random.default_rng(number).choice(len(trials), size, replace=False)
-    catalogue = Catalogue(plan, tuple(map(str, guarantees(plan))))
     rows = [trials[position] for position in chosen]
+    promised = {repr(entry): str(promise) for entry, promise in zip(plan.defenses, guarantees(plan), strict=True)}
+    # A trial and its key do not depend on the other methods, whose keys would take a second.
+    plan = plan.filtered(*(sorted({row[role] for row in rows}) for role in ("defense", "attack")))
+    catalogue = Catalogue(plan, tuple(promised[repr(entry)] for entry in plan.defenses))
     replays = replay(catalogue, [result_of([0, *(row[name] for name in RESULT_COLUMNS)]) for row in rows])
     assert len(replays) == size
     same_packages = provenance([plan.name])["packages"] == record["packages"]

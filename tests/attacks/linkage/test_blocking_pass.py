@@ -2,19 +2,16 @@
 
 import numpy as np
 import pytest
-from blocking_tools import RELEASES, coded, linked
+from blocking_tools import RELEASES, learned
 
 from attacks.linkage.blocking_pass import BlockingPass, members, search_column
-from attacks.linkage.sampled_learning import learned_models
 
 PEOPLE = 300
 
 
 @pytest.fixture(scope="module", params=RELEASES)
 def search(request):
-    frame, cells, _ = linked(PEOPLE, request.param)
-    learned = learned_models(coded(frame, cells), np.random.default_rng(0))
-    return {model.column.name: search_column(model) for model in learned.models}
+    return {model.column.name: search_column(model) for model in learned(PEOPLE, request.param)}
 
 
 def in_window(column, *, fine):

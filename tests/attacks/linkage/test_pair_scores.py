@@ -2,17 +2,15 @@
 
 import numpy as np
 import pytest
-from blocking_tools import RELEASES, coded, linked
+from blocking_tools import RELEASES, learned
 
 from attacks.linkage import pair_scores
 from attacks.linkage.pair_scores import ComputedScore, NoiseScore, TableScore, column_scores, total_scores
-from attacks.linkage.sampled_learning import learned_models
 
 
 @pytest.fixture(scope="module", params=RELEASES)
 def models(request):
-    frame, cells, _ = linked(300, request.param)
-    return learned_models(coded(frame, cells), np.random.default_rng(0)).models
+    return learned(300, request.param)
 
 
 # Entries of the largest table, and the forms that columns then have.

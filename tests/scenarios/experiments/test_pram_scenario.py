@@ -80,7 +80,7 @@ def limits_are_measured_once(limits):
 
 @pytest.fixture(scope="module")
 def report():
-    return PramHistogram(audits=10).run(4, 1, lambda text: None)
+    return PramHistogram(audits=10).run(2, 1, lambda text: None)
 
 
 def tables(report):
@@ -312,8 +312,9 @@ def test_a_report_in_every_form():
 def test_the_command_runs_an_experiment(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path, page = tmp_path / "small.toml", tmp_path / "page.html"
-    path.write_text(SMALL)
-    result = CliRunner().invoke(cli, ["run", str(path), "--html", str(page), "--format", "json", "--seed", "2"])
+    path.write_text(SMALL.replace("[2, 10, 100]", "[2]"))
+    options = ["--plays", "1", "--html", str(page), "--format", "json", "--seed", "2"]
+    result = CliRunner().invoke(cli, ["run", str(path), *options])
     assert result.exit_code == 0, result.output
     assert len(json.loads(result.stdout)) == 14
     assert "Small &lt;one&gt;" in page.read_text(encoding="utf-8")

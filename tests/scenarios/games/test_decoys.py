@@ -1,5 +1,6 @@
 """Nobody can say from a candidate file alone which candidates are originals, even with all public records at hand."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -83,11 +84,16 @@ def advantages(records, files):
     return {attacker.__name__: np.mean(found) - 0.5 for attacker, found in rates.items()}
 
 
-@cache
-def public(name, people=10_000):
-    """Released columns of some or all people of a built-in data set, without roles that do not matter here."""
+def some_people(name):
+    """Records of ten thousand people of a built-in data set."""
     records = load(name).records
-    records = records.take(generator(0, "people").permutation(len(records))[:people])
+    return records.take(generator(0, "people").permutation(len(records))[:10_000])
+
+
+@cache
+def public(name):
+    """Released columns of these people, without roles that do not matter here."""
+    records = some_people(name)
     return Microdata(
         records.frame[list(records.released_columns)],
         quasi_identifiers=records.quasi_identifiers,
@@ -117,13 +123,13 @@ def test_a_candidate_file_gives_no_original_away(name, decoys):
 
 def test_a_tournament_gives_no_original_away(tmp_path):
     teams = [f"team{number}" for number in range(PLAYS)]
-    played = opened(
-        tmp_path / "cup", teams, dataset=load("bank"), originals=ORIGINALS, candidates=2 * ORIGINALS, decoys="hard"
-    )
-    tournament = played.tournament
+    # As many people as those among whom the attackers catch the former scheme.
+    dataset = replace(load("bank"), records=some_people("bank"))
+    sizes = {"originals": ORIGINALS, "candidates": 2 * ORIGINALS}
+    tournament = opened(tmp_path / "cup", teams, dataset=dataset, decoys="hard", **sizes).tournament
     files = [(tournament.records(tournament.candidate_path(team)).frame, tournament.answers(team)) for team in teams]
     assert not pd.concat([candidates for candidates, _ in files]).duplicated().any()
-    found = advantages(public("bank", None), files)
+    found = advantages(public("bank"), files)
     assert max(map(abs, found.values())) < BOUND, found
 
 
@@ -177,7 +183,7 @@ def test_unequal_groups_are_refused():
 
 
 def test_a_team_checks_its_table_among_hard_decoys(tmp_path):
-    played = opened(tmp_path / "cup", dataset=load("bank"), originals=30, candidates=90, decoys="hard")
+    played = opened(tmp_path / "cup", originals=30, candidates=90, decoys="hard")
     place = played.tournament.team_folder("kyoto")
     report = check(played.file("kyoto", played.frame("kyoto")), place / "kyoto_original.csv")
     assert report.decoys == 60
