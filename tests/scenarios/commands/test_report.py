@@ -296,7 +296,9 @@ def test_intervals_agree_in_all_parts_of_the_report(whole_report):
     finding = re.search(rf"Sensitive value of each person \(attribute inference\) {number_of} {interval}", text)
     criterion = re.search(rf"can a value be deduced from others\? {number_of} {interval}", text)
     assert finding.groups() == criterion.groups()
-    attacks = re.findall(rf"\(illness\)[^\[]*? {number_of} {interval}", text.partition("All attacks")[2].partition("Notes")[0])
+    attacks = re.findall(
+        rf"\(illness\)[^\[]*? {number_of} {interval}", text.partition("All attacks")[2].partition("Notes")[0]
+    )
     assert max(high for _, high in attacks) == finding[2]
 
 
