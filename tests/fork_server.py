@@ -202,6 +202,8 @@ def main():
         methods.exported(kind)
     # Runs of most tests read the sources of these; to parse them takes a second.
     sys.modules["scenarios.running.fingerprint"].closure(USED)
+    # Most runs play on this table, which every process would read again.
+    sys.modules["scenarios.datasets"].load("bank")
     gc.collect()
     gc.freeze()
     request = serve(control, listeners)

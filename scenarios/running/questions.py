@@ -29,11 +29,15 @@ def _question(given: Any) -> Question:
     described = {"use": given} if isinstance(given, str) else given
     if not isinstance(described, Mapping) or "use" not in described:
         raise ValueError(f"question: must be a name or a table with use, got {given!r}")
-    if described["use"] in exported("scenarios"):
-        raise ValueError(
-            f"question: {described['use']} is a game that draws its own people; give it a scenario of its own"
-        )
-    question: Question = build(described, "questions")
+    try:
+        question: Question = build(described, "questions")
+    except ValueError:
+        # To look at all games imports all of them, which takes a second.
+        if str(described["use"]) in exported("scenarios"):
+            raise ValueError(
+                f"question: {described['use']} is a game that draws its own people; give it a scenario of its own"
+            ) from None
+        raise
     return question
 
 

@@ -7,6 +7,7 @@ from multiprocessing.spawn import get_preparation_data
 
 import pandas as pd
 import pytest
+from bank_tools import few_customers
 from comparison_tools import played
 from run_tools import environment, invoke
 
@@ -20,7 +21,8 @@ from scenarios.boards.play_board import _main_is_not_imported, _method
 ONE = {"attacks": ["NearestNeighbour"], "plays": 1, "jobs": 1}
 
 
-def test_python_and_the_command_line_play_the_same(tmp_path):
+def test_python_and_the_command_line_play_the_same(tmp_path, monkeypatch):
+    few_customers(monkeypatch)
     command = ("-d", "Identity", "-a", "NearestNeighbour", "--plays", 1, "-j", 1, "--format", "json")
     text = invoke("run", "bank", *command, "--db", tmp_path / "a.db").stdout
     board = run("bank", defenses=["Identity"], db=tmp_path / "b.db", **ONE)
@@ -34,7 +36,8 @@ def test_python_and_the_command_line_play_the_same(tmp_path):
     assert read_board(tmp_path / "b.db", "bank").to_frame().equals(board.to_frame())
 
 
-def test_objects_are_played_with_their_parameters():
+def test_objects_are_played_with_their_parameters(monkeypatch):
+    few_customers(monkeypatch)
     board = run(defenses=[Mondrian(k=7)], attacks=[NearestNeighbour()], plays=1, jobs=1)
     assert set(board.to_frame()["label"]) == {"Mondrian k=7"}
     assert board.failures == []

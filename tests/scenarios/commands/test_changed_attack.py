@@ -22,7 +22,7 @@ SCENARIO = """
 name = "small"
 dataset = "bank"
 columns = ["age", "job", "marital", "education", "balance", "housing", "y"]
-game = { use = "CandidateFile", originals = 20, candidates = 40 }
+game = { use = "CandidateFile", originals = 20, candidates = 40, held_out = 0, auxiliary = 30 }
 seed = 5
 
 [[defense]]

@@ -7,6 +7,7 @@ import sys
 from itertools import pairwise
 
 import pytest
+from bank_tools import few_customers
 from run_tools import ROOT, invoke
 
 from scenarios.cli import cli
@@ -104,6 +105,7 @@ def test_the_readme_does_what_it_shows(tmp_path, monkeypatch):
     blocks = re.findall(r"```python\n(.*?)```", text, re.S)
     (tmp_path / "readme_defense.py").write_text(blocks[0])
     monkeypatch.chdir(tmp_path)
+    few_customers(monkeypatch)
     assert invoke("check", "readme_defense:RoundedAge").exit_code == 0
     # The board in Python reads what a run has stored; the other block plays once.
     assert invoke("run", "bank", "-d", "Identity", "-a", "NearestNeighbour", "--plays", "1", "-j", "1").exit_code == 0

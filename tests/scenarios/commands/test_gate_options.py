@@ -5,6 +5,7 @@ import shlex
 from xml.etree import ElementTree
 
 import pytest
+from bank_tools import few_customers
 from run_tools import ROOT, invoke
 
 from leaderboard.goals import goal_named
@@ -23,6 +24,7 @@ FEW_PLAYS = {GOOD: ("--plays", "6"), BAD: ("--plays", "3")}
 @pytest.fixture
 def module(tmp_path, monkeypatch):
     """Writes the module of the example, whose defense is that of another name."""
+    few_customers(monkeypatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
 

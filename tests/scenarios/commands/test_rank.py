@@ -5,7 +5,7 @@ import signal
 
 import numpy as np
 import pytest
-from finished_tools import released_by, setting_of, write_people
+from finished_tools import few_attacks, released_by, setting_of, write_people
 from run_tools import invoke, read_until, start
 
 from defenses import Mondrian
@@ -23,6 +23,12 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def quick(monkeypatch):
+    """Evaluations of few attacks, for tests of what is done with them."""
+    few_attacks(monkeypatch)
+
+
 def rank(*arguments, code=0, jobs=1):
     result = invoke("rank", "people.csv", *arguments, "--roles", "roles.toml", "--quiet", "-j", jobs)
     assert result.exit_code == code, result.output
@@ -34,6 +40,7 @@ def board(result):
     return {row[1]: dict(zip(table["columns"], row, strict=True)) for row in table["rows"]}
 
 
+@pytest.mark.usefixtures("quick")
 def test_files_stand_beside_built_in_defenses(folder):
     result = rank(
         "mondrian.csv", "shuffled.csv", "part.parquet", "--control", "others.csv", "--baseline", "--format", "json"
@@ -47,6 +54,7 @@ def test_files_stand_beside_built_in_defenses(folder):
     assert scores == sorted(scores, reverse=True)
 
 
+@pytest.mark.usefixtures("quick")
 def test_every_format_is_written(folder):
     # The evaluation is stored: only the first one takes time.
     for form in ("table", "markdown", "csv", "json", "latex"):
@@ -64,6 +72,7 @@ def test_one_seed_gives_one_result_on_any_number_of_workers(folder):
     assert board(again)["mondrian.csv"] == board(alone)["mondrian.csv"]
 
 
+@pytest.mark.usefixtures("quick")
 def test_stored_evaluations_are_used_under_any_name(folder, monkeypatch):
     first = rank("mondrian.csv", "--format", "json")
     (folder / "mondrian.csv").rename("renamed.csv")
@@ -72,6 +81,7 @@ def test_stored_evaluations_are_used_under_any_name(folder, monkeypatch):
     assert again.stdout == first.stdout.replace("mondrian.csv", "renamed.csv")
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_failing_file_is_a_line_and_the_others_stay(folder):
     (folder / "bad.csv").write_text("weight\n3\n")
     result = rank("bad.csv", "mondrian.csv", "missing.csv", code=3)
@@ -111,6 +121,7 @@ def test_records_never_appear(folder):
     assert not any(name in output for name in names)
 
 
+@pytest.mark.usefixtures("quick")
 def test_an_interrupted_ranking_goes_on(folder):
     rng = np.random.default_rng(0)
     frame = released_by(setting_of(folder), Mondrian(k=4))

@@ -2,9 +2,11 @@
 
 import json
 import re
+from contextlib import chdir
 
 import pandas as pd
 import pytest
+from finished_tools import few_attacks
 from own_table_tools import ROLES, people
 from run_tools import invoke
 
@@ -15,13 +17,35 @@ def named(rows, seed):
     return people(rows, seed).assign(name=[f"p{number}" for number in range(rows)])
 
 
+def written(folder):
+    named(240, 1).to_csv(folder / "people.csv", index=False)
+    named(240, 2).to_csv(folder / "others.csv", index=False)
+    (folder / "roles.toml").write_text('identifiers = ["name"]' + ROLES)
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    named(240, 1).to_csv("people.csv", index=False)
-    named(240, 2).to_csv("others.csv", index=False)
-    (tmp_path / "roles.toml").write_text('identifiers = ["name"]' + ROLES)
+    written(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Reports on few attacks, for tests of what stands beside them."""
+    few_attacks(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def whole_report(tmp_path_factory):
+    """A folder with a release, and a report on it with every attack and profile; its exit code."""
+    folder = tmp_path_factory.mktemp("report")
+    written(folder)
+    with chdir(folder):
+        released("Mondrian", "-p", "k=8")
+        profiles = [part for name in ("wp29", "japan", "health") for part in ("--profile", name)]
+        done = report("--control", "others.csv", *profiles, "--defense", "Mondrian", "-p", "k=8", "--seed", "1")
+    return folder, done.exit_code
 
 
 def released(defense, *options):
@@ -66,12 +90,9 @@ def test_a_release_of_constants_is_not_above(folder):
     assert done.exit_code in (0, 1)
 
 
-def test_the_page_holds_profiles_promise_costs_and_commands(folder):
-    released("Mondrian", "-p", "k=8")
-    options = [part for name in ("wp29", "japan", "health") for part in ("--profile", name)]
-    assert (
-        report("--control", "others.csv", *options, "--defense", "Mondrian", "-p", "k=8", "--seed", "1").exit_code == 1
-    )
+def test_the_page_holds_profiles_promise_costs_and_commands(whole_report):
+    folder, exit_code = whole_report
+    assert exit_code == 1
     text = page(folder)
     for words in (
         "Three criteria",
@@ -96,6 +117,7 @@ def test_a_promise_that_the_release_does_not_keep_is_refused(folder):
     assert not (folder / "report.html").exists()
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_promise_that_no_table_can_show_is_called_declared(folder):
     released("PrivateMarginals", "-p", "epsilon=5")
     done = report("--defense", "PrivateMarginals", "-p", "epsilon=0.1", "--targets", "60")
@@ -107,6 +129,7 @@ def test_a_promise_that_no_table_can_show_is_called_declared(folder):
     assert "not checked" not in done.output + page(folder)
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_release_of_other_people_is_refused_or_warned_of(folder):
     released("Mondrian", "-p", "k=8")
     pd.read_csv("released.csv", dtype=str).iloc[:100].to_csv("released.csv", index=False)
@@ -122,6 +145,7 @@ def test_a_release_of_other_people_is_refused_or_warned_of(folder):
     )
 
 
+@pytest.mark.usefixtures("quick")
 def test_names_under_another_column_name_are_found(folder):
     released("Constant")
     release = pd.read_csv("released.csv", dtype=str)
@@ -133,6 +157,7 @@ def test_names_under_another_column_name_are_found(folder):
     assert "in the clear: Identifier in column" in page(folder)
 
 
+@pytest.mark.usefixtures("quick")
 def test_what_must_be_known_comes_first(folder):
     released("Mondrian", "-p", "k=8")
     pd.read_csv("released.csv", dtype=str).drop(columns="job").to_csv("released.csv", index=False)
@@ -146,6 +171,7 @@ def test_what_must_be_known_comes_first(folder):
     assert "--threshold 0.09 --profile wp29 -o report.html" in page(folder)
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_column_that_no_release_holds_has_no_domain_to_be_warned_of(folder):
     for name in ("people.csv", "others.csv"):
         pd.read_csv(folder / name).assign(note=f"says {name}").to_csv(folder / name, index=False)
@@ -155,6 +181,7 @@ def test_a_column_that_no_release_holds_has_no_domain_to_be_warned_of(folder):
     assert not [line for line in output.splitlines() if line.startswith("warning") and "note" in line]
 
 
+@pytest.mark.usefixtures("quick")
 def test_without_control_what_is_missing_is_said(folder):
     released("Mondrian", "-p", "k=8")
     done = report("--profile", "wp29")
@@ -166,6 +193,7 @@ def test_without_control_what_is_missing_is_said(folder):
     assert "without control people (--control), membership and linkability are not measured" in text
 
 
+@pytest.mark.usefixtures("quick")
 def test_what_synthetic_numbers_lost_or_gained_is_said_before_the_verdict(folder):
     table = pd.read_csv("people.csv")
     table.loc[::10, "job"] = None
@@ -180,12 +208,14 @@ def test_what_synthetic_numbers_lost_or_gained_is_said_before_the_verdict(folder
     assert "lie beyond all original ones" in page(folder)
 
 
+@pytest.mark.usefixtures("quick")
 def test_synthetic_rows_are_not_judged_by_their_classes(folder):
     released("PrivateMarginals", "-p", "epsilon=5")
     report("--control", "others.csv")
     assert "says little" in page(folder)
 
 
+@pytest.mark.usefixtures("quick")
 def test_the_number_of_releases_widens_intervals_and_is_repeated(folder):
     released("Mondrian", "-p", "k=8")
     report("--control", "others.csv", "--targets", "60", "--releases", "20")
@@ -194,9 +224,9 @@ def test_the_number_of_releases_widens_intervals_and_is_repeated(folder):
     assert "Release 20 of those that are judged on these people" in text
 
 
-def test_the_utility_is_that_of_the_command_that_the_report_names(folder):
-    released("Mondrian", "-p", "k=8")
-    report("--control", "others.csv", "--seed", "1")
+def test_the_utility_is_that_of_the_command_that_the_report_names(whole_report, monkeypatch):
+    folder, _ = whole_report
+    monkeypatch.chdir(folder)
     text = page(folder)
     [command] = re.findall(r"tokumei (utility people\.csv .*? --seed 1)", text)
     assert "--held-out others.csv" in command
@@ -204,14 +234,16 @@ def test_the_utility_is_that_of_the_command_that_the_report_names(folder):
     assert f" utility {number(measured['utility'], 3)} mean of the parts" in text
 
 
-def test_the_record_of_each_row_lets_links_be_measured(folder):
+def test_the_record_of_each_row_lets_links_be_measured(folder, monkeypatch):
     released("Mondrian", "-p", "k=8", "--truth", "truth.csv")
-    assert "linkage of rows (needs --truth; the smallest class" in report("--control", "others.csv").output
-    done = report("--control", "others.csv", "--truth", "truth.csv", "--seed", "1", "--force")
+    done = report("--control", "others.csv", "--truth", "truth.csv", "--seed", "1")
     assert " Not measured: singling out (too few trials to judge). That is 1 of the 3 risks of WP29: " in done.output
     text = page(folder)
     assert "the record of 240 of 240 rows was told by --truth" in text
     assert "--control others.csv --truth truth.csv --seed 1" in text
+    few_attacks(monkeypatch)
+    done = report("--control", "others.csv", "--force")
+    assert "linkage of rows (needs --truth; the smallest class" in done.output
     truth = pd.read_csv("truth.csv")
     truth.iloc[:-1].to_csv("short.csv", index=False)
     done = report("--truth", "short.csv", "--force")
@@ -228,6 +260,7 @@ def test_a_truth_file_that_does_not_belong_to_the_rows_is_refused(folder):
     assert "truth.csv: does not tell the records of the released rows" in done.output
 
 
+@pytest.mark.usefixtures("quick")
 def test_linkage_by_a_truth_file_that_is_false_in_part_is_not_measured(folder):
     released("Mondrian", "-p", "k=8", "--truth", "truth.csv")
     truth = pd.read_csv("truth.csv")
@@ -240,6 +273,7 @@ def test_linkage_by_a_truth_file_that_is_false_in_part_is_not_measured(folder):
     assert "Either the file is wrong, or the release keeps little of these rows" in page(folder)
 
 
+@pytest.mark.usefixtures("quick")
 def test_files_give_the_seed_and_a_chosen_one_is_said_to_be_chosen(folder):
     released("Mondrian", "-p", "k=8")
     assert "--seed" not in report("--targets", "60").output
@@ -255,21 +289,21 @@ def test_files_give_the_seed_and_a_chosen_one_is_said_to_be_chosen(folder):
     assert "--roles roles.toml --seed 7 --targets" in page(folder)
 
 
-def test_intervals_agree_in_all_parts_of_the_report(folder):
-    released("Mondrian", "-p", "k=8")
-    assert report("--control", "others.csv", "--profile", "wp29", "--seed", "1").exit_code == 1
+def test_intervals_agree_in_all_parts_of_the_report(whole_report):
+    folder, _ = whole_report
     text = page(folder)
     number_of, interval = r"-?(?:\d*\.\d\d)", r"\[(-?\d*\.\d\d), (-?\d*\.\d\d)\]"
     finding = re.search(rf"Sensitive value of each person \(attribute inference\) {number_of} {interval}", text)
     criterion = re.search(rf"can a value be deduced from others\? {number_of} {interval}", text)
     assert finding.groups() == criterion.groups()
-    attacks = re.findall(rf"\(illness\)[^\[]*? {number_of} {interval}", text.partition("All attacks")[2])
+    attacks = re.findall(
+        rf"\(illness\)[^\[]*? {number_of} {interval}", text.partition("All attacks")[2].partition("Notes")[0]
+    )
     assert max(high for _, high in attacks) == finding[2]
 
 
-def test_attacks_by_the_same_classes_are_one_row(folder):
-    released("Mondrian", "-p", "k=8")
-    report("--control", "others.csv", "--seed", "1")
+def test_attacks_by_the_same_classes_are_one_row(whole_report):
+    folder, _ = whole_report
     attacks = page(folder).partition("All attacks")[2].partition("Notes")[0].replace(" ", "")
     for name in ("MajorityInClass", "Homogeneity", "DeFinetti"):
         assert attacks.count(name) == 1
@@ -315,6 +349,7 @@ def test_nothing_is_overwritten(folder):
     assert (folder / "report.html").read_text() == "mine"
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_pdf_is_written_or_its_extra_is_named(folder):
     released("Mondrian", "-p", "k=8")
     done = report(output="report.pdf")

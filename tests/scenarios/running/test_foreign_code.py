@@ -1,6 +1,7 @@
 """Errors of a user's own code name its file and line."""
 
 import pytest
+from bank_tools import few_customers
 from run_tools import invoke
 
 from scenarios.running.failure import reason_of
@@ -60,6 +61,7 @@ def test_our_own_errors_name_no_line(module):
 
 
 def test_a_run_shows_the_traceback_on_request(module, monkeypatch):
+    few_customers(monkeypatch)
     options = ("-d", module, "-a", "NearestNeighbour", "--plays", "1", "-j", "1")
     short = invoke("run", "bank", *options)
     assert short.exit_code == 3

@@ -7,6 +7,7 @@ import signal
 import time
 
 import pytest
+from bank_tools import few_customers
 from click.testing import CliRunner
 from run_tools import read_until, start, tokumei_here
 
@@ -94,7 +95,8 @@ def whole(tmp_path_factory):
     return tokumei_here("run", "small.toml", "-j", 1, "--format", "csv", cwd=folder, check=0).stdout
 
 
-def test_one_worker_two_workers_one_board(folder):
+def test_one_worker_two_workers_one_board(folder, monkeypatch):
+    few_customers(monkeypatch)
     (folder / "small.toml").write_text(BOTH_DECOYS)
     one, two = (
         tokumei_here("run", "small.toml", "-j", jobs, "--db", f"{jobs}.db", "--format", "csv", cwd=folder, check=0)
