@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -97,6 +98,7 @@ CHANGES = {
 """Changes of the first record, as texts of the file."""
 
 
+@cache
 def texts():
     """Forty people as texts of a CSV file; the first is an ordinary one."""
     frame = people(RECORDS, generator(0, "neighbours")).frame.astype(str)
@@ -227,6 +229,7 @@ def _answers(release, records):
     return (*shape, session.refused, round(session.remaining, 9)), set()
 
 
+@cache
 def queries():
     """Queries of every class on every column, with and without conditions."""
     conditions = [

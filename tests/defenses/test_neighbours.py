@@ -75,6 +75,7 @@ READ = ("number beyond all others", "number with a leading zero", "category in a
 """Changes that give one ordinary value in the place of another once the file is read."""
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize("left_out", [READ, pytest.param((), marks=pytest.mark.long)])
 def test_no_form_tells_neighbours_with_declared_domains(declared, left_out):
     tables = {title: table for title, table in declared.items() if title not in left_out}
@@ -88,6 +89,7 @@ OF_AGES = (
 """Changes of ages, the only column that has another domain; the long test has all changes."""
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize(
     "changes", [{title: CHANGES[title] for title in OF_AGES}, pytest.param(CHANGES, marks=pytest.mark.long)]
 )
@@ -152,6 +154,7 @@ ALIKE = ("NumPy's True among 1s", "small integer among large ones", "72.0 among 
 """Values that differ from another one in NumPy's type alone; left to the long tests."""
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize(
     "titles", [[title for title in TYPES if title not in ALIKE], pytest.param([*TYPES], marks=pytest.mark.long)]
 )
@@ -183,6 +186,7 @@ def test_no_support_tells_neighbours_by_the_type_of_a_value(declared, typed_form
         assert form(defense, second, seeds) == ours
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 def test_without_declared_domains_nothing_is_promised_or_answered(tmp_path):
     tables = {title: table for title, table in neighbours(tmp_path, BARE).items() if table is not None}
     declared_table = loaded(tmp_path, texts(), DECLARED)
