@@ -32,11 +32,15 @@ def differing(defense, first, second, seeds, *, supports=True):
 
 
 def neighbours(folder, roles, changes=CHANGES):
-    """The table before any change, and after each change; None where the file is refused."""
+    """The table before any change, and after each change; None where the file is refused.
+
+    Changes of categories include that of a column without any category to one with a single one.
+    """
     result = {title: read(folder, changed(texts(), change), roles) for title, change in changes.items()}
-    empty = texts().assign(city="")
-    result["no category"] = read(folder, empty, roles)
-    result["one category"] = read(folder, changed(empty, {"city": "Nara"}), roles)
+    if "missing category" in changes:
+        empty = texts().assign(city="")
+        result["no category"] = read(folder, empty, roles)
+        result["one category"] = read(folder, changed(empty, {"city": "Nara"}), roles)
     return result
 
 
@@ -320,4 +324,5 @@ def test_an_audit_of_neighbours_from_files_holds_and_catches_a_copied_row(declar
     # A correct defense fails with probability at most 0.001; the seed is fixed.
     first, second = declared["the same record"], declared["everything"]
     assert audited(RetentionReplacement(epsilon=1.0, columns=["age", "city"]), first, second, runs).holds
-    assert not audited(FirstRowAsItIs(), first, second, runs).holds
+    # The copied row tells the tables apart in every run, so that a third of the runs has the same power, which is 1.
+    assert not audited(FirstRowAsItIs(), first, second, runs // 3).holds
