@@ -1,6 +1,6 @@
 """Queries that read a table once, for tests that ask the same questions of one table thousands of times."""
 
-from defenses.base.queries import EdgeCount, counts, one_column, two_columns
+from defenses.base.queries import Condition, EdgeCount, counts, one_column, two_columns
 from defenses.base.queries.query import Query
 
 
@@ -12,6 +12,7 @@ def read_tables_once(monkeypatch):
     graph_query = next(one for one in EdgeCount.__mro__ if "graph" in vars(one))
     for owner, name in (
         (Query, "selected"),
+        (Condition, "holds"),
         (graph_query, "graph"),
         (counts, "codes"),
         (one_column, "numbers"),
