@@ -16,7 +16,6 @@ from defenses.pram import (
 from defenses.pram.reference import pair_rows, program_flips
 from scenarios import load
 
-
 CHOICES = np.array([*combinations(range(6), 4)])
 """Four of the six rows that may meet in a corner."""
 
