@@ -32,11 +32,15 @@ def differing(defense, first, second, seeds, *, supports=True):
 
 
 def neighbours(folder, roles, changes=CHANGES):
-    """The table before any change, and after each change; None where the file is refused."""
+    """The table before any change, and after each change; None where the file is refused.
+
+    Changes of categories include that of a column without any category to one with a single one.
+    """
     result = {title: read(folder, changed(texts(), change), roles) for title, change in changes.items()}
-    empty = texts().assign(city="")
-    result["no category"] = read(folder, empty, roles)
-    result["one category"] = read(folder, changed(empty, {"city": "Nara"}), roles)
+    if "missing category" in changes:
+        empty = texts().assign(city="")
+        result["no category"] = read(folder, empty, roles)
+        result["one category"] = read(folder, changed(empty, {"city": "Nara"}), roles)
     return result
 
 
@@ -75,6 +79,7 @@ READ = ("number beyond all others", "number with a leading zero", "category in a
 """Changes that give one ordinary value in the place of another once the file is read."""
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize("left_out", [READ, pytest.param((), marks=pytest.mark.long)])
 def test_no_form_tells_neighbours_with_declared_domains(declared, left_out):
     tables = {title: table for title, table in declared.items() if title not in left_out}
@@ -88,6 +93,7 @@ OF_AGES = (
 """Changes of ages, the only column that has another domain; the long test has all changes."""
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize(
     "changes", [{title: CHANGES[title] for title in OF_AGES}, pytest.param(CHANGES, marks=pytest.mark.long)]
 )
@@ -152,6 +158,7 @@ ALIKE = ("NumPy's True among 1s", "small integer among large ones", "72.0 among 
 """Values that differ from another one in NumPy's type alone; left to the long tests."""
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize(
     "titles", [[title for title in TYPES if title not in ALIKE], pytest.param([*TYPES], marks=pytest.mark.long)]
 )
@@ -183,6 +190,7 @@ def test_no_support_tells_neighbours_by_the_type_of_a_value(declared, typed_form
         assert form(defense, second, seeds) == ours
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 def test_without_declared_domains_nothing_is_promised_or_answered(tmp_path):
     tables = {title: table for title, table in neighbours(tmp_path, BARE).items() if table is not None}
     declared_table = loaded(tmp_path, texts(), DECLARED)
@@ -316,4 +324,5 @@ def test_an_audit_of_neighbours_from_files_holds_and_catches_a_copied_row(declar
     # A correct defense fails with probability at most 0.001; the seed is fixed.
     first, second = declared["the same record"], declared["everything"]
     assert audited(RetentionReplacement(epsilon=1.0, columns=["age", "city"]), first, second, runs).holds
-    assert not audited(FirstRowAsItIs(), first, second, runs).holds
+    # The copied row tells the tables apart in every run, so that a third of the runs has the same power, which is 1.
+    assert not audited(FirstRowAsItIs(), first, second, runs // 3).holds

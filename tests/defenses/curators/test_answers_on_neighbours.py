@@ -135,6 +135,7 @@ NEIGHBOURS = [
     {"job": "rare", "age": 90, "active": False},
     {"job": 1, "age": "72", "active": 1},
 ]
+FIRST = table()
 TABLES = [(cells, table(**cells)) for cells in NEIGHBOURS]
 
 
@@ -167,13 +168,12 @@ CURATORS = [
 ]
 
 
-@pytest.mark.usefixtures("tables_are_read_once")
+@pytest.mark.usefixtures("tables_of_the_module_are_read_once")
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: type(query).__name__)
 def test_neighbours_are_answered_or_refused_alike(query):
-    first = table()
     columns = {*query.subjects, *(condition.column for condition in query.where)}
     for curator in CURATORS:
-        expected = outcome(curator, first, query)
+        expected = outcome(curator, FIRST, query)
         for cells, records in TABLES:
             if columns & set(cells):
                 assert outcome(curator, records, query) == expected, (curator, cells)

@@ -62,10 +62,12 @@ def records(n=N):
     )
 
 
-def opened(curator, seed=0, table=None):
-    return curator.apply(records() if table is None else table, np.random.default_rng(seed)).open(
-        np.random.default_rng(seed + 1)
-    )
+TABLE = records()
+"""The table of all sessions that ask for no other one; nothing changes it."""
+
+
+def opened(curator, seed=0, table=TABLE):
+    return curator.apply(table, np.random.default_rng(seed)).open(np.random.default_rng(seed + 1))
 
 
 UJI = Condition("city", values=("Uji",))
@@ -136,6 +138,7 @@ def test_noise_is_scaled_to_the_sensitivity(query, scale, neighbours):
         assert stats.kstest(errors / (scale / 0.5), "laplace").pvalue > 1e-4
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 def test_correlation_by_thirds():
     # Bounds of the noise of each third at 99.99 % hold for all parts together.
     session = opened(Curator(epsilon=30.0, queries=1))
@@ -254,6 +257,7 @@ def test_threads_share_a_session():
     assert session.refused == 40
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 def test_averaging_breaks_who_does_not_count():
     truth = Count(where=(UJI,)).exact(records())
     unaccounted = opened(UnaccountedCurator(epsilon=0.1))

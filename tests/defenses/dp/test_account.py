@@ -16,6 +16,8 @@ from defenses.dp import (
     zcdp_rho,
 )
 
+pytestmark = pytest.mark.usefixtures("single_answers_are_computed_once")
+
 ACCOUNTS = [Accountant, AdvancedAccountant, ConcentratedAccountant, RenyiAccountant, LossDistributionAccountant]
 
 

@@ -20,6 +20,8 @@ from defenses.dp import (
     RenyiAccountant,
 )
 
+pytestmark = pytest.mark.usefixtures("single_answers_are_computed_once")
+
 ACCOUNTS = [Accountant, AdvancedAccountant, ConcentratedAccountant, RenyiAccountant, LossDistributionAccountant]
 SPENDER = """
 import sys

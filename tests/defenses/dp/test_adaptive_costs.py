@@ -16,6 +16,8 @@ from defenses.dp import (
     RenyiAccountant,
 )
 
+pytestmark = pytest.mark.usefixtures("single_answers_are_computed_once")
+
 REST = 0.4831
 """Epsilon that a slack of 0.1 leaves after nine answers at 1/3 from a budget of (3, 0.1)."""
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -45,12 +46,19 @@ def test_projection_bounds_degrees_and_sensitivity(bound):
     assert bound <= by_node <= edge_count_sensitivity(7, "node", bound)
 
 
+@cache
+def projected_graphs(n, bound):
+    """The projection of each graph on n nodes."""
+    pairs = np.array(list(itertools.combinations(range(n), 2)))
+    return [project(pairs[mask >> np.arange(len(pairs)) & 1 == 1], n, bound) for mask in range(2 ** len(pairs))]
+
+
 @pytest.mark.parametrize(("n", "bound"), [(n, bound) for n in (2, 3, 4, 5) for bound in range(1, n)])
 def test_node_sensitivity_is_exact_on_all_small_graphs(n, bound):
     """All graphs on n nodes and all their node neighbours: graphs that share the edges without one node."""
     pairs = np.array(list(itertools.combinations(range(n), 2)))
     masks = np.arange(2 ** len(pairs))
-    counts = np.array([len(project(pairs[mask >> np.arange(len(pairs)) & 1 == 1], n, bound)) for mask in masks])
+    counts = np.array([len(graph) for graph in projected_graphs(n, bound)])
     worst = 0
     for node in range(n):
         others = sum(1 << place for place, pair in enumerate(pairs) if node not in pair)
@@ -69,8 +77,7 @@ def test_degree_counts_of_node_neighbours_on_all_small_graphs(n, bound):
     """The distance to the graph without the node's edges, whose double bounds that of two node neighbours."""
     pairs = np.array(list(itertools.combinations(range(n), 2)))
     masks = np.arange(2 ** len(pairs))
-    graphs_of = [pairs[mask >> np.arange(len(pairs)) & 1 == 1] for mask in masks]
-    counts = np.array([np.bincount(degrees(project(graph, n, bound), n), minlength=n) for graph in graphs_of])
+    counts = np.array([np.bincount(degrees(graph, n), minlength=n) for graph in projected_graphs(n, bound)])
     nearest = between = 0
     for node in range(n):
         others = sum(1 << place for place, pair in enumerate(pairs) if node not in pair)

@@ -15,6 +15,8 @@ from defenses.dp import (
     RenyiAccountant,
 )
 
+pytestmark = pytest.mark.usefixtures("single_answers_are_computed_once")
+
 
 def randomized_response_delta(epsilon, times, at):
     """Exact delta of several answers by randomized response: their losses sum to (2 k - n) epsilon."""

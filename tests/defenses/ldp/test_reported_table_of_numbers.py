@@ -230,7 +230,8 @@ def test_an_audit_holds_and_catches_half_the_noise(numbers, monkeypatch):
             NumberLaw(6 * self.protocol.epsilon, self.protocol.share).draw(self.part.scaled(values), rng)
         ),
     )
-    assert not audit(subject(defense), runs=15_000, rng=np.random.default_rng(1)).holds
+    # Even 3,000 runs bound this epsilon from below by more than 4.
+    assert not audit(subject(defense), runs=5_000, rng=np.random.default_rng(1)).holds
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,9 @@ from defenses.pram import (
 from defenses.pram.reference import pair_rows, program_flips
 from scenarios import load
 
+CHOICES = np.array([*combinations(range(6), 4)])
+"""Four of the six rows that may meet in a corner."""
+
 
 def private_scalars(d, e):
     """Corners of the set of (q_(1), q_(2), q_(d-1), q_(d)) of private q, from its rows alone."""
@@ -25,13 +28,9 @@ def private_scalars(d, e):
     )
     bounds = np.array([-(d - 1) / large, 1, 0, 0, 0, 0])
     tolerance = 1e-13 * np.array([(d - 1) / large, 1, 1 / e, (d - 1) / large, 1, 1])
-    found = []
-    for choice in map(list, combinations(range(6), 4)):
-        if np.linalg.matrix_rank(rows[choice], tol=1e-14) == 4:
-            corner = np.linalg.solve(rows[choice], bounds[choice])
-            if (rows @ corner <= bounds + tolerance).all():
-                found.append(corner)
-    return np.array(found)
+    independent = CHOICES[np.linalg.matrix_rank(rows[CHOICES], tol=1e-14) == 4]
+    corners = np.linalg.solve(rows[independent], bounds[independent, None])[..., 0]
+    return corners[(corners @ rows.T <= bounds + tolerance).all(axis=1)]
 
 
 def certified_gap(counts, retention, e):

@@ -49,7 +49,8 @@ def test_replacing_a_record_moves_no_score_by_more_than_the_sensitivity():
         other = [code.copy() for code in codes]
         for code, size in zip(other, sizes, strict=True):
             code[0] = rng.integers(-1, size)
+        neighbours = [CountedColumns(part, sizes) for part in (codes, other)]
         for parents in ((), (1,), (1, 2)):
-            scores = [dependence(CountedColumns(part, sizes), 0, parents) for part in (codes, other)]
+            scores = [dependence(table, 0, parents) for table in neighbours]
             largest = max(largest, abs(scores[0] - scores[1]))
     assert 1.2 < largest <= SCORE_SENSITIVITY

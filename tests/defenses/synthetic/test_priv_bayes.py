@@ -200,13 +200,14 @@ def audited(defense, pair, runs):
     return audit(replace(examined, neighbours=(pairs[pair],)), runs=runs, rng=np.random.default_rng(0))
 
 
-# With one parent, the closer of two columns is chosen; with two, there is nothing to choose.
+# With one parent, the closer of two columns is chosen; with two, there is nothing to choose. Both quick faults show in
+# every run: half of the runs then bound epsilon from below by 1.3 and 1.1.
 @pytest.mark.parametrize(
     ("broken", "pair", "runs", "epsilon"),
     [
         pytest.param(HalfNoise, "counts", 8000, 1.0, marks=pytest.mark.long),
-        (DomainFromData, "values", 100, 1.0),
-        (PlainSelection, "ties", 80, 0.5),
+        (DomainFromData, "values", 64, 1.0),
+        (PlainSelection, "ties", 56, 0.5),
     ],
 )
 def test_the_audit_holds_and_catches_a_broken_mechanism(broken, pair, runs, epsilon):

@@ -44,9 +44,12 @@ def range_errors(records, frame, ranges=200):
     rng = np.random.default_rng(7)
     errors = []
     for name in NUMBERS:
-        true, drawn = records.frame[name].to_numpy(float), frame[name].to_numpy(float)
-        low, high = np.sort(rng.choice(np.unique(true), (ranges, 2)), axis=1).T[:, :, None]
-        shares = [((part >= low) & (part <= high)).mean(axis=1) for part in (true, drawn)]
+        true, drawn = np.sort(records.frame[name].to_numpy(float)), np.sort(frame[name].to_numpy(float))
+        low, high = np.sort(rng.choice(np.unique(true), (ranges, 2)), axis=1).T
+        shares = [
+            (np.searchsorted(part, high, side="right") - np.searchsorted(part, low)) / part.size
+            for part in (true, drawn)
+        ]
         errors.append(100 * np.abs(shares[0] - shares[1]).mean())
     return np.array(errors)
 

@@ -73,13 +73,14 @@ def tables(draw: st.DrawFn) -> Microdata:
 
 def diverse(classes: np.ndarray, sensitive: pd.Series, demand: dict[str, object]) -> np.ndarray:
     """Whether each row's class holds what is demanded, one class at a time by the definitions."""
-    table = {value: (sensitive == value).mean() for value in sorted(sensitive.unique())}
+    codes = np.unique(sensitive, return_inverse=True)[1]
+    table = np.bincount(codes) / codes.size
     holds = np.zeros(len(classes), dtype=bool)
     for index in np.unique(classes):
-        inside = sensitive[classes == index]
-        shares = np.array([(inside == value).mean() for value in table])
-        ranked = sorted(inside.value_counts(), reverse=True)
-        change = shares - np.array(list(table.values()))
+        counts = np.bincount(codes[classes == index], minlength=table.size)
+        shares = counts / counts.sum()
+        ranked = sorted(counts[counts > 0].tolist(), reverse=True)
+        change = shares - table
         ok = True
         if "l" in demand:
             ok &= {
@@ -103,15 +104,22 @@ Nodes = dict[tuple[int, ...], tuple[float, np.ndarray]]
 def exhaustive(records: Microdata, k: int, limit: int, loss: str, demand: dict[str, object]) -> Nodes:
     """Loss and suppressed rows of every choice of levels that is allowed, from the generalized table itself."""
     names, n = records.quasi_identifiers, len(records)
+    trees = [records.hierarchies[name] for name in names]
+    generalized = [
+        [
+            (
+                pd.factorize(tree.generalize(records.frame[name], level), use_na_sentinel=False)[0],
+                tree.loss(records.frame[name], level),
+                np.full(n, level / tree.height if tree.height else 0.0),
+            )
+            for level in range(tree.height + 1)
+        ]
+        for name, tree in zip(names, trees, strict=True)
+    ]
     found: Nodes = {}
-    for node in product(*(range(records.hierarchies[name].height + 1) for name in names)):
-        cells, blur, depth = {}, [], []
-        for name, level in zip(names, node, strict=True):
-            tree = records.hierarchies[name]
-            cells[name] = tree.generalize(records.frame[name], level)
-            blur.append(tree.loss(records.frame[name], level))
-            depth.append(np.full(n, level / tree.height if tree.height else 0.0))
-        classes = pd.DataFrame(cells).astype(object).groupby(list(names), dropna=False).ngroup().to_numpy()
+    for node in product(*(range(tree.height + 1) for tree in trees)):
+        cells, blur, depth = zip(*(levels[level] for levels, level in zip(generalized, node, strict=True)), strict=True)
+        classes = np.unique(np.stack(cells, axis=1), axis=0, return_inverse=True)[1].ravel()
         sizes = np.bincount(classes)[classes]
         suppressed = (sizes < k) | ~diverse(classes, records.frame["s"], demand)
         if suppressed.sum() > limit:

@@ -16,7 +16,7 @@ from defenses.grouping.mondrian.open_classes import CutRules
 from defenses.grouping.mondrian.partition import partition
 from metrics.domains import infer_domain
 
-N = 150
+N = 100
 
 
 def tables():
