@@ -24,7 +24,6 @@ FEW_PLAYS = {GOOD: ("--plays", "6"), BAD: ("--plays", "3")}
 @pytest.fixture
 def module(tmp_path, monkeypatch):
     """Writes the module of the example, whose defense is that of another name."""
-    few_customers(monkeypatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
 
@@ -61,6 +60,7 @@ def play(*arguments, defense="Identity"):
 
 
 def test_failed_checks_are_annotated_in_github_actions_only(module, monkeypatch):
+    few_customers(monkeypatch)
     assert "::error" not in play("--max-advantage", 0.5).stderr
     assert "::error title=bank%2C decoys=hard%3A Identity%3A" in play("--max-advantage", 0.5, "--annotate").stderr
     monkeypatch.setenv("GITHUB_ACTIONS", "true")

@@ -7,7 +7,6 @@ from importlib import metadata
 
 import numpy as np
 import pytest
-from bank_tools import few_customers
 from comparison_tools import played
 from packaging.requirements import Requirement
 from run_tools import invoke
@@ -23,7 +22,6 @@ CHECKS = ["python", "packages", "space", "database", "workers", "attack", "gate"
 
 def test_a_sound_installation_passes_and_leaves_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    few_customers(monkeypatch)
     done = invoke("doctor", "--json")
     assert done.exit_code == 0, done.output
     findings = {finding["check"]: finding for finding in json.loads(done.stdout)}
