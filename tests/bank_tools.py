@@ -1,9 +1,29 @@
-"""UCI Bank Marketing with few of its customers, for tests of what a run does rather than of what it finds."""
+"""Small games on UCI Bank Marketing, for tests of what a run does rather than of what it finds."""
 
 from dataclasses import replace
 
 EVERY = 10
 """The table holds every tenth customer."""
+PLAYED_ONCE = """
+[scenario]
+name = "bank"
+dataset = "bank"
+game = {{ use = "CandidateFile", originals = 20, candidates = 40 }}
+plays = 1
+
+[[defense]]
+use = "{defense}"
+
+[[attack]]
+use = "NearestNeighbour"
+"""
+
+
+def small_bank(folder, defense):
+    """Write a scenario named bank, in which a defense plays once against one attack, into a folder."""
+    path = folder / "bank.toml"
+    path.write_text(PLAYED_ONCE.format(defense=defense))
+    return path
 
 
 def few_customers(monkeypatch):

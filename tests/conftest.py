@@ -4,6 +4,7 @@ import contextlib
 import gc
 import importlib
 import os
+import signal
 import sys
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -102,6 +103,14 @@ def bits(bank):
     from scenarios import SecretBits
 
     return SecretBits(records=bank, column="housing", category="yes", persons=60)
+
+
+@pytest.fixture
+def hears_interrupts():
+    """Ctrl-C raises KeyboardInterrupt, whatever else heard it before."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from scenarios.conformance.trying import release_of
 from scenarios.running.foreign_code import foreign_place
 from scenarios.seeds import generator
 
-First = Callable[[], tuple[Microdata, MicrodataRelease, str]]
+FirstRelease = Callable[[], tuple[Microdata, MicrodataRelease, str]]
 """Sixty records, a release of them, and the part of the records that it changed."""
 
 
@@ -69,17 +69,17 @@ def _first_release(method: type[Defense]) -> tuple[Microdata, MicrodataRelease, 
     return records, release, difference(before, records.frame)
 
 
-def _ordinary(first: First) -> None:
+def _ordinary(first: FirstRelease) -> None:
     first()
 
 
-def _records_unmodified(method: type[Defense], first: First) -> None:
+def _records_unmodified(method: type[Defense], first: FirstRelease) -> None:
     *_, changed = first()
     right = f"copy it: released_frame(records) does{defined_at(method.apply)}"
     require(not changed, f"apply changes {changed} of the records; {right}")
 
 
-def _same_release(method: type[Defense], first: First) -> None:
+def _same_release(method: type[Defense], first: FirstRelease) -> None:
     records, release, _ = first()
     changed = released_difference(release, release_of(method, records, "release"))
     right = f"draw from rng, not from np.random, and keep nothing between releases{defined_at(method.apply)}"
@@ -127,7 +127,7 @@ def _guarantee_met(method: type[Defense]) -> None:
             require(diversity >= promised.l, f"l = {promised.l} is guaranteed and {diversity} measured")
 
 
-def _channel(first: First) -> None:
+def _channel(first: FirstRelease) -> None:
     records, release, _ = first()
     if release.channel is None:
         return

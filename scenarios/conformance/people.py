@@ -72,7 +72,7 @@ def people(count: int, rng: Generator, *, missing: bool = False, constant: bool 
     if missing:
         for column in ("age", "income", "city", "grade"):
             frame[column] = frame[column].where(rng.random(count) > 0.1)
-    domains, hierarchies = _public()
+    domains, hierarchies = _domains_and_hierarchies()
     return Microdata(
         frame,
         identifiers=("name",),
@@ -84,7 +84,7 @@ def people(count: int, rng: Generator, *, missing: bool = False, constant: bool 
 
 
 @cache
-def _public() -> tuple[dict[str, Domain], dict[str, Hierarchy]]:
+def _domains_and_hierarchies() -> tuple[dict[str, Domain], dict[str, Hierarchy]]:
     """Domains and hierarchies of the columns, which all tables share, as those of a built-in data set do."""
     decades = list(range(20, 100, 10))
     domains: dict[str, Domain] = {

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from bank_tools import small_bank
 from click.testing import CliRunner
 from comparison_tools import played
 from run_tools import invoke
@@ -13,20 +14,6 @@ from metrics import Score
 from scenarios.cli import cli
 
 pytestmark = pytest.mark.waits
-
-SCENARIO = """
-[scenario]
-name = "bank"
-dataset = "bank"
-game = { use = "CandidateFile", originals = 20, candidates = 40 }
-plays = 1
-
-[[defense]]
-use = "Identity"
-
-[[attack]]
-use = "NearestNeighbour"
-"""
 
 
 def gate_reasons(results, **bounds):
@@ -113,8 +100,7 @@ def played_bank(tmp_path_factory):
 
 
 def run_bank(db, *bounds):
-    scenario = db.with_name("bank.toml")
-    scenario.write_text(SCENARIO)
+    scenario = small_bank(db.parent, "Identity")
     return invoke("run", scenario, "-j", 1, "--db", db, *bounds)
 
 

@@ -11,12 +11,7 @@ from leaderboard import Result, Store
 from leaderboard import store as store_module
 from leaderboard.waiting_interrupts import interrupts_wait
 
-
-@pytest.fixture(autouse=True)
-def hears_interrupts():
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+pytestmark = pytest.mark.usefixtures("hears_interrupts")
 
 
 def add_plays(store):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bank_tools import small_bank
 from run_tools import invoke
 
 from defenses import RetentionReplacement
@@ -61,19 +62,6 @@ plays = 12
 
 [experiment]
 use = "mine_tiny:Tiny"
-"""
-BOARD = """
-[scenario]
-name = "bank"
-dataset = "bank"
-game = { use = "CandidateFile", originals = 20, candidates = 40 }
-plays = 1
-
-[[defense]]
-use = "Constant"
-
-[[attack]]
-use = "NearestNeighbour"
 """
 
 
@@ -180,8 +168,7 @@ def test_a_refuted_claim_or_a_successful_attack_fails_the_gate(mine):
 
 def test_boards_and_experiments_share_a_database(mine):
     assert invoke("run", "tiny.toml").exit_code == 0
-    Path("bank.toml").write_text(BOARD)
-    played = invoke("run", "bank.toml", "--db", "tokumei.db")
+    played = invoke("run", small_bank(Path(), "Constant"), "--db", "tokumei.db")
     assert played.exit_code == 0, played.output
     board = invoke("board")
     assert board.exit_code == 0

@@ -1,0 +1,19 @@
+"""An interrupt while a scoring starts its process waits until the process has all that it needs."""
+
+import pytest
+from interrupted_process import InterruptedProcess
+
+from scenarios.tournament import isolation
+from scenarios.tournament.isolation import IsolatedWorker
+
+
+@pytest.mark.usefixtures("hears_interrupts")
+def test_an_interrupted_start_is_completed_and_closing_ends_the_process(monkeypatch):
+    context = InterruptedProcess()
+    monkeypatch.setattr(isolation, "worker_context", lambda: context)
+    worker = IsolatedWorker(iter)
+    with pytest.raises(KeyboardInterrupt):
+        next(worker.results(None))
+    assert context.calls == ["start", "started"]
+    worker.close()
+    assert context.calls[2:] == ["join", "kill", "join", "close"]
