@@ -16,16 +16,21 @@ from scenarios.methods import exported
 
 
 def test_help_is_quick():
+    """In a third of the time in which pandas is imported, which help does without."""
+
     # Time of the processor, which does not depend on what else the machine does.
     def spent():
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         return used.ru_utime + used.ru_stime
 
-    times = [spent()]
-    for _ in range(3):
-        subprocess.run([sys.executable, "-m", "tokumei", "--help"], cwd=ROOT, check=True, capture_output=True)
-        times.append(spent())
-    assert min(b - a for a, b in pairwise(times)) < 0.3
+    def quickest(*arguments):
+        times = [spent()]
+        for _ in range(3):
+            subprocess.run([sys.executable, *arguments], cwd=ROOT, check=True, capture_output=True)
+            times.append(spent())
+        return min(b - a for a, b in pairwise(times))
+
+    assert quickest("-m", "tokumei", "--help") < quickest("-c", "import pandas") / 3
 
 
 @pytest.mark.parametrize("command", ["run", "board", "list", "info", "validate", "describe", "check"])
