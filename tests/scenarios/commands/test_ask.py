@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -70,6 +71,13 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture(autouse=True)
+def same_noise(monkeypatch):
+    """The command draws its noise from the operating system; here it follows from the number of the answer."""
+    drawn, numbers = np.random.default_rng, count()
+    monkeypatch.setattr(np.random, "default_rng", lambda seed=None: drawn(next(numbers) if seed is None else seed))
+
+
 def ask(query, *options, table="people.csv", epsilon=0.5, roles="roles.toml"):
     given = ["ask", table, "--roles", roles, query, "--epsilon", str(epsilon), *options]
     return CliRunner().invoke(cli, given)
@@ -121,6 +129,11 @@ def test_an_answer_has_its_interval_and_is_paid(folder):
     assert spent() == 0.75
     assert ask("count", *ACCOUNT, epsilon=0.25).exit_code == 0
     assert spent() == 1.0
+
+
+def test_the_noise_of_an_answer_does_not_come_again(folder):
+    first, second = (ask("sum of income", *ACCOUNT, "--budget", "10").output.splitlines()[0] for _ in range(2))
+    assert first != second
 
 
 @pytest.mark.parametrize(
