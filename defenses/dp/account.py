@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from defenses.base.parameters import check_real
 from defenses.base.queries import BudgetSpent
-from defenses.dp.account_file import Costs, Entries, alone, check_cost, read_entries, write_entries
+from defenses.dp.account_file import Costs, Entries, account_path, alone, check_cost, read_entries, write_entries
 from defenses.dp.bisection import bisect
 from defenses.dp.composition import group_privacy
 
@@ -40,7 +40,8 @@ class Account(ABC):
     delta : float
         In [0, 1).
     path : str or Path, optional
-        File of the account; it must not exist yet. It is TOML if its name ends in ``.toml``, otherwise JSON.
+        File of the account; it must not exist yet. It is TOML if its name ends in ``.toml``, otherwise JSON. A symbolic
+        link stands for the file that it names.
     about : mapping of str, optional
         What the account is about: texts by name, which its file keeps and `restore` gives back.
 
@@ -77,7 +78,7 @@ class Account(ABC):
         self.epsilon = epsilon
         self.delta = delta
         self.about = dict(about or {})
-        self.path = None if path is None else Path(path)
+        self.path = None if path is None else account_path(path)
         self.refused = 0
         self._lock = threading.RLock()
         self._costs: Costs = Counter()
@@ -100,7 +101,8 @@ class Account(ABC):
         ValueError
             If the file cannot be read or holds no account of this class.
         """
-        entries = read_entries(Path(path))
+        path = account_path(path)
+        entries = read_entries(path)
         if entries.account not in cls.kinds:
             # An account of this package enters `kinds` when it is loaded.
             getattr(importlib.import_module("defenses.dp"), entries.account, None)
@@ -108,7 +110,7 @@ class Account(ABC):
         if kind is None or not issubclass(kind, cls):
             raise ValueError(f"path: {path} holds an account of {entries.account}, not of {cls.__name__}")
         account = kind(epsilon=entries.epsilon, delta=entries.delta, about=entries.about)
-        account.path = Path(path)
+        account.path = path
         account._costs = entries.costs
         return account
 

@@ -47,21 +47,30 @@ class Entries:
     about: dict[str, str] = field(default_factory=dict)
 
 
+def account_path(path: str | Path) -> Path:
+    """Path of an account's file, behind a symbolic link: each write would replace the link by a second account."""
+    path = Path(path)
+    return path.resolve() if path.is_symlink() else path
+
+
 def read_entries(path: Path) -> Entries:
     """Read the file of an account: TOML if its name ends in ``.toml``, otherwise JSON.
 
     Raises
     ------
     ValueError
-        If the file cannot be read or holds no account.
+        If the file cannot be read, holds no account, or has a second name that would keep the old costs (a hard link).
     """
     try:
+        names = path.stat().st_nlink
         text = path.read_text(encoding="utf-8")
         entries = _from_toml(text) if path.suffix == TOML else _from_json(text)
     except OSError as error:
         raise ValueError(f"path: {path} cannot be read ({error.strerror})") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"path: {path} holds no account ({type(error).__name__})") from None
+    if names > 1:
+        raise ValueError(f"path: {path} has {names} names (hard links), and the others would keep the old costs; remove them")
     for cost in entries.costs:
         check_cost(*cost)
     return entries
