@@ -51,6 +51,31 @@ def test_what_was_spent_survives(account, tmp_path):
     assert Account.restore(path).spent == again.spent
 
 
+def test_an_account_behind_a_link_is_one_account(tmp_path):
+    (tmp_path / "shared").mkdir()
+    path, link = tmp_path / "shared" / "account.toml", tmp_path / "account.toml"
+    link.symlink_to(path)
+    Accountant(epsilon=1.0, path=link).spend(0.4)
+    assert link.is_symlink()
+    Account.restore(link).spend(0.5)
+    assert Account.restore(path).spent[0] == 0.9
+    with pytest.raises(BudgetSpent):
+        Account.restore(path).spend(0.2)
+    assert link.is_symlink()
+
+
+def test_an_account_with_a_second_name_is_refused(tmp_path):
+    """A write replaces one name; the other one would keep the old costs."""
+    path = tmp_path / "account.json"
+    account = Accountant(epsilon=1.0, path=path)
+    (tmp_path / "second.json").hardlink_to(path)
+    for refused in (lambda: account.spend(0.1), lambda: Account.restore(tmp_path / "second.json")):
+        with pytest.raises(ValueError, match="has 2 names"):
+            refused()
+    (tmp_path / "second.json").unlink()
+    account.spend(0.1)
+
+
 def test_a_spend_is_on_the_disk_before_it_returns(tmp_path, monkeypatch):
     path = tmp_path / "account.json"
     budget = Accountant(epsilon=1.0, path=path)
