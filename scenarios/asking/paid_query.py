@@ -133,6 +133,9 @@ class PaidQuery:
         )
         columns = [*self.query.subjects, *(condition.column for condition in self.query.where)]
         frame = cast("pd.DataFrame", file.read(columns, domains))
+        # Where people may be added or removed, the refusal would tell an empty table from one with a single record.
+        if not len(frame) and self._terms.neighbours == "replace":
+            raise ValueError(f"{table}: names columns but holds no record")
         self.records = Microdata(frame, domains={name: domains[name] for name in columns})
         self.notes = (
             (f"the guarantee is about one row; column {declared.person!r} says that a person may have many",)

@@ -40,7 +40,6 @@ BLOCK = 1 << 24
 TEXT = pa.string()
 CODED = pa.dictionary(pa.int32(), TEXT)
 """Arrow type of a column of texts: distinct texts, and one code a row."""
-NO_RECORD = "{}: names columns but holds no record"
 MARK = b"\xef\xbb\xbf"
 """Byte order mark of UTF-8."""
 
@@ -135,7 +134,7 @@ class ColumnFile:
         Raises
         ------
         ValueError
-            If the file is malformed or holds no record.
+            If the file is malformed.
         """
         # The number of records needs one column at least.
         wanted = list(dict.fromkeys(columns)) or [next((name for name in self.fields if name.strip()), self.fields[0])]
@@ -146,8 +145,6 @@ class ColumnFile:
         number = pa.float64() if self.decimal is None else CODED
         kinds = {name: number if isinstance(domains.get(name), NumericDomain) else CODED for name in wanted}
         table = self._csv_columns(kinds) if self.separator else self._parquet_columns(wanted)
-        if not table.num_rows:
-            raise ValueError(NO_RECORD.format(self.path))
         by_name: dict[str, Floats | CodedTexts] = {}
         for name in dict.fromkeys(columns):
             where, column = f"{self.path}: column {name!r}", table.column(name)
@@ -193,7 +190,7 @@ class ColumnFile:
                 text = read_text(self.path, self.data)
                 check_rows(self.path, text, self.separator, len(self.columns))
                 if next(islice(csv_rows(text, self.separator), 1, None), None) is None:
-                    raise ValueError(NO_RECORD.format(self.path)) from None
+                    return pa.table({name: pa.array([], kind) for name, kind in kinds.items()})
                 raise ValueError(f"{self.path}: is no CSV table with {self.separator!r} between fields") from None
 
 

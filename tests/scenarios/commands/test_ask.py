@@ -350,6 +350,19 @@ def test_values_that_do_not_fit_are_never_told(folder):
         assert len(plain.output.splitlines()) == len(odd.output.splitlines())
 
 
+@pytest.mark.parametrize("query", ["count", "mean age", "median of age", "mode of job", "table of job and age"])
+def test_a_table_without_records_is_answered_where_people_may_be_added(folder, query):
+    (folder / "nobody.csv").write_text(",".join(pd.read_csv("people.csv").columns) + "\n")
+    for table in ("nobody.csv", "people.csv"):
+        options = ("--account", f"{table}.toml", "--budget", "2", "--neighbours", "add or remove")
+        assert ask(query, *options, table=table).exit_code == 0
+    assert Account.restore("nobody.csv.toml").spent == (0.5, 0)
+    # Where one record is replaced by another, the number of records is public.
+    refused = ask(query, *ACCOUNT, "--budget", "2", table="nobody.csv")
+    assert refused.exit_code == 2
+    assert refused.output == "Error: nobody.csv: names columns but holds no record\n"
+
+
 SPENDER = """
 import sys
 from click.testing import CliRunner

@@ -87,12 +87,18 @@ def test_quotes_compression_separators_and_marks():
     assert texts(read("age|job\n3|x\n", separator="|")["job"]) == ["x"]
 
 
+@pytest.mark.parametrize("content", [b"age,job", b"age,job\n", b'"age",job\n\n'])
+def test_a_table_may_hold_no_record(content):
+    table = read(content)
+    assert len(table) == 0
+    assert (table["age"].tolist(), texts(table["job"])) == ([], [])
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"", "is empty"),
         (b"\n\n", "is empty"),
-        (b"age,job\n", "names columns but holds no record"),
         (b"age,age\n1,2\n", "column 'age' stands twice"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and so on", "is an Excel workbook"),
         (b"age,job\n1\n", "line 2: has 1 field where the header has 2"),
