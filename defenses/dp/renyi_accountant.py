@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from defenses.dp.account import Account
 from defenses.dp.account_file import Costs
 from defenses.dp.mechanism import check_delta
+
+LARGEST_LOSS = 700.0
+"""Largest epsilon whose exponential is computed: e^700 is near the largest float."""
 
 
 class RenyiAccountant(Account):
@@ -45,8 +49,8 @@ class RenyiAccountant(Account):
         from dp_accounting import NeighboringRelation, RandomizedResponseDpEvent, rdp
 
         def pure(epsilon: float) -> Any:
-            # Probability that the value is replaced by one of the two at random; e^700 is near the largest float.
-            return RandomizedResponseDpEvent(2 / (1 + math.exp(min(epsilon, 700.0))), num_buckets=2)
+            # Probability that the value is replaced by one of the two at random.
+            return RandomizedResponseDpEvent(2 / (1 + math.exp(min(epsilon, LARGEST_LOSS))), num_buckets=2)
 
         return self._composed(rdp.RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE), costs, pure)
 
@@ -73,23 +77,34 @@ class RenyiAccountant(Account):
 
 
 class LossDistributionAccountant(RenyiAccountant):
-    """Privacy loss distributions by the library dp-accounting: the tightest account of costs fixed in advance.
+    """Privacy loss distributions by the library dp-accounting: the tightest account of pure costs fixed in advance.
 
-    Costs count as for `RenyiAccountant`, and must be fixed in advance for the same reason.
+    A cost counts as the mechanism that loses the most with its epsilon and delta (Kairouz, Oh and Viswanath 2015,
+    theorem 3.1). No loss distribution follows from rho: discrete Gaussian noise has a larger delta than normal noise of
+    its rho. Of costs with rho, the total by `RenyiAccountant` is therefore the smaller one in most cases; the smaller
+    one counts. Costs must be fixed in advance for the same reason as there.
 
     References
     ----------
     Koskela, Jälkö and Honkela (2020), Computing tight differential privacy guarantees using FFT; dp-accounting
-    (Google), pld.PLDAccountant.
+    (Google), privacy_loss_distribution.
     """
 
     def total(self, costs: Costs) -> tuple[float, float]:
         """Epsilon at the budget's delta, or the sums where their epsilon is smaller."""
-        from dp_accounting import pld
-        from dp_accounting.dp_event import DiscreteLaplaceDpEvent
+        from dp_accounting.pld.common import DifferentialPrivacyParameters
+        from dp_accounting.pld.privacy_loss_distribution import from_privacy_parameters
 
-        def pure(epsilon: float) -> Any:
-            # Discrete Laplace noise on a count has a loss of epsilon or -epsilon, as randomized response has.
-            return DiscreteLaplaceDpEvent(epsilon, sensitivity=1)
-
-        return self._composed(pld.PLDAccountant(), costs, pure)
+        by_orders = super().total(costs)
+        if max((epsilon for epsilon, _, _ in costs), default=0.0) > LARGEST_LOSS:
+            return by_orders
+        losses = [
+            from_privacy_parameters(DifferentialPrivacyParameters(epsilon, delta)).self_compose(number)
+            for (epsilon, delta, _), number in costs.items()
+            if epsilon or delta
+        ]
+        if not losses:
+            return by_orders
+        composed = reduce(lambda first, second: first.compose(second), losses)
+        epsilon = float(composed.get_epsilon_for_delta(float(self.delta)))
+        return (epsilon, float(self.delta)) if epsilon < by_orders[0] else by_orders
