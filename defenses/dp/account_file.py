@@ -70,7 +70,9 @@ def read_entries(path: Path) -> Entries:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"path: {path} holds no account ({type(error).__name__})") from None
     if names > 1:
-        raise ValueError(f"path: {path} has {names} names (hard links), and the others would keep the old costs; remove them")
+        raise ValueError(
+            f"path: {path} has {names} names (hard links), and the others would keep the old costs; remove them"
+        )
     for cost in entries.costs:
         check_cost(*cost)
     return entries
