@@ -23,21 +23,20 @@ def check(name: str) -> None:
 
     Parameters follow the name as NAME=VALUE within the same quotes. What the method prints goes to standard error.
     """
-    from attacks.base.attack import Attack
     from scenarios.conformance.findings import findings
-    from scenarios.conformance.given_parameters import class_of
+    from scenarios.conformance.given_parameters import named_class
     from scenarios.conformance.raised_exits import raised_exits
-    from scenarios.conformance.suite import checks
-    from scenarios.methods import build, find
-    from scenarios.written_methods import written_method
+    from scenarios.conformance.suite import checks, process_checks
+
+    def passed(title: str) -> None:
+        echo(f"ok      {title}")
 
     with raised_exits(), bad_input():
-        table = written_method(name, "defenses", "attacks")
-        method = find(table["use"], "defenses", "attacks")
-        if len(table) > 1:
-            method = class_of(build(table, "attacks" if issubclass(method, Attack) else "defenses"))
+        method = named_class(name)
     with raised_exits():
-        found = findings(checks(method), lambda title: echo(f"ok      {title}"))
+        found = findings(checks(method), passed)
+        if not found.failed:
+            found.failures.update(findings(process_checks(method, name), passed).failures)
     for warning in found.warned:
         echo(f"warning {warning}", err=True)
     for reason, titles in found.failures.items():

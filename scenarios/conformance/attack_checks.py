@@ -190,6 +190,13 @@ def attack_checks(method: type[Attack]) -> Iterator[Check]:
     yield Check("refuses tables without a common column", partial(_no_common_column, method, stage, inputs))
 
 
+def claims_of(method: type[Attack]) -> Claims:
+    """Claims of an attack about a release of sixty people; its goal is one of `STAGES`."""
+    stage = STAGES[method.goal, method.kind]
+    inputs = _inputs(method, stage)
+    return _run(method, stage, inputs.release, inputs.knowledge)
+
+
 def _inputs(method: type[Attack], stage: Stage, records: Microdata | None = None) -> Inputs:
     """Release and knowledge of a play on these records, or on sixty.
 

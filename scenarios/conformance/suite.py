@@ -25,6 +25,7 @@ from scenarios.conformance.declarations import (
     constructor_at,
 )
 from scenarios.conformance.defense_checks import defense_checks
+from scenarios.conformance.other_process import check_other_processes, has_output
 from scenarios.conformance.people import example
 
 
@@ -44,6 +45,12 @@ def checks(method: type[Parametrized]) -> Iterator[Check]:
         yield from defense_checks(method)
     if issubclass(method, Attack):
         yield from attack_checks(method)
+
+
+def process_checks(method: type[Parametrized], name: str) -> Iterator[Check]:
+    """Check of a class that passes all others: other processes, which find it by its name, get the same output."""
+    if has_output(method):
+        yield Check("same seed, same output in other processes", partial(check_other_processes, method, name))
 
 
 def _declared(method: type[Parametrized]) -> None:
