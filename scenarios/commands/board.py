@@ -90,7 +90,8 @@ def board(
     family of defenses keeps within bounds of the worst advantage, its mean rank, and the usefulness of attacks. --full
     shows the boards.
 
-    Of each defense and each attack, only results of its newest version are shown. A table names those of earlier ones.
+    Of each defense and each attack, only results of its newest version are shown. The same holds for the seed, the data
+    and the game of a scenario. A table names the results of earlier ones.
 
     An experiment is named alone; its last complete report is then shown.
     """
