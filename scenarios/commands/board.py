@@ -68,7 +68,11 @@ Examples:
     help="Compare the success of every attack with this one, play by play; named as boards show it.",
 )
 @click.option("--by-defense", is_flag=True, help="With --baseline: compare on each defense alone.")
-@click.option("--history", metavar="DEFENSE", help="Show the results of this defense in each recorded run.")
+@click.option(
+    "--history",
+    metavar="DEFENSE",
+    help="Show this defense, named as boards show it, in each recorded run.",
+)
 def board(
     scenarios: tuple[str, ...],
     db: str,
