@@ -2,7 +2,7 @@
 
 Store of results and runs
     canonical: Compact JSON with sorted keys: equal parameters give equal text.
-    Earlier: Results of earlier versions of one method, or of one data set, which a board leaves out.
+    Earlier: Results of earlier versions of one method, or of all of a scenario, which a board leaves out.
     earlier_sections: Sections of a report: a table for each scenario.
     earlier_tables: Tables of the results that a board leaves out, by scenario; none for a scenario that keeps all.
     find_run: Find a run by number, or the latest run of a revision by the beginning of its name (four digits or
@@ -18,8 +18,7 @@ Store of results and runs
     stored_board: Board of stored results.
     stored_promises: Promises of the defenses among results, in the order of scenario, defense and parameters.
     StoredBoard: Results of a board, and what is said beside them.
-    Versions: Versions of the methods and data sets of stored results; the last result of each is of its newest
-        version.
+    Versions: Versions of what stored results depend on; the last result of each method is of its newest version.
 
 Ranking of defenses and the matrix of attacks
     matrix: Matrix of defenses and attacks, in alphabetical order; pairs without a finished trial are absent.

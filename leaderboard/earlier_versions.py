@@ -1,4 +1,4 @@
-"""Results that an earlier version of a method played: boards leave them out, and say so."""
+"""Results of an earlier version of a method, the data, the seed or the game: boards leave them out, and say so."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
+from leaderboard.dependencies import COMMON, Dependencies, Named, Subject, dependencies
 from leaderboard.number_text import counted
 from leaderboard.report import Section, Table
-from leaderboard.result import Result, canonical, label
+from leaderboard.result import Result, label
 from leaderboard.setting_names import listed
 from leaderboard.store import Store
 from leaderboard.stored_documents import document_content
@@ -18,26 +18,24 @@ from leaderboard.stored_documents import document_content
 TITLE = "Results of earlier versions, left out"
 COLUMNS = ("what changed", "results left out", "of", "played with")
 NOTE = (
-    "A change of the code or of a default makes a new version. `tokumei run` plays what is left out again; with "
-    "--explain it says what changed."
+    "A change of the code, of a default, of the data, the seed or the game makes a new version. `tokumei run` plays "
+    "what is left out again; with --explain it says what changed."
 )
-DATA = "the data set"
-Subject = tuple[str, str, str, str]
-"""What has versions: role (``defense``, ``attack`` or ``data``), scenario, name and canonical parameters."""
-Named = tuple[str, str, str]
-"""Role, scenario and name, whatever the parameters."""
+_NOT_KEPT = Dependencies()
+"""Of results whose parts are not stored."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Earlier:
-    """Results of earlier versions of one method, or of one data set, which a board leaves out.
+    """Results of earlier versions of one method, or of all of a scenario, which a board leaves out.
 
     Parameters
     ----------
     scenario : str
         Name of the scenario.
     subject : str
-        Label of the method, such as ``Mondrian k=5``; ``the data set`` if the data changed.
+        Label of the method, such as ``Mondrian k=5``; ``the data set``, ``the seed``, ``the game``, a question's class
+        or ``the scoring`` if that changed.
     left_out, results : int
         Number of results of earlier versions, and of all versions.
     met : str
@@ -58,31 +56,19 @@ class Earlier:
 
     def __str__(self) -> str:
         """One line for a log."""
-        what = f"{self.left_out} of {counted(self.results, 'result')} of {self.subject}"
-        return f"{self.scenario}: {what} are of an earlier version and left out (with {self.met})"
-
-
-class _Part(NamedTuple):
-    """What a result depends on by a method, or by the data set.
-
-    Attributes
-    ----------
-    version : str
-        Canonical text of all that counts; empty if it was not kept.
-    code : str
-        Hash of the document that lists the modules of the code; empty if there is none.
-    """
-
-    version: str
-    code: str
+        what = f"{self.left_out} of {counted(self.results, 'result')}"
+        seed = self.subject == COMMON["seed"]
+        of = "are of an earlier seed" if seed else f"of {self.subject} are of an earlier version"
+        return f"{self.scenario}: {what} {of} and left out (with {self.met})"
 
 
 class Versions:
-    """Versions of the methods and data sets of stored results; the last result of each is of its newest version.
+    """Versions of what stored results depend on; the last result of each method is of its newest version.
 
     The version of a method is what its results depend on: its name, all its parameters with their defaults, and the
     hashes of its code. A change of a module makes a new version of all settings of a method that uses it, also of those
-    that were not played since. Results of databases that did not keep this are of one unknown version.
+    that were not played since. Data, seed and scoring have versions too, and so has the game, without the settings in
+    which its variants or questions differ. Results of databases that did not keep this are of one unknown version.
 
     Parameters
     ----------
@@ -94,46 +80,44 @@ class Versions:
 
     def __init__(self, store: Store, results: Sequence[Result]) -> None:
         documents = store.documents({result.parts for result in results if result.parts})
-        self._of_parts = {parts: _parts(parts, text) for parts, text in documents.items()}
+        # Results of the same parts differ in their plays and their words alone.
+        examples = {result.parts: result for result in results}
+        self._of_parts = {parts: dependencies(examples[parts], text) for parts, text in documents.items()}
         self._newest: dict[Subject, str] = {}
         last: dict[tuple[Named, str], int] = {}
         for number, result in enumerate(results):
-            for subject in _subjects(result):
-                self._newest[subject] = self._version(result, subject)
-                last[subject[:3], self._code(result, subject)] = number
+            found = self._found(result)
+            for subject in found.subjects(result):
+                self._newest[subject] = found.of(subject).version
+                last[subject[:3], found.of(subject).code] = number
         self._changed_code = _changed_code(sorted(last, key=last.__getitem__), _modules(store, last))
 
     def current(self, results: Sequence[Result]) -> list[Result]:
-        """The results of which every method, and the data set, is of its newest version."""
+        """The results of which every method, the data, the seed, the game and the scoring are of the newest version."""
         return [result for result in results if not any(True for _ in self._outdated(result))]
 
     def earlier(self, results: Sequence[Result]) -> list[Earlier]:
-        """The other ones, counted by the method that has a newer version."""
+        """The other ones, counted by what has a newer version."""
         total: dict[Subject, int] = defaultdict(int)
         left_out: dict[Subject, list[Result]] = defaultdict(list)
         for result in results:
-            for subject in _subjects(result):
+            for subject in self._found(result).subjects(result):
                 total[subject] += 1
             for subject in self._outdated(result):
                 left_out[subject].append(result)
         return [_earlier(subject, left_out[subject], total[subject]) for subject in sorted(left_out)]
 
     def _outdated(self, result: Result) -> Iterator[Subject]:
+        found = self._found(result)
         return (
             subject
-            for subject in _subjects(result)
-            if self._version(result, subject) != self._newest[subject]
-            or (subject[:3], self._code(result, subject)) in self._changed_code
+            for subject in found.subjects(result)
+            if found.of(subject).version != self._newest[subject]
+            or (subject[:3], found.of(subject).code) in self._changed_code
         )
 
-    def _version(self, result: Result, subject: Subject) -> str:
-        return self._part(result, subject).version
-
-    def _code(self, result: Result, subject: Subject) -> str:
-        return self._part(result, subject).code
-
-    def _part(self, result: Result, subject: Subject) -> _Part:
-        return self._of_parts.get(result.parts, {}).get(subject[0], _Part("", ""))
+    def _found(self, result: Result) -> Dependencies:
+        return self._of_parts.get(result.parts, _NOT_KEPT)
 
 
 def earlier_sections(earlier: Sequence[Earlier]) -> list[Section]:
@@ -147,13 +131,6 @@ def earlier_tables(earlier: Sequence[Earlier]) -> dict[str, list[Table]]:
     for one in earlier:
         rows[one.scenario].append((one.subject, one.left_out, one.results, one.met))
     return {scenario: [Table(TITLE, COLUMNS, own, note=NOTE)] for scenario, own in rows.items()}
-
-
-def _subjects(result: Result) -> Iterator[Subject]:
-    yield "data", result.scenario, DATA, "{}"
-    yield "defense", result.scenario, result.defense, result.parameters_text
-    if result.attack is not None:
-        yield "attack", result.scenario, result.attack, result.attack_parameters_text
 
 
 def _modules(store: Store, codes: Collection[tuple[Named, str]]) -> dict[str, Mapping[str, str]]:
@@ -173,16 +150,6 @@ def _changed_code(
         (named, code)
         for named, code in codes
         if any(newest[named, module] != text for module, text in modules.get(code, {}).items())
-    }
-
-
-def _parts(name: str, text: str) -> dict[str, _Part]:
-    """What a result depends on by role, from the document of its parts."""
-    content = document_content(name, text)
-    parts = {role: content[role] for role in ("data", "defense", "attack") if role in content}
-    return {
-        role: _Part(canonical(part), str(part.get("source", "")) if isinstance(part, Mapping) else "")
-        for role, part in parts.items()
     }
 
 

@@ -11,6 +11,7 @@ from leaderboard.line_chart import COLOURS, Lines, Series
 from leaderboard.report import Section, Table
 from leaderboard.result import label
 from leaderboard.runs import Run, recorded_runs, results_of
+from leaderboard.setting_names import settings_named
 from leaderboard.store import Store
 from leaderboard.tables import place_title
 
@@ -44,15 +45,18 @@ def history_of(store: Store, defense: str) -> list[HistoryEntry]:
     store : Store
         Database with the runs.
     defense : str
-        Its class name, or its label on the board (``Mondrian k=5``).
+        Its name as boards show it, with or without parameters; see `leaderboard.setting_names.settings_named`.
+
+    Raises
+    ------
+    ValueError
+        If the database has results, but none of such a defense; the message names the nearest one.
     """
+    played = [(result.defense, result.parameters) for result in store.results()]
+    kept = set(settings_named(defense, played, "defense")) if played else set()
     entries = []
     for run in recorded_runs(store):
-        results = [
-            result
-            for result in results_of(store, run)
-            if defense in (result.defense, label(result.defense, result.parameters))
-        ]
+        results = [result for result in results_of(store, run) if (result.defense, result.parameters_text) in kept]
         entries += [HistoryEntry(run, row) for row in rank(results)]
     return entries
 

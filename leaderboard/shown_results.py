@@ -23,7 +23,7 @@ class StoredBoard:
     promises : list of Promise
         What the defenses promise.
     earlier : list of Earlier
-        What is left out, since an earlier version of a method played it.
+        What is left out, since it is of an earlier version of a method, or of an earlier seed, data set or game.
     """
 
     results: list[Result]

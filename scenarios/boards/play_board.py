@@ -130,7 +130,8 @@ def run(
 def read_board(db: FilePath, *scenarios: str, defenses: Iterable[str] = (), attacks: Iterable[str] = ()) -> BoardResult:
     """The board of stored results, each method in its newest version.
 
-    Results of earlier versions are left out, of which a warning tells; ``earlier`` of the board names them.
+    Results of earlier versions are left out, and so are those of an earlier seed, data set or game. A warning tells of
+    them; ``earlier`` of the board names them.
 
     Parameters
     ----------

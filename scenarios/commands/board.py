@@ -68,7 +68,11 @@ Examples:
     help="Compare the success of every attack with this one, play by play; named as boards show it.",
 )
 @click.option("--by-defense", is_flag=True, help="With --baseline: compare on each defense alone.")
-@click.option("--history", metavar="DEFENSE", help="Show the results of this defense in each recorded run.")
+@click.option(
+    "--history",
+    metavar="DEFENSE",
+    help="Show this defense, named as boards show it, in each recorded run.",
+)
 def board(
     scenarios: tuple[str, ...],
     db: str,
@@ -90,7 +94,8 @@ def board(
     family of defenses keeps within bounds of the worst advantage, its mean rank, and the usefulness of attacks. --full
     shows the boards.
 
-    Of each defense and each attack, only results of its newest version are shown. A table names those of earlier ones.
+    Of each defense and each attack, only results of its newest version are shown. The same holds for the seed, the data
+    and the game of a scenario. A table names the results of earlier ones.
 
     An experiment is named alone; its last complete report is then shown.
     """

@@ -23,8 +23,9 @@ from scenarios.files.scenario_file import (
 from scenarios.files.toml_file import validated
 from scenarios.games.game import Game
 from scenarios.games.shared_people import SharedPeople
-from scenarios.methods import build, describe, find, source_name
+from scenarios.methods import build, describe, find, game_settings, source_name
 from scenarios.near_names import suggestion
+from scenarios.running.distinct_settings import distinct
 from scenarios.running.limits import Limits, read_size
 from scenarios.running.questions import check_questions, read_questions
 from scenarios.tables.dataset import Dataset, with_columns
@@ -139,7 +140,7 @@ class Plan:
     def filtered(self, defenses: Sequence[str | NamedMethod], attacks: Sequence[str | NamedMethod]) -> Plan:
         """Keep only the named defenses and attacks; add given methods, ``module:Class`` and ``Mondrian k=3``.
 
-        What a method that is added does not say has its default.
+        What a method that is added does not say has its default. A setting that is named twice is kept once.
 
         Raises
         ------
@@ -148,8 +149,8 @@ class Plan:
         """
         return replace(
             self,
-            defenses=_obeying(_chosen(self.defenses, defenses, "defenses"), self.dataset),
-            attacks=_chosen(self.attacks, attacks, "attacks"),
+            defenses=_distinct(_obeying(_chosen(self.defenses, defenses, "defenses"), self.dataset)),
+            attacks=_distinct(_chosen(self.attacks, attacks, "attacks")),
         )
 
 
@@ -251,9 +252,11 @@ def _plan(path: Path, file: _BoardFile, name: str, dataset: Dataset) -> Plan:
     plan = Plan(
         name=name,
         dataset=dataset,
-        games=tuple(within(path, "scenario.game", _games, head.game.model_dump(), dataset)),
-        defenses=_obeying(within(path, "defense", _entries, file.defense, "defenses", dataset.name), dataset),
-        attacks=tuple(within(path, "attack", _entries, file.attack, "attacks", dataset.name)),
+        games=distinct(within(path, "scenario.game", _games, head.game.model_dump(), dataset), game_settings),
+        defenses=_distinct(
+            _obeying(within(path, "defense", _entries, file.defense, "defenses", dataset.name), dataset)
+        ),
+        attacks=_distinct(within(path, "attack", _entries, file.attack, "attacks", dataset.name)),
         plays=head.plays,
         seed=head.seed,
         limits=within(path, "scenario", _limits, head.time_limit, head.memory_limit),
@@ -292,6 +295,11 @@ def _entry(table: dict[str, Any], package: str) -> NamedMethod:
 def _entries(tables: Sequence[BoardMethodTable], package: str, dataset: str) -> list[NamedMethod]:
     described = [point for table in tables if (point := table.on(dataset)) is not None]
     return [_entry(point, package) for table in described for point in _grid(table)]
+
+
+def _distinct(entries: Sequence[NamedMethod]) -> tuple[NamedMethod, ...]:
+    """Methods without those that another entry describes in other words, such as ``Mondrian k=5`` beside a default."""
+    return distinct(entries, lambda entry: [entry.name, describe(entry.method)])
 
 
 def _obeying(entries: Sequence[NamedMethod], dataset: Dataset) -> tuple[NamedMethod, ...]:

@@ -1,10 +1,11 @@
-"""Results of earlier versions of a method are never pooled with those of the newest: they are left out and named."""
+"""Results of earlier versions of a method or a game are never pooled with the newest: they are left out and named."""
 
 import csv
 import hashlib
 import io
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 from run_tools import invoke
@@ -13,7 +14,8 @@ import leaderboard as lb
 from leaderboard import Result, Store, stored_board
 from leaderboard.result import canonical
 from metrics import Score
-from scenarios import read_board
+from scenarios import read_board, read_plan
+from scenarios.running.units import Catalogue
 
 DEFENSES = ("Alpha", "Beta", "Gamma")
 PLAYS = range(5)
@@ -72,6 +74,30 @@ def changed(store, tmp_path):
     """Database in which a changed attack was played on one defense only."""
     stored(store, "Alpha", "mine:Mine", rate=0.1, version=2)
     return tmp_path / "a.db"
+
+
+def play_game(
+    store, *, plays=PLAYS, seed=1, size=100, version=1, decoys="hard", code=None, question=None, scenario="bank"
+):
+    """Store plays of one defense and one attack in a variant of a game, with the documents of a real run."""
+    source = canonical(code or {"games": "old"})
+    documents = {hashlib.sha256(source.encode()).hexdigest(): source}
+    variant = {} if question else {"decoys": decoys}
+    asked = {"question": question} if question else variant
+    game = {"name": "Candidates", "parameters": {"originals": size}, "source": next(iter(documents))}
+    method = {"parameters": {}, "source": ""}
+    base = {"data": "people", "seed": seed, "scorer": {"version": version}, "defense": {"name": "Alpha", **method}}
+    trial = {"game": {**game, "parameters": {**game["parameters"], **asked}}, "attack": {"name": "Base", **method}}
+    results = []
+    for parts, own in (({"game": game}, {}), (trial, {"attack": "Base", "game": variant})):
+        text = canonical({**base, **parts})
+        name = hashlib.sha256(f"{scenario} {text}".encode()).hexdigest()
+        documents[name] = text
+        common = {"parts": name, "scenario": scenario, "defense": "Alpha", **own}
+        scores = {"scores": {"reidentification": Score("reidentification", 0.5, 1 / size, 100)}} if own else {}
+        results += [Result(key=f"{name} {play}"[-64:], play=play, **common, **scores) for play in plays]
+    store.add(results, documents)
+    return results
 
 
 def board_of(store):
@@ -142,6 +168,80 @@ def test_results_on_other_data_do_not_count(store):
     assert len(board.results) == 5
     (one,) = board.earlier
     assert (one.subject, one.left_out, one.results) == ("the data set", 40, 45)
+
+
+@pytest.mark.parametrize(
+    ("changed", "subject"),
+    [
+        ({"seed": 2}, "the seed"),
+        ({"size": 20}, "the game"),
+        ({"code": {"games": "new"}}, "the game"),
+        ({"version": 2}, "the scoring"),
+    ],
+)
+def test_plays_of_another_seed_game_or_scoring_are_not_pooled(changed, subject, tmp_path):
+    """A release and a trial of each of two plays are the newest; of the first run remain those of three plays."""
+    with Store(tmp_path / "a.db") as store:
+        play_game(store)
+        newest = play_game(store, plays=range(2), **changed)
+        board = board_of(store)
+    assert {one.key for one in board.results} == {one.key for one in newest}
+    (one,) = board.earlier
+    assert (one.subject, one.left_out, one.results) == (subject, 6, 10)
+    rows = json.loads(invoke("board", "--db", tmp_path / "a.db", "--format", "json").stdout)
+    assert [row["plays"] for row in rows] == [2]
+    with pytest.warns(UserWarning, match="6 of 10 results"):
+        assert [pair.plays for pair in read_board(tmp_path / "a.db").pairs] == [2]
+
+
+def test_an_earlier_seed_is_said_to_be_one(tmp_path):
+    with Store(tmp_path / "a.db") as store:
+        play_game(store)
+        play_game(store, plays=range(2), seed=2)
+    done = invoke("board", "--db", tmp_path / "a.db", "--format", "csv")
+    assert "bank: 6 of 10 results are of an earlier seed and left out (with Alpha)" in done.stderr
+
+
+def test_variants_of_a_game_scenarios_and_more_plays_stay_side_by_side(tmp_path):
+    """Variants may depend on other modules, and be played at other times; their common settings are the same."""
+    with Store(tmp_path / "a.db") as store:
+        play_game(store, plays=range(2), code={"games": "old", "random": "same"}, decoys="random")
+        play_game(store, code={"games": "old", "hard": "same"})
+        play_game(store, scenario="city", seed=2, size=20, code={"games": "other"})
+        board = board_of(store)
+        assert board.earlier == []
+        assert {(pair.scenario, pair.variant, pair.plays) for pair in lb.matrix(board.results)} == {
+            ("bank", "decoys=random", 2),
+            ("bank", "decoys=hard", 5),
+            ("city", "decoys=hard", 5),
+        }
+        # The game's size is common to all variants: their releases are the same.
+        play_game(store, size=20)
+        (one,) = board_of(store).earlier
+        assert (one.scenario, one.subject, one.left_out) == ("bank", "the game", 2)
+
+
+@pytest.mark.parametrize("changed", [{"use": "Row", "candidates": 2}, {"use": "Other"}])
+def test_answers_to_another_question_are_not_pooled(changed, tmp_path):
+    """Questions about the same people stand side by side; one that changed leaves their releases as they are."""
+    with Store(tmp_path / "a.db") as store:
+        play_game(store, question={"use": "Row", "candidates": 1})
+        assert board_of(store).earlier == []
+        play_game(store, plays=range(2), question=changed)
+        (one,) = board_of(store).earlier
+        assert (one.left_out, one.results) == (3, 5)
+
+
+@pytest.mark.parametrize("name", ["bank", "reconstruction"])
+def test_results_of_a_shipped_scenario_are_of_one_version(name, tmp_path):
+    """Variants of a game, and questions about the same people, as a run stores them."""
+    plan = replace(read_plan(name), plays=1)
+    catalogue = Catalogue(plan, ("",) * len(plan.defenses))
+    with Store(tmp_path / "a.db") as store:
+        store.add([result for unit in catalogue.units for result in unit.results], catalogue.documents)
+        board = board_of(store)
+        assert board.earlier == []
+        assert len(board.results) == len(catalogue.keys)
 
 
 def test_results_that_a_run_uses_again_count_again(store, changed):

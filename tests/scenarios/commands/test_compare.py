@@ -151,8 +151,33 @@ def test_history_shows_every_run(tmp_path):
     assert [row[0] for row in table["rows"]] == [1, 2]
     assert "higher is better" in page.read_text()
     done = invoke("board", "--history", "Nobody", "--db", db)
-    assert (done.exit_code, "Nobody" in done.stderr) == (4, True)
+    assert (done.exit_code, "there is no defense 'Nobody'; there are Alpha, Beta" in done.stderr) == (2, True)
+    unrecorded = filled(tmp_path / "unrecorded.db", first)
+    done = invoke("board", "--history", "Alpha", "--db", unrecorded)
+    assert (done.exit_code, "no run at" in done.stderr) == (4, True)
     assert invoke("board", "--history", "Alpha", "--matrix", "--db", db).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "shifts"),
+    [
+        ("mine:Nums shift=-1.5", [-1.5]),
+        ("Nums shift=-1.5", [-1.5]),
+        ("Nums  shift=-1.50", [-1.5]),
+        ("mine:Nums", [-1.5, 2]),
+        ("Nums", [-1.5, 2]),
+    ],
+)
+def test_history_knows_the_names_that_boards_show(name, shifts, tmp_path):
+    results = [
+        replace(result, defense="mine:Nums", parameters={"shift": shift}, key=f"{shift} {result.key}")
+        for shift in (-1.5, 2)
+        for result in played(0, plays=3, defenses=("Nums",))
+    ]
+    db = filled(tmp_path / "own.db", results, [[result.key for result in results]])
+    done = invoke("board", "--history", name, "--db", db, "--format", "json")
+    assert done.exit_code == 0, done.output
+    assert [table["title"] for table in json.loads(done.stdout)] == [f"mine:Nums shift={shift:g}" for shift in shifts]
 
 
 def test_provenance_says_where_a_run_ran(tmp_path):
