@@ -61,7 +61,7 @@ def few_but_right(results: Sequence[Result]) -> Mapping[Identity, list[FewTrials
         outcomes[identity] += [(pair, success) for success in pair.successes.values()]
     found: dict[Identity, list[FewTrials]] = defaultdict(list)
     for identity, own in outcomes.items():
-        error = (1 - LEVEL) / len(own)
+        error = (1 - LEVEL) / max(1, len(own))
         for pair, success in own:
             if judged(success) or probability_by_guessing(success) > error:
                 continue

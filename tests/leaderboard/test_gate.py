@@ -1,6 +1,7 @@
 """The gate of a run: utility and success against bounds, and what a run remembers of itself."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +110,8 @@ def test_what_was_not_measured_holds_nothing():
     assert "success – is above .900" in first
     (first, *_) = gate_reasons(only_releases, max_advantage={None: 0.9})
     assert "advantage was not measured" in first
+    broken = [replace(result, status="error", scores={}) for result in singled_out("Sharp", 2, 1.0)]
+    assert "advantage was not measured" in gate_reasons(broken, max_advantage={None: 0.9})[0]
 
 
 def test_a_bound_on_a_goal_that_nobody_pursued_concerns_no_defense():
