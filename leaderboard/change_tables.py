@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from leaderboard.check_reports import ReportedCheck
-from leaderboard.comparison import Change
+from leaderboard.comparison import COUNTED, Change
 from leaderboard.goals import goal_words
 from leaderboard.latex import latex_table
 from leaderboard.number_text import counted, number
@@ -127,7 +127,7 @@ def _defenses(change: Change) -> str:
 
 def _ends(change: Change) -> tuple[str, str, str, str]:
     """Base, head, change and interval as text, in the units of the measure."""
-    if change.measure == "failures":
+    if change.measure in COUNTED:
         return f"{change.base:g}", f"{change.head:g}", f"{change.change:+g}", ""
     if change.measure == "time":
         shares = (f"{100 * value:+.0f} %" for value in (change.change, change.low, change.high))

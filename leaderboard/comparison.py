@@ -25,6 +25,8 @@ from metrics.arrays import Floats
 
 COMPARABLE = 3
 """Smallest number of defenses (or pairs of defense and attack) from which the machine's speed is estimated."""
+COUNTED = ("failures", "mended failures")
+"""Measures that are counted, not tested: plays that failed in the head alone, and in the base alone."""
 FIRM, LOOSE = 0.05, 0.5
 """Default tolerance of a slowdown, as a share: `FIRM` if the machine's speed is known, else `LOOSE`."""
 
@@ -45,9 +47,10 @@ class Change:
     base_defense, base_parameters : str, dict
         The defense of the base; another one than `defense` if the two were paired.
     measure : str
-        ``utility``, ``time``, ``failures``, or a goal, for the success rate in it.
+        ``utility``, ``time``, a goal, for the success rate in it, or one of `COUNTED`.
     base, head : float
-        Values before and after: means over plays; for time the median in seconds; for failures their number.
+        Values before and after: means over plays; for time the median in seconds; for `COUNTED` the number of plays
+        that failed on this side alone.
     change, low, high : float
         Head minus base, with its interval across plays at the level of the comparison. For time, head / base - 1.
     p : float
@@ -138,8 +141,8 @@ def compare(
     half for utility and success (`leaderboard.significance.shared_level`). Measures with too few plays for any alarm
     are marked as not judged and left out of the correction (Tarone); `plays_needed` says how many would do.
 
-    A trial that ended in the base and fails in the head is always a significant worsening. The measures of an
-    experiment are compared like success rates: smaller is better.
+    A trial that ended in the base and fails in the head is always a significant worsening, even if another one fails no
+    more. The measures of an experiment are compared like success rates: smaller is better.
 
     Parameters
     ----------
@@ -200,7 +203,7 @@ def plays_needed(changes: Sequence[Change], level: float = 0.01) -> int | None:
     """
     if all(change.judged for change in changes):
         return None
-    return plays_for([change.measure for change in changes if change.measure != "failures"], level)
+    return plays_for([change.measure for change in changes if change.measure not in COUNTED], level)
 
 
 def pace(base: Sequence[Result], head: Sequence[Result]) -> float | None:
@@ -261,12 +264,16 @@ def _changes(
 
 
 def _failures(pairs: Sequence[tuple[Result, Result]]) -> list[Change]:
-    before, after = (sum(pair[side].status in FAILURES for pair in pairs) for side in (0, 1))
-    if before == after:
-        return []
-    difference = float(after - before)
-    counted = TestedChange(difference, difference, difference, 0.0)
-    return [replace(_change(pairs, "failures", (before, after), counted, worse=after > before), significant=True)]
+    """New failures and mended ones, each for itself: a mended play does not make up for one that now fails."""
+    failed = [tuple(one.status in FAILURES for one in pair) for pair in pairs]
+    new, mended = failed.count((False, True)), failed.count((True, False))
+    changes = []
+    for measure, ends in zip(COUNTED, ((0, new), (mended, 0)), strict=True):
+        if any(ends):
+            difference = float(ends[1] - ends[0])
+            counted = TestedChange(difference, difference, difference, 0.0)
+            changes.append(replace(_change(pairs, measure, ends, counted, worse=difference > 0), significant=True))
+    return changes
 
 
 def _successes(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float) -> list[Change]:
@@ -283,7 +290,8 @@ def _successes(pairs: Sequence[tuple[Result, Result]], allowed: float, level: fl
         rates = rates[~np.isnan(rates).any(axis=1)]
         if len(rates) < 2:
             continue
-        changes.append(_mean_change(pairs, goal, rates, allowed, level))
+        # Plays that did not measure the goal are no evidence.
+        changes.append(replace(_mean_change(pairs, goal, rates, allowed, level), plays=len(rates)))
     return changes
 
 
@@ -370,12 +378,12 @@ def _change(
 def _corrected(changes: Sequence[Change], level: float) -> list[Change]:
     """Changes with Holm's correction of the tests that can reject; failures are counted, not tested."""
     judged = list(changes)
-    measures = [change.measure for change in changes if change.measure != "failures"]
+    measures = [change.measure for change in changes if change.measure not in COUNTED]
     for is_time, share in shared_level(measures, level).items():
         tested = [
             number
             for number, change in enumerate(changes)
-            if change.measure != "failures" and (change.measure == "time") == is_time
+            if change.measure not in COUNTED and (change.measure == "time") == is_time
         ]
         verdicts = corrected(
             [changes[number].p for number in tested], [changes[number].smallest_p for number in tested], share

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from leaderboard.board import Row, rank
-from leaderboard.exposure import Exposure, exposures
+from leaderboard.exposure import Exposure, WorstAttack, exposures
+from leaderboard.few_trials import FewTrials, few_but_right
 from leaderboard.goals import goal_words
-from leaderboard.number_text import exact, number
+from leaderboard.number_text import counted, exact, number
 from leaderboard.result import Result, canonical, label
 from leaderboard.tables import place_title
 
@@ -26,7 +27,8 @@ class GateBounds:
         Upper bound of the estimated success rate of the worst attack. Who guesses members is right half the time.
     max_advantage : mapping of str or None to float
         Upper bounds of the advantage by goal; the key None bounds the worst attack of all goals. What must not exceed
-        the bound is the upper end of the advantage's interval, as in `leaderboard.utility_left`.
+        the bound is the upper end of the advantage's interval, as in `leaderboard.utility_left`. Attacks with too few
+        trials to be judged count, too, if they are right significantly more often than guessing (`few_but_right`).
 
     Raises
     ------
@@ -120,6 +122,7 @@ def gate_checks(results: Sequence[Result], bounds: GateBounds) -> list[GateCheck
     rows = rank(results)
     settings = {_identity(setting): setting for setting in exposures(results)}
     measured = {(*setting.place, goal) for setting in settings.values() for goal in setting.goals}
+    few_trials = few_but_right(results) if bounds.max_advantage else {}
     checks = []
     for row in rows:
         compared = []
@@ -128,8 +131,9 @@ def gate_checks(results: Sequence[Result], bounds: GateBounds) -> list[GateCheck
         if bounds.max_success is not None:
             compared.append(_success(row, bounds.max_success))
         for goal, bound in bounds.max_advantage.items():
-            if goal is None or (row.scenario, row.variant, goal) in measured:
-                compared.append(_advantage(settings.get(_identity(row)), goal, bound))
+            few = [one for one in few_trials.get(_identity(row), ()) if goal in (None, one.goal) and one.upper > bound]
+            if few or goal is None or (row.scenario, row.variant, goal) in measured:
+                compared.append(_advantage(settings.get(_identity(row)), few, goal, bound))
         checks += [
             GateCheck(
                 scenario=row.scenario,
@@ -177,13 +181,19 @@ def _success(row: Row, bound: float) -> tuple[str, bool, str]:
     )
 
 
-def _advantage(setting: Exposure | None, goal: str | None, bound: float) -> tuple[str, bool, str]:
+def _advantage(
+    setting: Exposure | None, few: Sequence[FewTrials], goal: str | None, bound: float
+) -> tuple[str, bool, str]:
+    """The same of the advantage; `few` are attacks with few trials whose upper bounds are above the bound."""
     name = f"advantage{'' if goal is None else f' on {goal_words(goal)}'} at most {exact(bound)}"
-    worst = None if setting is None else setting.worst(goal)
+    worst: WorstAttack | FewTrials | None = None if setting is None else setting.worst(goal)
+    if few and (worst is None or worst.upper <= bound):
+        worst = max(few, key=lambda one: one.advantage)
     if worst is None:
         return name, False, "advantage was not measured by enough trials"
     passed = worst.upper <= bound
     side = "at most" if passed else "above"
     attack = f"{label(worst.attack, worst.attack_parameters)} on {goal_words(worst.goal)}"
-    measured = f"{number(worst.advantage, 3)} (up to {number(worst.upper, 3)})"
+    after = f" after {counted(worst.trials, 'trial')}" if isinstance(worst, FewTrials) else ""
+    measured = f"{number(worst.advantage, 3)} (up to {number(worst.upper, 3)}{after})"
     return name, passed, f"advantage of {attack} {measured} is {side} {number(bound, 3)}"

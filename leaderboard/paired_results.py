@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from leaderboard.pairs import variant_name
-from leaderboard.result import Result
+from leaderboard.result import Result, label
 from leaderboard.setting_names import Setting, setting_named
 
 RELEASE = 4
@@ -77,3 +77,35 @@ def ended_pairs(base: Mapping[int, Result], head: Mapping[int, Result]) -> list[
     """Both results of every play that ended ``ok`` on both sides."""
     pairs = [(base[play], head[play]) for play in sorted(set(base) & set(head))]
     return [pair for pair in pairs if pair[0].status == pair[1].status == "ok"]
+
+
+def newly_skipped(
+    base: Sequence[Result], head: Sequence[Result], pairs: Sequence[tuple[str, str]] = ()
+) -> Mapping[str, int]:
+    """Number of trials that ended ``ok`` in the base and are skipped in the head, by the attack's name.
+
+    What is skipped has no success rate, so that a comparison of rates says nothing about it.
+
+    Parameters
+    ----------
+    base, head : sequence of Result
+        Results of both sides.
+    pairs : sequence of (str, str)
+        Defenses to be compared with each other, as in `paired_settings`; all others are compared with their like.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> trial = Result(key="1", scenario="bank", defense="Mondrian", attack="NearestNeighbour", play=0)
+    >>> newly_skipped([trial], [replace(trial, status="skipped")])
+    {'NearestNeighbour': 1}
+    """
+    before, after = grouped(base), grouped(head, paired_settings(base, head, pairs))
+    skipped = [
+        now
+        for identity, ended in before.items()
+        for play, now in after.get(identity, {}).items()
+        if now.status == "skipped" and play in ended and ended[play].status == "ok"
+    ]
+    counts = Counter(label(now.attack or now.defense, now.attack_parameters) for now in skipped)
+    return dict(sorted(counts.items()))

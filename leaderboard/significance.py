@@ -10,6 +10,9 @@ import numpy as np
 
 from metrics.arrays import Booleans, Floats
 
+ROUNDING = 1e-9
+"""A change that exceeds its tolerance by less has reached it, and no more: sums of shares are rounded at 1e-16."""
+
 
 @dataclass(frozen=True)
 class TestedChange:
@@ -56,7 +59,7 @@ def student_test(mean: float, deviation: float, n: int, tolerance: float, level:
     from scipy.special import stdtr, stdtrit
 
     half = float(stdtrit(n - 1, 1 - level / 2)) * deviation
-    excess = max(abs(mean) - tolerance, 0.0)
+    excess = _excess(mean, tolerance)
     p = 1.0
     if excess > 0:
         p = 2 * float(stdtr(n - 1, -excess / deviation)) if deviation > 0 else 0.0
@@ -90,13 +93,19 @@ def signed_rank_test(log_ratios: Floats, tolerance: float, level: float) -> Test
     location = float(np.median(walsh))
     spread = norm.ppf(1 - level / 2) * np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
     rank = int(np.clip(np.floor(n * (n + 1) / 4 - spread), 0, (walsh.size - 1) // 2))
-    excess = np.sign(location) * max(abs(location) - np.log1p(tolerance), 0.0)
+    excess = np.sign(location) * _excess(location, float(np.log1p(tolerance)))
     p = 1.0
     if excess != 0:
         shifted = log_ratios - (location - excess)
         p = max(float(wilcoxon(shifted).pvalue), signed_rank_floor(n)) if shifted.any() else 1.0
     estimate, low, high = (float(np.expm1(value)) for value in (location, walsh[rank], walsh[walsh.size - 1 - rank]))
     return TestedChange(estimate, low, high, p, signed_rank_floor(n))
+
+
+def _excess(change: float, tolerance: float) -> float:
+    """By how much the size of a change exceeds a tolerance; 0 for a rounding error."""
+    excess = abs(change) - tolerance
+    return excess if excess > ROUNDING else 0.0
 
 
 def student_floor(n: int) -> float:

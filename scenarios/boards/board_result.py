@@ -197,7 +197,10 @@ class BoardResult:
         max_success: float | None = None,
         max_advantage: float | Mapping[str, float] | None = None,
     ) -> list[GateCheck]:
-        """Compare every defense with bounds, as `tokumei run` does.
+        """Compare every defense with bounds; all checks pass only if `tokumei run` with these bounds exits with 0.
+
+        A defense with failed releases or trials has a check that fails, and so has a goal that no attack measured by
+        enough trials. Few plays say little about releases that go wrong seldom.
 
         Parameters
         ----------
@@ -214,17 +217,27 @@ class BoardResult:
         Raises
         ------
         ValueError
-            If a bound does not lie between 0 and 1.
+            If a bound does not lie between 0 and 1, there is no such goal, a goal is bounded twice, or there are no
+            results.
         """
+        from leaderboard.gate_gaps import gap_checks
         from leaderboard.goals import goal_named
+        from scenarios.goal_names import check_goal_names
 
+        if not self.results:
+            raise ValueError("there are no results to check")
         advantage: dict[str | None, float] = {}
         if isinstance(max_advantage, Mapping):
-            advantage = {goal_named(goal): bound for goal, bound in max_advantage.items()}
+            for name, bound in max_advantage.items():
+                if (goal := goal_named(name)) in advantage:
+                    raise ValueError(f"max_advantage bounds {name} twice")
+                advantage[goal] = bound
         elif max_advantage is not None:
             advantage = {None: max_advantage}
+        pursued = {goal for result in self.results for goal in result.scores}
+        check_goal_names(advantage, pursued, "max_advantage")
         bounds = lb.GateBounds(min_utility=min_utility, max_success=max_success, max_advantage=advantage)
-        return lb.gate_checks(self.results, bounds)
+        return [*gap_checks(self.results, bounds), *lb.gate_checks(self.results, bounds)]
 
     def to_html(self) -> str:
         """The board as a page that works offline.

@@ -25,7 +25,7 @@ from scenarios.commands.common import (
 from scenarios.commands.gate_options import REPORT_OPTIONS, report_checks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from leaderboard.comparison import Change
     from leaderboard.report import Section
@@ -109,6 +109,8 @@ def compare(
     --time-tolerance is an alarm.
     """
     import leaderboard as lb
+    from leaderboard.comparison import COUNTED
+    from leaderboard.paired_results import newly_skipped
     from scenarios.boards.shown_names import shown_rows
 
     with bad_input():
@@ -131,14 +133,16 @@ def compare(
     pure = form in ("csv", "json", "latex")
     if listed or pure:
         echo_board(writers[form](listed if form in STORED_NAMES else shown_rows(listed)))
-    summary = _summary(changes, lb.pace(*sides), level, lb.plays_needed(changes, level))
+    summary = _summary(
+        changes, lb.pace(*sides), level, lb.plays_needed(changes, level), newly_skipped(sides[0], sides[1], pairs)
+    )
     echo(("\n" if listed else "") + summary, err=pure)
     if html is not None:
         _write_page(lb.change_sections(shown_rows(changes), summary), base, head, html)
     report_checks(lb.change_checks(changes), junit, annotate=annotate)
     if any(change.alarm for change in changes):
         sys.exit(GATE_FAILED)
-    sys.exit(0 if any(change.judged and change.measure != "failures" for change in changes) else NOTHING)
+    sys.exit(0 if any(change.judged and change.measure not in COUNTED for change in changes) else NOTHING)
 
 
 def _write_page(sections: Sequence[Section], base: str, head: str, path: Path) -> None:
@@ -210,8 +214,10 @@ def _nothing(base: str, head: str, sides: Sequence[Sequence[Result]], pairs: Seq
     )
 
 
-def _summary(changes: Sequence[Change], pace: float | None, level: float, needed: int | None) -> str:
-    """How many measures got worse or better, which had too few plays, and how the machine's speed was corrected for."""
+def _summary(
+    changes: Sequence[Change], pace: float | None, level: float, needed: int | None, skipped: Mapping[str, int]
+) -> str:
+    """How many measures got worse or better, which could not be judged, and how the machine's speed was allowed for."""
     from leaderboard.goals import goal_words, in_order
     from leaderboard.number_text import counted, range_text
 
@@ -226,6 +232,9 @@ def _summary(changes: Sequence[Change], pace: float | None, level: float, needed
     unjudged = in_order({change.measure for change in changes if not change.judged})
     if unjudged:
         lines.append(f"too few plays to judge {', '.join(map(goal_words, unjudged))}: {needed} plays would do")
+    if skipped:
+        count = counted(sum(skipped.values()), "trial")
+        lines.append(f"{count} that ended in the base, skipped in the head and not compared: {', '.join(skipped)}")
     if pace is not None and abs(pace - 1) > 0.02:
         lines.append(f"everything took {pace:.2f} times as long, which is attributed to the machine")
     if pace is None and any(change.measure == "time" for change in changes):

@@ -84,15 +84,11 @@ def check_goals(bounds: Mapping[str | None, float], plans: Sequence[Plan]) -> No
     ValueError
         If there is such a bound.
     """
-    from leaderboard.goals import goal_words, in_order, named_goals
-    from scenarios.near_names import suggestion
+    from scenarios.goal_names import check_goal_names
 
     goals = {goal for plan in plans for game in plan.games for goal in game.takes}
-    goals |= {entry.method.goal for plan in plans for entry in plan.attacks} | set(named_goals())
-    for goal in bounds:
-        if goal is not None and goal not in goals:
-            names = [goal_words(name).replace(" ", "-") for name in in_order(goals)]
-            raise ValueError(f"--max-advantage: there is no goal {goal!r}{suggestion(goal, names)}")
+    goals |= {entry.method.goal for plan in plans for entry in plan.attacks}
+    check_goal_names(bounds, goals, "--max-advantage")
 
 
 def as_check(check: GateCheck) -> ReportedCheck:

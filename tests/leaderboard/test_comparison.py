@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from comparison_tools import ATTACKS, DEFENSES, played
 
-from leaderboard import Tolerance, compare, pace, plays_needed
+from leaderboard import Result, Tolerance, change_checks, compare, pace, plays_needed
 from metrics import Score
 
 
@@ -108,6 +109,48 @@ def test_a_new_failure_is_an_alarm():
     assert {(change.measure, change.base, change.head) for change in found} == {("failures", 0.0, 1.0)}
     assert len(found) == len(DEFENSES)
     assert not alarms(head, base)
+
+
+@pytest.mark.parametrize("status", ["error", "timeout", "oom"])
+def test_a_mended_play_does_not_make_up_for_one_that_now_fails(status):
+    ended = [result for result in played(0, plays=12, defenses=("Alpha",)) if result.attack is None]
+    base, head = (
+        [replace(result, status=status, values={}) if result.play in failed else result for result in ended]
+        for failed in ((2, 6), (2, 10))
+    )
+    found = {change.measure: change for change in compare(base, head) if change.significant}
+    new, mended = found["failures"], found["mended failures"]
+    assert (new.base, new.head, new.alarm) == (0, 1, True)
+    assert (mended.base, mended.head, mended.alarm) == (1, 0, False)
+    assert [check.failure for check in change_checks([new, mended])] == ["0 became 1 (+1)", ""]
+    assert not [change for change in compare(base, base) if change.significant]
+
+
+def test_a_change_that_only_reaches_the_tolerance_is_no_alarm():
+    # Ten rows more in a hundred in every play: means of such shares are rounded differently on both sides.
+    rng = np.random.default_rng(0)
+    for name in ("success", "utility"):
+        for _ in range(40):
+            rates = rng.integers(10, 80, 14)
+            base, head = (shares(name, (rates + more) / 100) for more in ((10, 0) if name == "utility" else (0, 10)))
+            assert not alarms(base, head, tolerance=Tolerance(**{name: 0.1}))
+            assert alarms(base, head, tolerance=Tolerance(**{name: 0.0999}))
+
+
+def shares(name, rates):
+    """Plays with these success rates of one attack, or with this utility of their releases."""
+    common = {"scenario": "bank", "defense": "Alpha"}
+    if name == "utility":
+        return [Result(key=f"{p}", play=p, values={"marginals": float(r)}, **common) for p, r in enumerate(rates)]
+    scores = [{"reidentification": Score("reidentification", float(rate), 0.005, 100)} for rate in rates]
+    return [Result(key=f"{p}", play=p, attack="Greedy", scores=s, **common) for p, s in enumerate(scores)]
+
+
+def test_plays_that_did_not_measure_a_goal_are_not_counted():
+    base, head = shares("success", [0.1] * 14), shares("success", [0.9] * 14)
+    head = [replace(result, scores={}) if result.play > 2 else result for result in head]
+    [change] = compare(base, head)
+    assert (change.plays, change.smallest_p) == (3, 2 * 4.0**-3)
 
 
 def test_only_what_both_have_played_compares():

@@ -1,8 +1,10 @@
 """The gate of a run: utility and success against bounds, and what a run remembers of itself."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from bank_tools import small_bank
 from click.testing import CliRunner
@@ -10,6 +12,8 @@ from comparison_tools import played
 from run_tools import invoke
 
 from leaderboard import GateBounds, Result, Store, gate_checks, recorded_runs, unmeasured_goals
+from leaderboard.few_trials import probability_by_guessing
+from leaderboard.pairs import Success
 from metrics import Score
 from scenarios.cli import cli
 
@@ -58,12 +62,56 @@ def test_the_upper_end_of_the_advantage_counts():
     assert gate_reasons(many, max_advantage={None: 0.15}) == []
 
 
+def singled_out(attack, trials, rate, plays=14, **known):
+    """Plays of an attack that describes people, with a control group of equal size, or with a known chance level."""
+    chance, control = known.get("chance", 0.0), None if known else trials
+    scores = {"singling_out": Score("singling_out", rate, chance, trials, control)}
+    common = {"scenario": "bank", "defense": "Alpha", "attack": attack, "scores": scores}
+    return [Result(key=f"{attack}{play}", play=play, **common) for play in range(plays)]
+
+
+@pytest.mark.parametrize("goal", [None, "singling_out"])
+def test_an_attack_that_is_always_right_counts_with_few_trials(goal):
+    blunt, sharp = singled_out("Blunt", 100, 0.0), singled_out("Sharp", 2, 1.0)
+    assert gate_reasons(blunt, max_advantage={goal: 0.05}) == []
+    for results in (blunt + sharp, sharp):
+        (reason,) = gate_reasons(results, max_advantage={goal: 0.9})
+        assert "advantage of Sharp on singling out 1.000 (up to 1.000 after 28 trials) is above .900" in reason
+
+
+@pytest.mark.parametrize("known", [{}, {"chance": 0.01}])
+def test_lucky_guesses_in_few_trials_fail_no_gate(known):
+    # Two of 28: by chance with probability .25 beside a control group, with .03 at a chance level of .01.
+    lucky = singled_out("Lucky", 2, 1 / 14, **known)
+    other = singled_out("Blunt", 100, 0.0)
+    assert gate_reasons(lucky + other, max_advantage={None: 0.05}) == []
+
+
+def test_guessing_is_rarely_taken_for_more_with_few_trials():
+    # Exact tests have a false alarm with probability .05 at most: of 500, more than 45 have probability 1e-4.
+    rng = np.random.default_rng(0)
+    for control in (None, 25):
+        guessed = [
+            Success(
+                "values",
+                (rng.binomial(25, 0.2) / 25,),
+                25,
+                0.2 if control is None else rng.binomial(25, 0.2) / 25,
+                control,
+            )
+            for _ in range(500)
+        ]
+        assert sum(probability_by_guessing(success) <= 0.05 for success in guessed) <= 45
+
+
 def test_what_was_not_measured_holds_nothing():
     only_releases = [result for result in played(0) if result.attack is None]
     (first, *_) = gate_reasons(only_releases, min_utility=0.1, max_success=0.9)
     assert "success – is above .900" in first
     (first, *_) = gate_reasons(only_releases, max_advantage={None: 0.9})
     assert "advantage was not measured" in first
+    broken = [replace(result, status="error", scores={}) for result in singled_out("Sharp", 2, 1.0)]
+    assert "advantage was not measured" in gate_reasons(broken, max_advantage={None: 0.9})[0]
 
 
 def test_a_bound_on_a_goal_that_nobody_pursued_concerns_no_defense():

@@ -1,8 +1,10 @@
 """Boards from Python: played, read back, shown in notebooks, and the same as those of the command line."""
 
 import json
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from multiprocessing.spawn import get_preparation_data
 
 import pandas as pd
@@ -112,11 +114,43 @@ def test_bounds_are_those_of_the_gate(board):
     assert all(check.passed for check in board.gate(max_advantage=0.9, min_utility=0.1, max_success=0.9))
 
 
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ({"rowz": 0.1}, "max_advantage: there is no goal 'rowz'; did you mean 'rows'?"),
+        ({"rows": 0.1, "reidentification": 0.9}, "max_advantage bounds reidentification twice"),
+        ({"rows": 1.5}, "must lie between 0 and 1"),
+    ],
+)
+def test_a_wrong_bound_is_refused(board, bounds, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        board.gate(max_advantage=bounds)
+
+
+def test_a_goal_that_nobody_measured_fails_the_gate(board):
+    checks = board.gate(max_advantage={"values": 0.9, "members": 0.9})
+    failed = [check for check in checks if not check.passed]
+    assert {check.defense for check in failed} == {check.defense for check in checks}
+    assert {check.finding for check in failed} == {"no attack on values was measured by enough trials"}
+    assert {check.bound for check in failed} == {"advantage on values at most .9"}
+
+
+@pytest.mark.parametrize("status", ["error", "timeout", "oom"])
+def test_failed_trials_fail_the_gate(board, status):
+    first = next(result for result in board.results if result.attack and result.defense == "Alpha")
+    failed = replace(first, status=status, scores={})
+    results = [failed if result is first else result for result in board.results]
+    for bounds in ({}, {"min_utility": 0.1}, {"max_advantage": 0.9}):
+        assert all(check.passed for check in board.gate(**bounds))
+        [check] = [check for check in BoardResult(results).gate(**bounds) if not check.passed]
+        assert check.reason == "bank, decoys=hard: Alpha: 1 release or trial failed"
+
+
 def test_a_board_without_results_says_so():
     empty = BoardResult([])
     assert (repr(empty), empty.to_frame().empty, empty.matrix().empty) == ("a board without results", True, True)
     assert "without results" in empty._repr_html_()
-    for call in (empty.plot, empty.to_html):
+    for call in (empty.plot, empty.to_html, empty.gate):
         with pytest.raises(ValueError, match="there are no results"):
             call()
 

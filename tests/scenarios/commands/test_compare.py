@@ -264,6 +264,19 @@ def test_settings_that_differ_are_named_with_the_option_that_pairs_them(sizes):
     assert "--pair 'Alpha k=5' 'Alpha k=2'" in done.stderr
 
 
+def test_trials_that_the_head_skips_are_named(tmp_path):
+    base = played(0, plays=3)
+    missing = "the release discloses no channel"
+    head = [
+        replace(one, status="skipped", reason=missing, scores={}) if one.attack == "Greedy" and one.play else one
+        for one in base
+    ]
+    sides = [filled(tmp_path / f"{name}.db", results) for name, results in (("base", base), ("head", head))]
+    done = invoke("compare", *sides)
+    assert "8 trials that ended in the base, skipped in the head and not compared: Greedy" in done.stdout
+    assert "skipped" not in invoke("compare", *reversed(sides)).stdout
+
+
 def test_too_few_plays_in_common_are_named_as_such(tmp_path):
     base, head = (filled(tmp_path / f"{seed}.db", played(seed, plays=1)) for seed in (0, 1))
     done = invoke("compare", base, head)

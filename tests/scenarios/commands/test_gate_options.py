@@ -2,13 +2,16 @@
 
 import re
 import shlex
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 from bank_tools import few_customers
+from comparison_tools import played
 from run_tools import ROOT, invoke
 
 from leaderboard.goals import goal_named
+from scenarios.boards.playing import Played
 from scenarios.commands.gate_options import check_goals
 
 pytestmark = pytest.mark.waits
@@ -67,6 +70,37 @@ def test_failed_checks_are_annotated_in_github_actions_only(module, monkeypatch)
     assert play("--max-advantage", 0.5).stderr.count("::error title=bank") == 2
     assert "::error" not in play("--max-advantage", 0.5, "--no-annotate").stderr
     assert "::error" not in play().stderr
+
+
+@pytest.mark.parametrize(("plays", "missed"), [(1, ".80"), (4, ".41"), (5, None)])
+def test_a_gate_says_what_few_plays_do_not_show(monkeypatch, plays, missed):
+    # All four plays of a release that goes wrong in a fifth of them are right with probability .8⁴ = .41.
+    from scenarios.commands.run import _exit_code
+
+    played_here = Played(played(0, plays=plays, defenses=("Alpha",)), [], 0)
+    for bound, code in (({None: 0.9}, 0), ({None: 0.1}, 1), ({}, 0)):
+        said = []
+        monkeypatch.setattr("scenarios.commands.run.echo", lambda text, err, said=said: said.append(text))
+        options = SimpleNamespace(min_utility=None, max_success=None, max_advantage=bound, junit=None, annotate=False)
+        assert _exit_code(played_here, options) == code
+        warned = [line for line in said if "warning" in line]
+        assert len(warned) == (missed is not None and bool(bound))
+        assert all(f"with probability {missed}: give more --plays" in line for line in warned)
+
+
+def test_the_gate_on_the_command_line_warns_of_one_play(module, monkeypatch):
+    few_customers(monkeypatch)
+    assert "gate: warning: 1 play misses a defense" in play("--max-advantage", 1).stderr
+    assert "warning" not in play().stderr
+
+
+def test_documented_probabilities_of_seeing_a_rare_failure():
+    text = (ROOT / "docs" / "site" / "en" / "operate" / "gates.md").read_text(encoding="utf-8")
+    plays = next(line for line in text.splitlines() if line.startswith("| plays"))
+    for line in (line for line in text.splitlines() if line.startswith("| p = ")):
+        p = float(re.search(r"\.\d+", line)[0])
+        for n, percent in zip(plays.split("|")[2:-1], line.split("|")[2:-1], strict=True):
+            assert percent.strip() == f"{100 * (1 - (1 - p) ** int(n)):.0f} %"
 
 
 @pytest.mark.parametrize(
