@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pandas as pd
 
 from leaderboard.number_text import exact
+from metrics.cells import escape_column
 from metrics.domains import Domain
 from scenarios.reporting.findings import ABOVE, Finding, by_bins, class_title
 
@@ -42,7 +43,9 @@ def closeness_advice(
     above = {one.title for one in findings if one.status == ABOVE}
     for column, domain in sensitive.items():
         if class_title(column) in above:
-            commonest = float(by_bins(records[column].astype(object), domain).value_counts(normalize=True).max())
+            # Values are no cells: "{E}" may be a category, and as a cell it is a set.
+            values = by_bins(escape_column(records[column], domain).astype(object), domain)
+            commonest = float(values.value_counts(normalize=True).max())
             closeness = math.floor(1000 * threshold * (1 - commonest)) / 1000
             single = records[column].nunique() > domain.size
             first = (
