@@ -93,11 +93,12 @@ def class_findings(
     risks = [("Smallest class of people alike", smallest, _smallest_words(smallest))]
     for column, domain in sensitive.items():
         excess, one_value = class_values(classes, by_bins(cells[column], domain))
+        what = "bin" if isinstance(domain, NumericDomain) else "value"
         words = (
-            f"{one_value / classes.size:.1%} of the people are in a class in which all have one value of {column}: "
-            "whoever finds the class knows the value."
+            f"{one_value / classes.size:.1%} of the people are in a class in which all have one {what} of {column}: "
+            f"whoever finds the class knows the {what}."
             if one_value and excess
-            else f"In the worst class a value of {column} is that much surer than in the whole table."
+            else f"In the worst class a {what} of {column} is that much surer than in the whole table."
         )
         risks.append((class_title(column), excess, words))
     if not counts:

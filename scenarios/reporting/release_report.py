@@ -113,7 +113,7 @@ def _verdict(content: ReportContent) -> Section:
         *content.advice,
         *content.warnings,
         f"Threshold: {threshold_words(measured.threshold)}. Risk 0 tells nothing about a person, 1 tells all. A class "
-        "with one sensitive value counts like a class of one person.",
+        "with one sensitive value, or of numbers one public bin, counts like a class of one person.",
     )
     columns = ("finding", "risk", "interval", "against threshold", "how measured", "meaning")
     rows = [finding_row(one) for one in measured.findings]

@@ -79,7 +79,14 @@ def test_the_worst_comes_first():
 def test_numbers_are_compared_by_their_bins():
     salary = {"salary": NumericDomain(0, 100, cuts=(50,))}
     cells = CELLS.assign(salary=[50 + 0.01 * number for number in range(10)] + [10.0, 90.0] * 5)
-    assert class_findings(cells.astype(str), ["age"], salary, 0.09, counts=True)[1].value == 1.0
+    same = class_findings(cells.astype(str), ["age"], salary, 0.09, counts=True)[1]
+    assert same.value == 1.0
+    # The class has ten salaries in one bin: nobody knows the value.
+    assert same.meaning == (
+        "50.0% of the people are in a class in which all have one bin of salary: whoever finds the class knows the bin."
+    )
+    spread = class_findings(cells.astype(str).assign(age="*"), ["age"], salary, 0.09, counts=True)[1]
+    assert spread.meaning == "In the worst class a bin of salary is that much surer than in the whole table."
     starred = cells.astype(str).assign(salary=["*"] * 10 + ["[0,50)"] * 10)
     assert class_findings(starred, ["age"], salary, 0.09, counts=True)[1].value == 1.0
 
