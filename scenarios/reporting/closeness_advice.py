@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from leaderboard.number_text import exact
-from metrics.cells import escape_column
 from metrics.domains import Domain
-from scenarios.reporting.findings import ABOVE, Finding, by_bins, class_title
+from scenarios.reporting.findings import ABOVE, Finding, class_title
 
 
 def closeness_advice(
@@ -44,8 +44,7 @@ def closeness_advice(
     for column, domain in sensitive.items():
         if class_title(column) in above:
             # Values are no cells: "{E}" may be a category, and as a cell it is a set.
-            values = by_bins(escape_column(records[column], domain).astype(object), domain)
-            commonest = float(values.value_counts(normalize=True).max())
+            commonest = float(np.bincount(domain.codes(records[column])).max() / len(records))
             closeness = math.floor(1000 * threshold * (1 - commonest)) / 1000
             single = records[column].nunique() > domain.size
             first = (
