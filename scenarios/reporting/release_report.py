@@ -179,7 +179,7 @@ def _before_and_after(content: ReportContent) -> Section:
             ),
         ]
         title = "Risk by classes" if content.counts else "Classes, which say little: rows may stem from nobody"
-        tables.insert(0, Table(title, ("measure", "original", "release"), rows))
+        tables.insert(0, Table(title, ("measure", "original", "release"), rows, note=after.own_values))
     return Section("Before and after", (), tuple(tables))
 
 
