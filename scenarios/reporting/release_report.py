@@ -208,8 +208,9 @@ def _guarantee(content: ReportContent) -> Section:
 
 def unchecked(content: ReportContent) -> str:
     """What of the promise rests on the declaration alone; empty if nothing does."""
-    promised = content.promised
-    return "" if promised is None else unchecked_words(promised, content.measured.evaluation)
+    promised, after = content.promised, content.after
+    several = () if after is None else after.several
+    return "" if promised is None else unchecked_words(promised, content.measured.evaluation, several)
 
 
 def _utility(content: ReportContent) -> Section:

@@ -77,8 +77,8 @@ def test_a_class_of_one_set_is_not_called_a_known_value():
     q = 10 / 19 / 3
     assert found.value == pytest.approx((1 / 3 - q) / (1 - q))
     assert found.meaning == (
-        "In the worst class a value of illness is that much surer than in the whole table. 20 of 20 cells leave several "
-        "values: a set or an interval counts evenly for each, and * as the whole table."
+        "In the worst class a value of illness is that much surer than in the whole table. 20 of 20 cells leave "
+        "several values: a set or an interval counts evenly for each, and * as the whole table."
     )
 
 
