@@ -141,7 +141,7 @@ def _text(report: RiskReport) -> str:
         *((f"in a class with one value of {name}", _share(count, report.rows)) for name, count in report.one_value),
     ]
     parts = [
-        tabulate(heads, tablefmt="plain", disable_numparse=True) + (f"\n{PLAIN}" if report.plain else ""),
+        "\n".join(filter(None, (tabulate(heads, tablefmt="plain", disable_numparse=True), *_remarks(report)))),
         "risk by model\n" + table((name, measure(value), about) for name, about, value in report.models),
         "measures\n" + table((name, measure(value), about) for name, about, value in report.measures),
         "records by size of their class\n" + table((size, measure(count)) for size, count in report.sizes.items()),
@@ -156,6 +156,11 @@ def _text(report: RiskReport) -> str:
         sets = ((names, measure(count)) for names, count in report.sets)
         parts.append("smallest sets of columns that single out most\n" + table(sets))
     return "\n\n".join(parts)
+
+
+def _remarks(report: RiskReport) -> tuple[str, ...]:
+    """What must be known to read the numbers; empty texts where nothing must."""
+    return (PLAIN if report.plain else "", report.own_values)
 
 
 def _page(report: RiskReport, name: str) -> str:

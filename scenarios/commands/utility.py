@@ -84,11 +84,18 @@ def utility(
         return
     from tabulate import tabulate
 
-    lines = [[name, value] for name, value in result.items()]
+    lines = [[name, _shown(value)] for name, value in result.items()]
     lines += [
         [f"rank correlation of {one.name}", f"{one.before:.4f} before, {one.after:.4f} after"] for one in pairs or ()
     ]
-    echo(tabulate(lines, tablefmt="plain", floatfmt=".4f", missingval="not measured"))
+    echo(tabulate(lines, tablefmt="plain", disable_numparse=True))
+
+
+def _shown(value: float | None) -> str:
+    """A measure with four decimals, or a count."""
+    if value is None:
+        return "not measured"
+    return str(value) if isinstance(value, int) else f"{value:.4f}"
 
 
 NO_RANKS = "rank correlations were not measured: their ranks need the whole table in memory"

@@ -13,6 +13,7 @@ from leaderboard.number_text import counted
 from metrics.cells import SUPPRESSED, CategoricalCells, NumericCells, named_categories, read_cells
 from metrics.domains import CategoricalDomain, Domain
 from scenarios.finished.evaluation_setting import EvaluationSetting
+from scenarios.tables.cell_spelling import with_one_spelling
 from scenarios.tables.file_rows import rows_from_one
 from scenarios.tables.released import refuse_identifiers, text_frame
 from scenarios.tables.roles import Roles
@@ -32,7 +33,8 @@ class FinishedTable:
     name : str
         The file, or the built-in defense.
     frame : DataFrame, shape (rows, columns)
-        Released cells as text, None where missing. Columns have the order of the original table.
+        Released cells as text, None where missing; sensitive cells of equal meaning have one text. Columns have the
+        order of the original table.
     lacking : tuple of str
         Columns with a role that the release does not have.
     unknown : DataFrame, shape (rows, further columns)
@@ -98,7 +100,8 @@ def read_finished(name: str, data: bytes, setting: EvaluationSetting) -> Finishe
     bare = [column for column in setting.dataset.left_out if column in columns]
     if bare:
         notes.append(f"{', '.join(bare)}: no role declared, but released; attackers use it, and utility leaves it out")
-    frame = text_frame(setting.dataset.written.read(_among(columns, shared)))
+    spelled = {column: domains[column] for column in records.sensitive}
+    frame = text_frame(with_one_spelling(setting.dataset.written.read(_among(columns, shared)), spelled))
     extended, cells = dict(domains), {}
     for column in shared:
         extended[column], unknown = _extended(domains[column], frame[column])

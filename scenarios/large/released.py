@@ -21,8 +21,9 @@ from scenarios.large.sql_names import quoted
 from scenarios.large.table_files import TableFiles
 from scenarios.large.value_texts import value_texts
 from scenarios.large.wide_columns import wide_column, wide_values
+from scenarios.tables.cell_spelling import with_one_spelling
 from scenarios.tables.declared_roles import read_roles
-from scenarios.tables.released import refuse_identifiers, released_roles
+from scenarios.tables.released import refuse_identifiers, released_roles, sensitive_domains
 from scenarios.tables.risk import require_quasi_identifiers
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.written_cells import WrittenCells
@@ -153,7 +154,7 @@ def large_released(
         raw = raw_columns(files, names, wide=partial(wide_column, na=declared.na))
         text = value_texts(files, raw, declared, released=True)
         written = WrittenCells.of(declared, roles) if written is None else written
-        cells = written.read(text.columns)
+        cells = with_one_spelling(written.read(text.columns), sensitive_domains(declared))
         quasi_identifiers = tuple(name for name in quasi_identifiers if name in cells or declared.quasi_identifiers)
         columns = {name: _column(files, raw[name], cells[name]) for name in names if name in cells}
         yield LargeReleased(files, columns, quasi_identifiers, sensitive, (*text.notes, *notes), written)

@@ -98,6 +98,7 @@ def large_risk_report(
                 "records are not searched; raise --memory"
             )
         plain = all(column.plain for column in table.columns.values())
+        several = tuple(name for name in table.sensitive if not table.columns[name].plain)
         journalist = None if population is None else _journalist(table, classes, population, roles, reading, memory)
     singled = None
     if classes.codes is not None and classes.counts is not None:
@@ -110,6 +111,7 @@ def large_risk_report(
         journalist=journalist,
         population_size=population_size,
         cells=cells,
+        several=several,
     )
     return report, tuple(notes)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from leaderboard.number_text import exact
 from metrics.domains import Domain
-from scenarios.reporting.findings import ABOVE, Finding, by_bins, class_title
+from scenarios.reporting.findings import ABOVE, Finding, class_title
 
 
 def closeness_advice(
@@ -42,7 +43,8 @@ def closeness_advice(
     above = {one.title for one in findings if one.status == ABOVE}
     for column, domain in sensitive.items():
         if class_title(column) in above:
-            commonest = float(by_bins(records[column].astype(object), domain).value_counts(normalize=True).max())
+            # Values are no cells: "{E}" may be a category, and as a cell it is a set.
+            commonest = float(np.bincount(domain.codes(records[column])).max() / len(records))
             closeness = math.floor(1000 * threshold * (1 - commonest)) / 1000
             single = records[column].nunique() > domain.size
             first = (

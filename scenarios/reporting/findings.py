@@ -6,18 +6,17 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from leaderboard.goals import goal_meaning, goal_title
 from leaderboard.number_text import counted, exact, number
-from metrics.cells import NumericCells, read_cells
+from metrics.cells import read_cells
 from metrics.classes import class_sizes, equivalence_classes
 from metrics.domains import Domain, NumericDomain
 from scenarios.finished.measured_attack import MeasuredAttack
 from scenarios.finished.release_evaluation import ReleaseEvaluation
 from scenarios.finished.row_origin import DOUBTED
-from scenarios.tables.class_values import class_values
+from scenarios.tables.class_values import ClassValues, class_values
 
 ABOVE, UNSURE, WITHIN, LITTLE = "above", "not sure", "within", "says little"
 """How a finding compares with the threshold."""
@@ -86,20 +85,15 @@ def class_findings(
     Notes
     -----
     A class that holds one value of a sensitive column is as bad as a class of one person: its people are found out. The
-    risk of a class is (p - q) / (1 - q) for a value with share p in the class and q in the table, at its largest.
+    risk of a class is (p - q) / (1 - q) for a value with share p in the class and q in the table, at its largest. Cells
+    that leave several values count as `scenarios.tables.class_values` says.
     """
     classes = equivalence_classes(cells, quasi_identifiers)
     smallest = 1 / int(class_sizes(classes).min())
     risks = [("Smallest class of people alike", smallest, _smallest_words(smallest))]
     for column, domain in sensitive.items():
-        excess, one_value = class_values(classes, by_bins(cells[column], domain))
-        words = (
-            f"{one_value / classes.size:.1%} of the people are in a class in which all have one value of {column}: "
-            "whoever finds the class knows the value."
-            if one_value and excess
-            else f"In the worst class a value of {column} is that much surer than in the whole table."
-        )
-        risks.append((class_title(column), excess, words))
+        shown = class_values(classes, read_cells(cells[column], domain))
+        risks.append((class_title(column), shown.excess, _value_words(column, domain, shown, classes.size)))
     if not counts:
         return [Finding(title, value, value, value, LITTLE, COUNTED, SYNTHETIC) for title, value, _ in risks]
     return [
@@ -111,16 +105,6 @@ def class_findings(
 def class_title(column: str) -> str:
     """Title of the finding on the class that says most about a sensitive column."""
     return f"Class that says most about {column}"
-
-
-def by_bins(column: pd.Series[str], domain: Domain) -> pd.Series[str]:
-    """Released cells in which a plain number is its public bin."""
-    cells = read_cells(column, domain)
-    if not isinstance(cells, NumericCells) or not isinstance(domain, NumericDomain):
-        return column
-    bins = np.array(domain.cells())[np.minimum(domain.codes(cells.midpoint()), domain.size - 1)]
-    plain = cells.plain & ~cells.missing
-    return column.astype(object).where(~plain[cells.codes], bins[cells.codes])
 
 
 def identifier_findings(unknown: pd.DataFrame, identifiers: pd.DataFrame) -> list[Finding]:
@@ -257,6 +241,23 @@ def _status(low: float, high: float, threshold: float) -> str:
     if low > threshold:
         return ABOVE
     return WITHIN if high <= threshold else UNSURE
+
+
+def _value_words(column: str, domain: Domain, shown: ClassValues, rows: int) -> str:
+    """What the classes show about a sensitive column, and how many cells leave several values."""
+    what = "bin" if isinstance(domain, NumericDomain) else "value"
+    words = f"In the worst class a {what} of {column} is that much surer than in the whole table."
+    if shown.one_value and shown.excess:
+        words = (
+            f"{shown.one_value / rows:.1%} of the people are in a class in which all have one {what} of {column}: "
+            f"whoever finds the class knows the {what}."
+        )
+    if not shown.open_cells:
+        return words
+    return (
+        f"{words} {shown.open_cells:,} of {counted(rows, 'cell')} leave several {what}s: a set or an interval counts "
+        f"evenly for each, and * as the whole table."
+    )
 
 
 def _smallest_words(risk: float) -> str:

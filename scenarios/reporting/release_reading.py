@@ -91,12 +91,17 @@ def report_content(
         random = random_share(table.frame, records.frame, table.domains, told)
         origin = told_origin(told, random)
     evaluation = evaluate(setting, table, origin)
-    if promised is not None:
-        refuse_false_promise(promised, evaluation, defense_name)
     quasi = list(records.quasi_identifiers)
     sensitive = [name for name in records.sensitive if name in table.frame.columns]
     domains = {name: table.domains[name] for name in sensitive}
     cells = table.suppressed[list(setting.columns)]
+    before = after = None
+    if quasi:
+        original = records.frame[list(setting.columns)]
+        before = risk_report(ReleasedTable(original, tuple(quasi), tuple(sensitive), ()))
+        after = risk_report(ReleasedTable(cells, tuple(quasi), tuple(sensitive), ()))
+    if promised is not None:
+        refuse_false_promise(promised, evaluation, defense_name, after.several if after else ())
     counts = evaluation.origin != "unknown" or _generalized(table)
     findings = [*class_findings(cells, quasi, domains, threshold, counts=counts)] if quasi else []
     findings += identifier_findings(table.unknown, records.frame[list(records.identifiers)])
@@ -113,11 +118,6 @@ def report_content(
         control=setting.control is not None,
         releases=releases,
     )
-    before = after = None
-    if quasi:
-        original = records.frame[list(setting.columns)]
-        before = risk_report(ReleasedTable(original, tuple(quasi), tuple(sensitive), ()))
-        after = risk_report(ReleasedTable(cells, tuple(quasi), tuple(sensitive), ()))
     correlations = tuple(
         rank_correlations(records.frame, cells, {name: table.domains[name] for name in setting.columns})
     )

@@ -113,7 +113,7 @@ def _verdict(content: ReportContent) -> Section:
         *content.advice,
         *content.warnings,
         f"Threshold: {threshold_words(measured.threshold)}. Risk 0 tells nothing about a person, 1 tells all. A class "
-        "with one sensitive value counts like a class of one person.",
+        "with one sensitive value, or of numbers one public bin, counts like a class of one person.",
     )
     columns = ("finding", "risk", "interval", "against threshold", "how measured", "meaning")
     rows = [finding_row(one) for one in measured.findings]
@@ -179,7 +179,7 @@ def _before_and_after(content: ReportContent) -> Section:
             ),
         ]
         title = "Risk by classes" if content.counts else "Classes, which say little: rows may stem from nobody"
-        tables.insert(0, Table(title, ("measure", "original", "release"), rows))
+        tables.insert(0, Table(title, ("measure", "original", "release"), rows, note=after.own_values))
     return Section("Before and after", (), tuple(tables))
 
 
@@ -208,8 +208,9 @@ def _guarantee(content: ReportContent) -> Section:
 
 def unchecked(content: ReportContent) -> str:
     """What of the promise rests on the declaration alone; empty if nothing does."""
-    promised = content.promised
-    return "" if promised is None else unchecked_words(promised, content.measured.evaluation)
+    promised, after = content.promised, content.after
+    several = () if after is None else after.several
+    return "" if promised is None else unchecked_words(promised, content.measured.evaluation, several)
 
 
 def _utility(content: ReportContent) -> Section:

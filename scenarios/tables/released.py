@@ -11,8 +11,10 @@ from typing import Any
 
 import pandas as pd
 
+from metrics.domains import Domain
 from metrics.files import PRIVATE, check_new_file, write_atomically
 from scenarios.files.toml_file import read_bytes
+from scenarios.tables.cell_spelling import spelling_domain, with_one_spelling
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
@@ -29,7 +31,8 @@ class ReleasedTable:
     Attributes
     ----------
     frame : DataFrame, shape (rows, columns)
-        Released cells as text, None where missing; labels of groups are replaced by the groups.
+        Released cells as text, None where missing; labels of groups are replaced by the groups. Sensitive cells of
+        equal meaning have one text.
     quasi_identifiers, sensitive : tuple of str
         Columns with these roles.
     notes : tuple of str
@@ -53,6 +56,11 @@ def input_path(name: str) -> Path:
 def text_frame(columns: Mapping[str, TextColumn]) -> pd.DataFrame:
     """Columns of a file as text, None where missing."""
     return pd.DataFrame({name: column.text_values() for name, column in columns.items()})
+
+
+def sensitive_domains(declared: Roles) -> dict[str, Domain | None]:
+    """What a roles file declares about the spelling of cells, by sensitive column."""
+    return {name: spelling_domain(declared.columns.get(name)) for name in declared.sensitive}
 
 
 def read_released(
@@ -84,7 +92,8 @@ def read_released(
     """
     declared = read_roles(roles, reading)
     columns, notes = text_table(path, read_bytes(path), declared, released=True)
-    frame = text_frame((WrittenCells.of(declared, roles) if written is None else written).read(columns))
+    cells = (WrittenCells.of(declared, roles) if written is None else written).read(columns)
+    frame = text_frame(with_one_spelling(cells, sensitive_domains(declared)))
     refuse_identifiers(path, frame, declared.identifiers)
     quasi_identifiers, sensitive, role_notes = released_roles(path, tuple(frame.columns), declared)
     return ReleasedTable(frame, quasi_identifiers, sensitive, (*notes, *role_notes), declared.person)

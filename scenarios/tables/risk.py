@@ -59,6 +59,8 @@ class RiskReport:
         The minimal sets of columns that single out most records, with the number of these records.
     searched : bool
         Whether sets of columns that single out records were searched.
+    several : tuple of str
+        Sensitive columns with intervals, sets or ``*``, which l, alpha, t and `one_value` count as values of their own.
     """
 
     rows: int
@@ -74,6 +76,17 @@ class RiskReport:
     columns: list[tuple[str, int]] = field(default_factory=list)
     sets: list[tuple[str, int]] = field(default_factory=list)
     searched: bool = True
+    several: tuple[str, ...] = ()
+
+    @property
+    def own_values(self) -> str:
+        """Sentence on cells that leave several values but are counted as one; empty if there are none."""
+        if not self.several:
+            return ""
+        return (
+            f"{', '.join(self.several)}: a set, an interval or * leaves several values, but counts as a value of its "
+            "own in l, alpha, t and classes with one value."
+        )
 
 
 def risk_report(
@@ -119,6 +132,7 @@ def risk_report(
         population_size=population_size,
         cells=cells,
         people=_people(table),
+        several=tuple(name for name in table.sensitive if not _plain(frame[[name]])),
     )
 
 
@@ -145,6 +159,7 @@ def report_of_counts(
     population_size: int | None = None,
     cells: int | None = None,
     people: PeopleInClasses | None = None,
+    several: tuple[str, ...] = (),
 ) -> RiskReport:
     """Report of a released table, given the counts of its classes.
 
@@ -164,6 +179,8 @@ def report_of_counts(
         As in `risk_report`.
     people : PeopleInClasses, optional
         People in the classes, if a person may have several rows and they are known.
+    several : tuple of str
+        Sensitive columns with intervals, sets or ``*``.
     """
     prosecutor = prosecutor_of_sizes(sizes, THRESHOLD)
     models = [
@@ -191,6 +208,7 @@ def report_of_counts(
         columns=[] if singled is None else singled.columns,
         sets=[] if singled is None else singled.sets,
         searched=singled is not None,
+        several=several,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
@@ -11,6 +10,7 @@ import pandas as pd
 
 from metrics.cells import SUPPRESSED, CategoricalCells, NumericCells, interval_cell, read_cells, set_cell, unescape
 from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
+from scenarios.tables.cell_spelling import joined_segments, segments_cell
 
 LONGEST = 2000
 """Largest length of a cell, in characters."""
@@ -54,11 +54,12 @@ def _canonical(text: str, domain: Domain, decimals: int, may_miss: bool) -> str 
     if cells.suppressed[0]:
         return SUPPRESSED
     if isinstance(cells, NumericCells) and isinstance(domain, NumericDomain):
-        segments = _merged(zip(cells.low.tolist(), cells.high.tolist(), cells.closed.tolist(), strict=True), domain)
+        given = zip(cells.low.tolist(), cells.high.tolist(), cells.closed.tolist(), strict=True)
+        within = [(low, min(high, domain.high), closed or high > domain.high) for low, high, closed in given]
+        segments = joined_segments(within, integer=domain.integer)
         if segments == [(domain.low, domain.high, True)] and domain.low < domain.high:
             return SUPPRESSED
-        parts = [interval_cell(low, high, closed=closed) for low, high, closed in segments]
-        return parts[0] if len(parts) == 1 else "{" + "|".join(parts) + "}"
+        return segments_cell(segments)
     assert isinstance(cells, CategoricalCells)  # noqa: S101 (for the type checker: numeric cells have returned)
     assert isinstance(domain, CategoricalDomain)  # noqa: S101
     covered = [category for category, inside in zip(domain.categories, cells.member[0], strict=True) if inside]
@@ -67,32 +68,6 @@ def _canonical(text: str, domain: Domain, decimals: int, may_miss: bool) -> str 
 
 _remembered = lru_cache(_REMEMBERED)(_canonical)
 """Tables of all teams repeat cells, in the same public domains."""
-
-
-def _merged(segments: Iterable[tuple[float, float, bool]], domain: NumericDomain) -> list[tuple[float, float, bool]]:
-    """Disjoint intervals (low, high, whether high is included) that cover the same numbers, in ascending order.
-
-    Intervals of integers are closed, and adjacent ones are joined: ``[20,30)``, ``[20,29]`` and ``{[20,25]|[26,29]}``
-    are the same cell.
-
-    Raises
-    ------
-    ValueError
-        If they cover no number of the domain.
-    """
-    merged: list[tuple[float, float, bool]] = []
-    for low, high, closed in sorted(segments):
-        if high > domain.high:
-            high, closed = domain.high, True
-        if domain.integer and not closed:
-            high, closed = high - 1, True
-        if low > high:
-            raise ValueError("covers no possible value")
-        if merged and low <= merged[-1][1] + domain.integer:
-            first, last, last_closed = merged.pop()
-            low, high, closed = first, max(last, high), (last_closed and last >= high) or (closed and high >= last)
-        merged.append((low, high, closed))
-    return merged
 
 
 def _check_numbers(text: str, domain: NumericDomain, decimals: int) -> None:

@@ -118,6 +118,52 @@ def test_a_promise_that_the_release_does_not_keep_is_refused(folder):
 
 
 @pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("promise", "words"),
+    [
+        (("l=3",), "Mondrian k=8 l=3 promises l = 3, but the release has l = 1: it was not made so"),
+        (("l=2", "diversity=entropy"), "promises l = 2, but the release has l = 1: it was not made so"),
+        (("t=0.01",), "Mondrian k=8 t=0.01 promises t = .01, but the release has t = ."),
+    ],
+)
+def test_a_diversity_or_closeness_that_the_release_does_not_keep_is_refused(folder, promise, words):
+    released("Mondrian", "-p", "k=8")
+    frame = pd.read_csv("released.csv", dtype=str)
+    # One class has one illness.
+    quasi = ["age", "job"]
+    one = (frame[quasi] == frame.loc[0, quasi]).all(axis=1)
+    frame.loc[one, "illness"] = frame.loc[0, "illness"]
+    frame.to_csv("released.csv", index=False)
+    options = [part for parameter in ("k=8", *promise) for part in ("-p", parameter)]
+    done = report("--defense", "Mondrian", *options, "--targets", "60")
+    assert done.exit_code == 2
+    assert words in done.output
+    assert not (folder / "report.html").exists()
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("promise", "unchecked"),
+    [
+        (("l=2",), None),
+        (("t=0.5",), None),
+        (("l=1.5", "diversity=entropy"), "l."),
+        (("t=0.5", "distance=ordered"), "t."),
+    ],
+)
+def test_a_diversity_or_closeness_that_the_release_keeps_is_stated(folder, promise, unchecked):
+    options = [part for parameter in ("k=8", *promise) for part in ("-p", parameter)]
+    roles = (folder / "roles.toml").read_text()
+    (folder / "roles.toml").write_text(roles.replace('"none"]', '"none"], ordered = true'))
+    released("Mondrian", *options)
+    done = report("--defense", "Mondrian", *options, "--targets", "60")
+    assert done.exit_code in (0, 1)
+    words = "not checked in the released table: "
+    assert (words in done.output) == (unchecked is not None)
+    assert unchecked is None or f"{words}{unchecked}" in done.output
+
+
+@pytest.mark.usefixtures("quick")
 def test_a_promise_that_no_table_can_show_is_called_declared(folder):
     released("PrivateMarginals", "-p", "epsilon=5")
     done = report("--defense", "PrivateMarginals", "-p", "epsilon=0.1", "--targets", "60")

@@ -95,6 +95,21 @@ def test_the_report_is_that_of_the_table_in_memory(tmp_path, form, rows, seed, m
     assert [note for note in notes if "parts" not in note] == expected_notes
 
 
+@pytest.mark.parametrize("memory", [(), ("--memory", "1GB")])
+def test_cells_that_leave_several_values_are_said_to_count_as_their_own(tmp_path, memory):
+    roles = tmp_path / "roles.toml"
+    roles.write_text('quasi_identifiers = ["ward"]\nsensitive = ["ill", "pay"]')
+    frame = pd.DataFrame({"ward": list("aabb"), "ill": ["*", "{flu|none}", "flu", "none"], "pay": [1, 2, 3, 4]})
+    path, page = written(frame, tmp_path, "csv"), tmp_path / "risk.html"
+    done = CliRunner().invoke(cli, ["risk", str(path), "--roles", str(roles), *memory, "--html", str(page)])
+    words = "ill: a set, an interval or * leaves several values, but counts as a value of its own in l, alpha, t and"
+    assert words in done.output
+    assert words in page.read_text()
+    written(frame.assign(ill=r"\{E}"), tmp_path, "csv")
+    done = CliRunner().invoke(cli, ["risk", str(path), "--roles", str(roles), *memory])
+    assert "value of its own" not in done.output
+
+
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_columns_with_too_many_values_to_list_count_alike(tmp_path, form, monkeypatch):
     monkeypatch.setattr(raw_columns, "LIMIT", 5)

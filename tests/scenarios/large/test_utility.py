@@ -1,6 +1,7 @@
 """The utility of tables that are read in parts is that of tables in memory."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -87,6 +88,17 @@ def test_components_are_those_of_tables_in_memory(tables, defense, wide, monkeyp
     for name, value in expected.items():
         assert found[name] == pytest.approx(value, abs=1e-9), name
     assert "drawn" not in notes
+
+
+def test_numbers_have_one_form_in_memory_and_in_parts(tables):
+    files = tables / "people.csv", tables / "released.csv"
+    roles = ["--roles", tables / "roles.toml"]
+    assert invoke("defend", "AdditiveNoise", files[0], *roles, "--seed", "1", "-o", files[1]).exit_code == 0
+    shown = [invoke("utility", *files, *roles, *memory).stdout for memory in ([], ["--memory", "1GB"])]
+    lines = [[line.split() for line in text.splitlines() if "rank correlation" not in line] for text in shown]
+    assert lines[0] == lines[1]
+    assert ["rows", "900"] in lines[0]
+    assert re.fullmatch(r"0\.\d{4}", dict(line for line in lines[0] if len(line) == 2)["utility"])
 
 
 def test_few_drawn_rows_are_said(tables, monkeypatch):

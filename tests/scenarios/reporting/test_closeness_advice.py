@@ -61,3 +61,16 @@ def test_of_numbers_it_says_that_ranges_come_first():
     assert advice.endswith("Before, write income in ranges: single numbers leave one class of all people.")
     released = Mondrian(k=10, t=0.2).apply(table, np.random.default_rng(1)).frame
     assert len(set(released["age"])) == 1
+
+
+def test_values_that_look_like_sets_or_intervals_are_values():
+    names = {"none": "flu", "flu": "{E}", "cancer": "[D,4]"}
+    domain = CategoricalDomain(tuple(names.values()))
+    records = people()
+    frame = records.frame.assign(illness=records.frame["illness"].map(names))
+    table = Microdata(frame, quasi_identifiers=("age",), sensitive=("illness",), domains={"illness": domain})
+    cells = Mondrian(k=10).apply(table, np.random.default_rng(1)).frame
+    found = class_findings(cells, ["age"], {"illness": domain}, THRESHOLD, counts=True)
+    [advice] = closeness_advice(frame, {"illness": domain}, found, THRESHOLD)
+    plain = closeness_advice(records.frame, {"illness": ILLNESSES}, findings(records, Mondrian(k=10)), THRESHOLD)
+    assert [advice] == [*plain]

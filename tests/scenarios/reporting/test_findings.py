@@ -62,8 +62,28 @@ def test_a_constant_column_gives_nothing_away():
     assert "that much surer" in constant.meaning
 
 
-def test_missing_values_and_suppressed_cells_are_values():
-    cells = CELLS.assign(illness=[None] * 10 + ["*"] * 10)
+def test_missing_values_are_values_and_suppressed_cells_are_not():
+    cells = CELLS.assign(illness=[None] * 10 + ["flu"] * 10)
+    assert class_findings(cells, ["age"], ILLNESS, 0.09, counts=True)[1].value == 1.0
+    hidden = class_findings(cells.assign(illness="*"), ["age"], ILLNESS, 0.09, counts=True)[1]
+    assert (hidden.value, hidden.status) == (0.0, WITHIN)
+
+
+def test_a_class_of_one_set_is_not_called_a_known_value():
+    """As `Anatomy` releases: each cell leaves three illnesses."""
+    illness = {"illness": CategoricalDomain(("flu", "cold", "gout", "rash", "none", "flux"))}
+    cells = CELLS.assign(illness=["{flu|flux|gout}"] * 10 + ["{cold|none|rash}"] * 9 + ["*"])
+    found = class_findings(cells, ["age"], illness, 0.09, counts=True)[1]
+    q = 10 / 19 / 3
+    assert found.value == pytest.approx((1 / 3 - q) / (1 - q))
+    assert found.meaning == (
+        "In the worst class a value of illness is that much surer than in the whole table. 20 of 20 cells leave "
+        "several values: a set or an interval counts evenly for each, and * as the whole table."
+    )
+
+
+def test_spellings_decide_no_verdict():
+    cells = CELLS.assign(illness=["flu", "{flu}"] * 5 + ["flu", "cold"] * 5)
     assert class_findings(cells, ["age"], ILLNESS, 0.09, counts=True)[1].value == 1.0
 
 
@@ -79,9 +99,16 @@ def test_the_worst_comes_first():
 def test_numbers_are_compared_by_their_bins():
     salary = {"salary": NumericDomain(0, 100, cuts=(50,))}
     cells = CELLS.assign(salary=[50 + 0.01 * number for number in range(10)] + [10.0, 90.0] * 5)
-    assert class_findings(cells.astype(str), ["age"], salary, 0.09, counts=True)[1].value == 1.0
-    starred = cells.astype(str).assign(salary=["*"] * 10 + ["[0,50)"] * 10)
-    assert class_findings(starred, ["age"], salary, 0.09, counts=True)[1].value == 1.0
+    same = class_findings(cells.astype(str), ["age"], salary, 0.09, counts=True)[1]
+    assert same.value == 1.0
+    # The class has ten salaries in one bin: nobody knows the value.
+    assert same.meaning == (
+        "50.0% of the people are in a class in which all have one bin of salary: whoever finds the class knows the bin."
+    )
+    spread = class_findings(cells.astype(str).assign(age="*"), ["age"], salary, 0.09, counts=True)[1]
+    assert spread.meaning == "In the worst class a bin of salary is that much surer than in the whole table."
+    ranges = cells.astype(str).assign(salary=["[50,100]"] * 10 + ["[0,50)"] * 10)
+    assert class_findings(ranges, ["age"], salary, 0.09, counts=True)[1].value == 1.0
 
 
 def test_identifiers_under_other_names_are_found():
