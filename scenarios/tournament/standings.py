@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 
 from leaderboard.goals import in_order
 from leaderboard.result import Result
@@ -12,6 +13,8 @@ from metrics.score import Score
 
 TIE_BREAKERS = ("defense", "attack", "utility")
 """What decides between teams whose sums of ranks are equal, in this order."""
+PLACES = 9
+"""Decimal places to which scores are compared; equal scores may differ in the last bit, as rounding errors do."""
 
 
 @dataclass(frozen=True)
@@ -103,10 +106,11 @@ def standings(
 ) -> list[Standing]:
     """Standings of all teams, best first.
 
-    Teams are ranked by defense and by attack. Equal scores share a rank, and missing scores come last. The overall rank
-    is by the sum of both ranks. Of teams with equal sums, the higher defense comes first, then the higher attack, then
-    the higher utility. If all are equal, they share the rank. Teams that handed in nothing come last, and disqualified
-    teams after them; the ranks of both are the number of teams.
+    Teams are ranked by defense and by attack. Equal scores share a rank, and missing scores come last. Scores are equal
+    if they are so to nine decimal places. The overall rank is by the sum of both ranks. Of teams with equal sums, the
+    higher defense comes first, then the higher attack, then the higher utility. If all are equal, they share the rank.
+    Teams that handed in nothing come last, and disqualified teams after them; the ranks of both are the number of
+    teams.
 
     Parameters
     ----------
@@ -141,7 +145,7 @@ def standings(
 def _order(one: Standing) -> tuple[float, ...]:
     """Sort key of a team that takes part, the best first: the sum of its ranks, then what breaks ties."""
     scores = (one.defense, one.attack, one.utility)
-    return (one.defense_rank + one.attack_rank, *(1.0 if score is None else -score for score in scores))
+    return (one.defense_rank + one.attack_rank, *(1.0 if score is None else -_compared(score) for score in scores))
 
 
 def _tie(one: Standing, tied: Sequence[Standing]) -> str:
@@ -168,7 +172,8 @@ def _standing(
 ) -> Standing:
     others = [other for other in releases if other != team]
     own = [outcomes[other][team].advantage for other in others if team in outcomes[other]]
-    attack = sum(own) / len(others) if own else None
+    # The correctly rounded sum does not depend on the order of the tables, which is that of the teams' names.
+    attack = fsum(own) / len(others) if own else None
     if team not in releases:
         return Standing(team=team, attack=attack, attacked=len(own))
     values = releases[team].values
@@ -188,6 +193,12 @@ def _standing(
 
 def _ranks(scores: Sequence[float | None]) -> list[int]:
     """Rank of each score, 1 for the largest; equal scores share a rank, and missing scores come last."""
-    present = [score for score in scores if score is not None]
-    last = 1 + len(present) if present else len(scores)
-    return [last if score is None else 1 + sum(other > score for other in present) for score in scores]
+    compared = [None if score is None else _compared(score) for score in scores]
+    present = [score for score in compared if score is not None]
+    last = 1 + len(present) if present else len(compared)
+    return [last if score is None else 1 + sum(other > score for other in present) for score in compared]
+
+
+def _compared(score: float) -> float:
+    """A score as ranks and ties compare it."""
+    return round(score, PLACES)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from itertools import combinations, permutations
 
 import pytest
 from run_tools import invoke
@@ -64,6 +65,27 @@ class TestOrder:
         assert [one.rank for one in found] == [1, 1, 3]
         assert found[0].tie == "tied with b; shares the rank"
         assert found[2].tie == ""
+
+    def test_the_order_of_addition_decides_nothing(self):
+        """The means of .1, .2 and .3 in all orders are equal, and so are those of other rates with the same sum."""
+        teams, orders = list("abcd"), list(permutations((0.1, 0.2, 0.3)))
+        for chosen in combinations([*orders, (0.15, 0.15, 0.3), (0.05, 0.25, 0.3), (0.6, 0.0, 0.0)], 4):
+            results = [table(team, 0.5) for team in teams]
+            # The strongest attack on each table is the same, so that only attacks can differ.
+            results += [attack("baseline:x", team, 0.9) for team in teams]
+            for team, rates in zip(teams, chosen, strict=True):
+                targets = [other for other in teams if other != team]
+                results += [attack(team, target, rate) for target, rate in zip(targets, rates, strict=True)]
+            found = standings(teams, results)
+            assert {(one.rank, one.attack_rank, one.defense_rank) for one in found} == {(1, 1, 1)}, chosen
+            assert all(one.tie.endswith("; shares the rank") for one in found)
+
+    def test_noise_in_the_last_bit_breaks_no_tie(self):
+        """Neither in the ranks, nor in what breaks ties of their sums."""
+        noisy = 0.1 + 0.2
+        assert noisy > 0.3
+        found = standings(["a", "b"], [table("a", 0.3), table("b", noisy)])
+        assert [(one.rank, one.defense_rank) for one in found] == [(1, 1), (1, 1)]
 
     def test_a_disqualified_team_does_not_count_and_is_named(self):
         results = [table("a", 0.5), table("b", 0.4), attack("b", "a", 1.0), attack("a", "b", 0.5)]
