@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 
 from leaderboard.goals import in_order
 from leaderboard.result import Result
 from metrics.score import Score
+from scenarios.tournament.scoring import WAITING
 
 TIE_BREAKERS = ("defense", "attack", "utility")
 """What decides between teams whose sums of ranks are equal, in this order."""
+UNSCORABLE = "could not be scored"
+PLACES = 9
+"""Decimal places to which scores are compared; equal scores may differ in the last bit, as rounding errors do."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,9 @@ class Standing:
         Ranks by defense, by attack, and overall; see `standings`.
     tie : str
         How a tie in the sum of both ranks was broken, or that it was not; empty without a tie.
+    unscored : str
+        Which of the team's files have no score, and whether they will get one; empty if defense and attack have what
+        the log asks for.
     disqualified : str
         Why the team is disqualified; empty if it is not.
     """
@@ -75,11 +83,12 @@ class Standing:
     attack_rank: int = 0
     rank: int = 0
     tie: str = ""
+    unscored: str = ""
     disqualified: str = ""
 
     @property
     def missing(self) -> bool:
-        """Whether the team has handed in nothing that counts."""
+        """Whether the team has no score: it handed in nothing that counts, or nothing of it is scored."""
         return self.defense is None and self.attack is None
 
 
@@ -103,17 +112,19 @@ def standings(
 ) -> list[Standing]:
     """Standings of all teams, best first.
 
-    Teams are ranked by defense and by attack. Equal scores share a rank, and missing scores come last. The overall rank
-    is by the sum of both ranks. Of teams with equal sums, the higher defense comes first, then the higher attack, then
-    the higher utility. If all are equal, they share the rank. Teams that handed in nothing come last, and disqualified
-    teams after them; the ranks of both are the number of teams.
+    Teams are ranked by defense and by attack. Equal scores share a rank, and missing scores come last. Scores are equal
+    if they are so to nine decimal places. The overall rank is by the sum of both ranks. Of teams with equal sums, the
+    higher defense comes first, then the higher attack, then the higher utility. If all are equal, they share the rank.
+    Teams that handed in nothing come last, and disqualified teams after them; the ranks of both are the number of
+    teams.
 
     Parameters
     ----------
     teams : sequence of str
         All teams, including those without a submission.
     results : sequence of Result
-        Results as returned by `scenarios.tournament.scoring.score`; those of failed scorings do not count.
+        Results as returned by `scenarios.tournament.scoring.score`. Those of failed scorings do not count, and neither
+        do those that are not stored yet. They tell which teams handed in files without a score.
     disqualified : mapping of str to str, optional
         Reason by disqualified team.
     """
@@ -124,7 +135,11 @@ def standings(
     for result in counted:
         if result.attack is not None and result.defense in releases:
             outcomes[result.defense][result.attack] = outcome_of(result)
-    unranked = [_standing(team, releases, outcomes) for team in teams]
+    files: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for result in results:
+        files[("table", result.defense) if result.attack is None else ("attacks", result.attack)].add(result.status)
+    bare = [_standing(team, releases, outcomes) for team in teams]
+    unranked = [replace(one, unscored=_unscored(one, files)) for one in bare]
     ranks = zip(_ranks([one.defense for one in unranked]), _ranks([one.attack for one in unranked]), strict=True)
     ranked = [replace(one, defense_rank=by[0], attack_rank=by[1]) for one, by in zip(unranked, ranks, strict=True)]
     placed = []
@@ -141,7 +156,7 @@ def standings(
 def _order(one: Standing) -> tuple[float, ...]:
     """Sort key of a team that takes part, the best first: the sum of its ranks, then what breaks ties."""
     scores = (one.defense, one.attack, one.utility)
-    return (one.defense_rank + one.attack_rank, *(1.0 if score is None else -score for score in scores))
+    return (one.defense_rank + one.attack_rank, *(1.0 if score is None else -_compared(score) for score in scores))
 
 
 def _tie(one: Standing, tied: Sequence[Standing]) -> str:
@@ -168,7 +183,8 @@ def _standing(
 ) -> Standing:
     others = [other for other in releases if other != team]
     own = [outcomes[other][team].advantage for other in others if team in outcomes[other]]
-    attack = sum(own) / len(others) if own else None
+    # The correctly rounded sum does not depend on the order of the tables, which is that of the teams' names.
+    attack = fsum(own) / len(others) if own else None
     if team not in releases:
         return Standing(team=team, attack=attack, attacked=len(own))
     values = releases[team].values
@@ -186,8 +202,24 @@ def _standing(
     )
 
 
+def _unscored(one: Standing, files: Mapping[tuple[str, str], set[str]]) -> str:
+    """Which files of a team have no score, in words; `files` are the statuses of its table and of its attacks."""
+    said = []
+    for kind, score in (("table", one.defense), ("attacks", one.attack)):
+        statuses = files.get((kind, one.team), set())
+        if score is None and statuses:
+            said.append(f"{kind} {'not scored yet' if WAITING in statuses else UNSCORABLE}")
+    return ", ".join(said)
+
+
 def _ranks(scores: Sequence[float | None]) -> list[int]:
     """Rank of each score, 1 for the largest; equal scores share a rank, and missing scores come last."""
-    present = [score for score in scores if score is not None]
-    last = 1 + len(present) if present else len(scores)
-    return [last if score is None else 1 + sum(other > score for other in present) for score in scores]
+    compared = [None if score is None else _compared(score) for score in scores]
+    present = [score for score in compared if score is not None]
+    last = 1 + len(present) if present else len(compared)
+    return [last if score is None else 1 + sum(other > score for other in present) for score in compared]
+
+
+def _compared(score: float) -> float:
+    """A score as ranks and ties compare it."""
+    return round(score, PLACES)
