@@ -218,7 +218,7 @@ def score(folder: Path, public_share: float, jobs: int | None, form: str, *, ret
 @tournament.command()
 @click.argument("folder", type=FOLDER)
 def verify(folder: Path) -> None:
-    """Verify that the log is complete and every accepted file is unchanged (exit code 1 if not)."""
+    """Verify that log, accepted files and published files are unchanged (exit code 1 if not)."""
     from scenarios.tournament.folder import Tournament
     from scenarios.tournament.verifying import verify as verify_folder
 

@@ -7,7 +7,7 @@ import pytest
 from run_tools import invoke
 from tournament_tools import DAY, HOUR, START, opened
 
-from scenarios.tournament.advancing import advance
+from scenarios.tournament.advancing import advance, publish_again
 from scenarios.tournament.deadlines import extend, reopen
 from scenarios.tournament.disqualifying import disqualify, readmit
 from scenarios.tournament.folder import Tournament
@@ -193,6 +193,29 @@ class TestDisqualification:
         assert list(cup.tournament.attacks(cup.tournament.log.entries())) == [("nara", "kyoto")]
         readmit(cup.tournament, "osaka", "it did not", START + DAY + HOUR)
         assert (cup.tournament.public / "osaka_anonymized.csv").exists()
+        verify(cup.tournament)
+
+    def test_a_team_that_is_readmitted_has_its_last_table_published(self, cup):
+        for team in ("kyoto", "osaka"):
+            cup.hand_in(team, cup.frame(team))
+        cup.publish()
+        again = START + DAY + 3 * HOUR
+        reopen(cup.tournament, Phase.ANONYMIZE, again.isoformat(), "an error", START + DAY + HOUR)
+        cup.hand_in("kyoto", cup.frame("kyoto").iloc[:10], now=again - HOUR)
+        disqualify(cup.tournament, "kyoto", "late", again - HOUR)
+        advance(cup.tournament, again)
+        path = cup.tournament.public / "kyoto_anonymized.csv"
+        old = path.read_bytes()
+        verify(cup.tournament)
+        readmit(cup.tournament, "kyoto", "it was not", again)
+        new = path.read_bytes()
+        assert (len(old.splitlines()), len(new.splitlines())) == (31, 11)
+        verify(cup.tournament)
+        path.write_bytes(old)
+        with pytest.raises(ValueError, match=r"kyoto_anonymized\.csv: is not the file that counts"):
+            verify(cup.tournament)
+        publish_again(cup.tournament)
+        assert path.read_bytes() == new
         verify(cup.tournament)
 
 
