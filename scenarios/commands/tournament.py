@@ -99,7 +99,7 @@ def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, 
 
 @tournament.command()
 @click.argument("file", type=FILE)
-@click.option("--original", type=FILE, help="The team's original table, teamX_original.csv.")
+@click.option("--original", type=FILE, help="The team's original table, teamX_original.csv, beside tournament.toml.")
 @click.option("--released", type=FILE, help="Of an attack: the table that it is about, teamY_anonymized.csv.")
 @click.option("--candidates", type=FILE, help="Of an attack: the candidate file, teamY_candidate.csv.")
 @click.option(
@@ -119,6 +119,8 @@ def check(
     form: str,
 ) -> None:
     """Check a team's table, and show its utility and how well the host's attacks do.
+
+    The utility is the host's if tournament.toml of the team's folder is beside the original table.
 
     With --released and --candidates, FILE is a correspondence table: its answers are checked and counted.
     """
