@@ -83,6 +83,24 @@ class TestDeadlines:
         reopen(cup.tournament, Phase.ATTACK, (START + 3 * DAY).isoformat(), "a late class", START + 2 * DAY + HOUR)
         assert cup.tournament.phase(cup.tournament.log.entries()) is Phase.ATTACK
 
+    @pytest.mark.parametrize("rounds", [1, 2])
+    def test_what_a_refusal_names_opens_the_first_phase_of_a_closed_tournament(self, tmp_path, rounds):
+        """Whoever does what each message says comes to the end; no two messages send to each other."""
+        between = {"rounds": 2, "anonymize_again_until": (START + 1.5 * DAY).isoformat()} if rounds == 2 else {}
+        tournament = opened(tmp_path / "cup", **between).tournament
+        for _ in range(rounds + 1):
+            advance(tournament, START + 2 * DAY)
+        now, order = START + 3 * DAY, tournament.settings.phases[:-1]
+        ends = {phase: (now + DAY * number).isoformat() for number, phase in enumerate(order, start=1)}
+        for phase in order[:0:-1]:
+            with pytest.raises(ValueError, match=f"phase {phase} ends at .*, too early; reopen it first"):
+                reopen(tournament, Phase.ANONYMIZE, ends[Phase.ANONYMIZE], "snow", now)
+            reopen(tournament, phase, ends[phase], "snow", now)
+        reopen(tournament, Phase.ANONYMIZE, ends[Phase.ANONYMIZE], "snow", now)
+        # A phase that is not over is extended.
+        with pytest.raises(ValueError, match=r"phase attack ends at .*; extend it first"):
+            extend(tournament, Phase.ANONYMIZE, (now + 9 * DAY).isoformat(), "snow", now)
+
     def test_settings_that_were_changed_by_hand_are_noticed(self, cup):
         path = cup.tournament.folder / "tournament.toml"
         text = path.read_text()
