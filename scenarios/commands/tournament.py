@@ -286,9 +286,9 @@ def _scored(opened: Any, public_share: float, jobs: int | None, form: str, *, re
     )
     from scenarios.tournament.incidents import counted_incidents, record_scoring, tournament_incidents
     from scenarios.tournament.scoring import score_shares
-    from scenarios.tournament.updating import PhaseChangedError, shares_in, write_all
+    from scenarios.tournament.updating import PhaseChangedError, scored_phase, shares_in, write_all
 
-    phase = opened.phase(opened.log.head().lasting)
+    phase = scored_phase(opened)
     shares = shares_in(phase, public_share)
     publish_again(opened)
     began = _now()

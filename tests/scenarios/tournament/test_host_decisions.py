@@ -101,6 +101,17 @@ class TestDeadlines:
         with pytest.raises(ValueError, match=r"phase attack ends at .*; extend it first"):
             extend(tournament, Phase.ANONYMIZE, (now + 9 * DAY).isoformat(), "snow", now)
 
+    def test_a_score_in_a_phase_that_is_open_again_is_told_when_scores_follow(self, cup):
+        folder, again = cup.tournament.folder, START + DAY + 2 * HOUR
+        cup.hand_in("kyoto", cup.frame("kyoto"))
+        early = invoke("tournament", "score", folder)
+        assert (early.exit_code, "no table is published yet; the phase is anonymize" in early.stderr) == (2, True)
+        cup.publish()
+        reopen(cup.tournament, Phase.ANONYMIZE, again.isoformat(), "an error", START + DAY + HOUR)
+        late = invoke("tournament", "score", folder)
+        said = "phase anonymize is open again; scores follow once the attack phase is open"
+        assert (late.exit_code, said in late.stderr) == (2, True)
+
     def test_settings_that_were_changed_by_hand_are_noticed(self, cup):
         path = cup.tournament.folder / "tournament.toml"
         text = path.read_text()
