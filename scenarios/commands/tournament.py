@@ -99,7 +99,7 @@ def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, 
 
 @tournament.command()
 @click.argument("file", type=FILE)
-@click.option("--original", type=FILE, help="The team's original table, teamX_original.csv.")
+@click.option("--original", type=FILE, help="The team's original table, teamX_original.csv, beside tournament.toml.")
 @click.option("--released", type=FILE, help="Of an attack: the table that it is about, teamY_anonymized.csv.")
 @click.option("--candidates", type=FILE, help="Of an attack: the candidate file, teamY_candidate.csv.")
 @click.option(
@@ -119,6 +119,8 @@ def check(
     form: str,
 ) -> None:
     """Check a team's table, and show its utility and how well the host's attacks do.
+
+    The utility is the host's if tournament.toml of the team's folder is beside the original table.
 
     With --released and --candidates, FILE is a correspondence table: its answers are checked and counted.
     """
@@ -218,7 +220,7 @@ def score(folder: Path, public_share: float, jobs: int | None, form: str, *, ret
 @tournament.command()
 @click.argument("folder", type=FOLDER)
 def verify(folder: Path) -> None:
-    """Verify that the log is complete and every accepted file is unchanged (exit code 1 if not)."""
+    """Verify that log, accepted files and published files are unchanged (exit code 1 if not)."""
     from scenarios.tournament.folder import Tournament
     from scenarios.tournament.verifying import verify as verify_folder
 
@@ -284,9 +286,9 @@ def _scored(opened: Any, public_share: float, jobs: int | None, form: str, *, re
     )
     from scenarios.tournament.incidents import counted_incidents, record_scoring, tournament_incidents
     from scenarios.tournament.scoring import score_shares
-    from scenarios.tournament.updating import PhaseChangedError, shares_in, write_all
+    from scenarios.tournament.updating import PhaseChangedError, scored_phase, shares_in, write_all
 
-    phase = opened.phase(opened.log.head().lasting)
+    phase = scored_phase(opened)
     shares = shares_in(phase, public_share)
     publish_again(opened)
     began = _now()

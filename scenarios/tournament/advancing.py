@@ -6,8 +6,11 @@ the same files again and then changes the phase.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
 
 import pandas as pd
 
@@ -15,6 +18,7 @@ from scenarios.files.toml_file import read_bytes
 from scenarios.seeds import generator
 from scenarios.tournament.folder import Tournament, csv_bytes, write_whole
 from scenarios.tournament.log import LogEntry
+from scenarios.tournament.opened_tournament import opened_tournament
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.sheets import Sheet, read_sheet
 
@@ -60,30 +64,74 @@ def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Ph
 
 
 def publish_again(tournament: Tournament) -> None:
-    """Restore published files that were deleted; do nothing before the attack phase."""
+    """Restore published files that are missing or not what is in force; do nothing before the attack phase."""
+    # Submissions wait for the lock, so it is taken only if there is something to write.
+    if not wrongly_published(tournament):
+        return
     with tournament.log.locked():
-        entries = tournament.log.entries()
+        entries = tournament.log.head().lasting
         if tournament.phase(entries) in (Phase.ATTACK, Phase.CLOSED):
-            _publish_candidates(tournament, missing=True)
-            _publish_tables(tournament, entries, missing=True)
+            _publish_candidates(tournament)
+            _publish_tables(tournament, entries)
 
 
-def _publish_candidates(tournament: Tournament, *, missing: bool = False) -> None:
-    """Publish all candidate files, or only the missing ones."""
+def wrongly_published(tournament: Tournament) -> list[Path]:
+    """Files that should be published and are missing or have another content; none before the attack phase.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament. While an earlier phase is open again, what was published before it stays.
+    """
+    entries = tournament.log.head().lasting
+    if tournament.phase(entries) not in (Phase.ATTACK, Phase.CLOSED):
+        return []
+    expected = {
+        tournament.public / tournament.candidate_path(team).name: _sha256(read_bytes(tournament.candidate_path(team)))
+        for team in tournament.settings.teams
+    }
+    for team, submission in tournament.tables(entries).items():
+        sha256 = _table_sha256(tournament.folder, tournament.secret["seed"], team, submission.content)
+        expected[_table_path(tournament, team)] = sha256
+    return [path for path, sha256 in expected.items() if not path.is_file() or _sha256(path.read_bytes()) != sha256]
+
+
+def _publish_candidates(tournament: Tournament) -> None:
+    """Publish all candidate files that are not published yet."""
     for team in tournament.settings.teams:
         path = tournament.candidate_path(team)
-        target = tournament.public / path.name
-        if not (missing and target.is_file()):
-            write_whole(target, read_bytes(path))
+        _write_new(tournament.public / path.name, read_bytes(path))
 
 
-def _publish_tables(tournament: Tournament, entries: Sequence[LogEntry], *, missing: bool = False) -> None:
-    """Publish the last accepted table of each team, or only the missing ones."""
+def _publish_tables(tournament: Tournament, entries: Sequence[LogEntry]) -> None:
+    """Publish the table of each team that counts, unless it is published already."""
     for team, submission in tournament.tables(entries).items():
-        target = tournament.public / f"{team}_anonymized.csv"
-        if not (missing and target.is_file()):
-            frame = published(tournament, team, submission.content).frame
-            write_whole(target, csv_bytes(tournament.form(team).written.write(frame)))
+        _write_new(_table_path(tournament, team), _table_bytes(tournament, team, submission.content))
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    """Write a file whole, unless it has this content already."""
+    if not path.is_file() or path.read_bytes() != data:
+        write_whole(path, data)
+
+
+def _table_path(tournament: Tournament, team: str) -> Path:
+    return tournament.public / f"{team}_anonymized.csv"
+
+
+def _table_bytes(tournament: Tournament, team: str, content: str) -> bytes:
+    frame = published(tournament, team, content).frame
+    return csv_bytes(tournament.form(team).written.write(frame))
+
+
+@lru_cache(maxsize=1024)
+def _table_sha256(folder: Path, seed: int, team: str, content: str) -> str:
+    """Hash of a published table, computed once; the seed tells tournaments in one folder apart."""
+    return _sha256(_table_bytes(opened_tournament(folder), team, content))
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def published(tournament: Tournament, team: str, content: str) -> Sheet:

@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from metrics.files import PRIVATE, UNFINISHED, check_new_file
+from scenarios.tournament.advancing import publish_again
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.named_file import named_file
 from scenarios.tournament.verifying import verify
@@ -107,6 +108,8 @@ def restore(path: Path, folder: Path) -> str:
             raise ValueError(f"{path}: is no backup of a tournament ({error})") from None
         _protect(unfinished)
         try:
+            # What is published follows from the log, and may have changed while the backup was written.
+            publish_again(Tournament(unfinished))
             verdict = verify(Tournament(unfinished))
         except ValueError as error:
             # The folder is temporary; what is damaged is the file of that name in the archive.

@@ -19,6 +19,8 @@ def check_report_to_terminal(report: CheckReport) -> str:
         f"utility {utility.counted:.3f}, the smaller one of two: of the table {utility.table:.3f} ({parts}), "
         f"of the records {utility.record:.3f}",
     ]
+    if report.note:
+        lines.append(report.note)
     if report.costs is not None and (words := report.costs.words()):
         lines.append(words)
     if warning := report.fit.words():
@@ -55,6 +57,7 @@ def check_report_to_json(report: CheckReport) -> str:
         "record_costs": report.costs and {**report.costs.columns, "originals without a row": report.costs.left_out},
         "dearest": report.costs.words() if report.costs else "",
         "warning": report.fit.words(),
+        "note": report.note,
         "decoys": report.decoys,
         "defense": report.defense,
         "attacks": [

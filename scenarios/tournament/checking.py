@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +30,10 @@ from scenarios.tournament.standings import AttackOutcome, best_outcome
 from scenarios.tournament.submission_utility import SubmissionUtility
 from scenarios.tournament.validating import attacked, validated
 
+NO_SETTINGS = (
+    f"note: there is no {FILE} beside the originals, so the host's utility may differ; copy it from the team's folder"
+)
+
 
 @dataclass(frozen=True)
 class CheckReport:
@@ -40,7 +44,8 @@ class CheckReport:
     sheet : Sheet
         The table as it would be published.
     utility : SubmissionUtility
-        Its utility, exactly as the host will compute it. Without other people it lacks the classifier.
+        Its utility, with the tournament's settings exactly as the host will compute it. Without other people it lacks
+        the classifier.
     outcomes : tuple of AttackOutcome
         Outcomes of the baseline attacks, strongest first; empty if there are no other people for decoys.
     decoys : int
@@ -49,6 +54,8 @@ class CheckReport:
         What each column costs of the utility of the records; None if nothing can be lost.
     fit : OriginFit
         Whether the rows resemble the originals that the table declares as theirs.
+    note : str
+        Why the host's numbers may differ; empty if the tournament's settings were used.
     """
 
     sheet: Sheet
@@ -57,6 +64,7 @@ class CheckReport:
     decoys: int
     costs: RecordCosts | None
     fit: OriginFit
+    note: str = ""
 
     @property
     def defense(self) -> float | None:
@@ -102,7 +110,7 @@ def check(path: Path, original: Path, *, roles: Path | None = None, others: Path
     roles, others : Path, optional
         Roles and domains of the columns, and other people, who are decoys and test the classifier. The default is
         ``roles.toml`` and ``others.csv`` in the folder of the originals. Settings are read from ``tournament.toml``
-        in that folder.
+        in that folder; without it, the report notes that the host's utility may differ.
 
     Raises
     ------
@@ -117,7 +125,8 @@ def check(path: Path, original: Path, *, roles: Path | None = None, others: Path
     settings = _settings(folder / FILE, records)
     sheet = read_sheet(path.name, read_submission(path), form_of(dataset, settings))
     people = load_table(others, roles).records if others else None
-    return measured(sheet, records, people, settings)
+    report = measured(sheet, records, people, settings)
+    return report if _if_file(folder / FILE) else replace(report, note=NO_SETTINGS)
 
 
 def check_answers(path: Path, released: Path, candidates: Path) -> tuple[str, ...]:

@@ -85,10 +85,14 @@ def _checked_end(
     end = datetime.fromisoformat(moment(until))
     if end <= now:
         raise ValueError(f"{end.isoformat()} has passed; name a later moment")
-    for later in tournament.settings.phases[tournament.settings.phases.index(phase) + 1 :]:
-        theirs = tournament.until(entries, later)
+    order = tournament.settings.phases
+    current = order.index(tournament.phase(entries))
+    # The last phase first, since no later one keeps it from being moved.
+    for number in reversed(range(order.index(phase) + 1, len(order))):
+        theirs = tournament.until(entries, order[number])
         if theirs is not None and theirs <= end:
-            raise ValueError(f"phase {later} ends at {theirs.isoformat()}, too early; extend it first")
+            how = "reopen" if number < current else "extend"
+            raise ValueError(f"phase {order[number]} ends at {theirs.isoformat()}, too early; {how} it first")
     return end
 
 

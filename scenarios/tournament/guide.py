@@ -149,5 +149,6 @@ do not count for anybody.
 {provisional}
 
 `tokumei tournament check TEAM_anonymized.csv --original TEAM_original.csv` shows whether your file is valid. It shows
-its utility exactly as the host will compute it, and the success of the baseline attacks against it.
+its utility exactly as the host will compute it, and the success of the baseline attacks against it. For this,
+`tournament.toml` must be beside your originals, as in your folder.
 """

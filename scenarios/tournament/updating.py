@@ -50,20 +50,29 @@ class PhaseChangedError(Exception):
 
 
 def shares_of(tournament: Tournament, share: float) -> list[float]:
-    """Shares of the rows at which a tournament is scored now; see `shares_in`."""
-    return shares_in(tournament.phase(tournament.log.head().lasting), share)
+    """Shares of the rows at which a tournament is scored now; see `scored_phase` and `shares_in`."""
+    return shares_in(scored_phase(tournament), share)
 
 
-def shares_in(phase: Phase, share: float) -> list[float]:
-    """Shares of the rows at which a tournament is scored: in public, and for the host; all rows once it is closed.
+def scored_phase(tournament: Tournament) -> Phase:
+    """Current phase, in which the tables are scored.
 
     Raises
     ------
     ValueError
-        If nothing is published yet.
+        If no table is published yet, or an earlier phase is open again, in which tables may still change.
     """
-    if phase not in (Phase.ATTACK, Phase.CLOSED):
-        raise ValueError(f"nothing is published yet; the phase is {phase}")
+    entries = tournament.log.head().lasting
+    phase = tournament.phase(entries)
+    if phase in (Phase.ATTACK, Phase.CLOSED):
+        return phase
+    if any(entry.details.get("to") == Phase.ATTACK for entry in entries):
+        raise ValueError(f"phase {phase} is open again; scores follow once the attack phase is open")
+    raise ValueError(f"no table is published yet; the phase is {phase}")
+
+
+def shares_in(phase: Phase, share: float) -> list[float]:
+    """Shares of the rows at which a tournament is scored: in public, and for the host; all rows once it is closed."""
     return sorted({1.0 if phase is Phase.CLOSED else share, 1.0})
 
 

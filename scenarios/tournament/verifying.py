@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from scenarios.tournament.advancing import wrongly_published
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.log import LogEntry
 from scenarios.tournament.presenting import presented_file, wrong_presentation
@@ -12,16 +13,17 @@ from scenarios.tournament.settings import FILE, Phase
 
 
 def verify(tournament: Tournament) -> str:
-    """Verify the log, the settings, and the content of every accepted file; return a summary in one line.
+    """Verify the log, the settings, accepted files and what is published; return a summary in one line.
 
     Every file must have been submitted by a team while its phase was open, or been admitted late by the host. Phases
-    must follow each other, or have been opened again by the host.
+    must follow each other, or have been opened again by the host. From the attack phase on, the published tables must
+    be those in force.
 
     Raises
     ------
     ValueError
         If an entry was changed, dropped or inserted, contradicts an earlier one, a setting was changed by hand, or an
-        accepted file is missing or was changed.
+        accepted or published file is missing or was changed.
     """
     entries = tournament.log.entries()
     phase = tournament.phase(entries)
@@ -39,6 +41,9 @@ def verify(tournament: Tournament) -> str:
             for name in ("text", "picture"):
                 if name in entry.details:
                     presented_file(tournament, entry.details[name])
+    wrong = wrongly_published(tournament)
+    if wrong:
+        raise ValueError(f"{wrong[0]}: is not the file that counts; `score` publishes that one")
     moved = sum(entry.kind in ("extended", "reopened") for entry in entries)
     changes = f"; deadlines were moved {moved} time{'' if moved == 1 else 's'}" if moved else ""
     return (

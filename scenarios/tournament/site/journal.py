@@ -71,6 +71,16 @@ class State:
         return self.tournament.attacks(self.entries)
 
     @cached_property
+    def candidates_published(self) -> bool:
+        """Whether the candidate files are published, which they are once the first phase was closed."""
+        return any(entry.kind == "advanced" for entry in self.entries)
+
+    @cached_property
+    def published_tables(self) -> dict[str, Submission]:
+        """Published table of each team; while an earlier phase is open again, those from before it."""
+        return self.tournament.tables(self._until_published())
+
+    @cached_property
     def titles(self) -> Mapping[str, str]:
         """Title of each team; its name where it has none."""
         return self.tournament.titles(self.entries)
@@ -93,6 +103,17 @@ class State:
         for submission in self.tournament.accepted(self.entries):
             by_team[submission.team].append((submission, by_number[submission.number]))
         return by_team
+
+    def _until_published(self) -> list[LogEntry]:
+        """The entries without the submissions since tables were published last; decisions of the host remain."""
+        last, phase = 0, Phase.ANONYMIZE
+        for number, entry in enumerate(self.entries, start=1):
+            if entry.kind in ("advanced", "reopened"):
+                phase = Phase(entry.details.get("to") or entry.details["phase"])
+            if phase in (Phase.ATTACK, Phase.CLOSED):
+                last = number
+        decisions = [entry for entry in self.entries[last:] if entry.kind not in ("submitted", "taken")]
+        return [*self.entries[:last], *decisions]
 
     def used(self, team: str) -> int:
         """Bytes that the host keeps of a team's files; equal files count once."""

@@ -161,6 +161,16 @@ class TestBackup:
             assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             assert database.execute("SELECT * FROM kept").fetchall() == [(5,)]
 
+    def test_a_table_that_was_published_meanwhile_is_published_as_the_log_says(self, cup, tmp_path):
+        cup.hand_in("kyoto", cup.frame("kyoto"))
+        cup.publish()
+        path = cup.tournament.public / "kyoto_anonymized.csv"
+        data = path.read_bytes()
+        path.write_bytes(data[:-1])
+        backup(cup.tournament, tmp_path / "cup.tar")
+        restore(tmp_path / "cup.tar", tmp_path / "again")
+        assert (tmp_path / "again" / "public" / path.name).read_bytes() == data
+
     def test_what_a_killed_backup_left_is_in_no_backup(self, cup, tmp_path):
         left = cup.tournament.host / ".backupx.part"
         left.mkdir()

@@ -7,7 +7,7 @@ import pytest
 from run_tools import invoke
 from tournament_tools import DAY, HOUR, START, opened
 
-from scenarios.tournament.advancing import advance
+from scenarios.tournament.advancing import advance, publish_again
 from scenarios.tournament.deadlines import extend, reopen
 from scenarios.tournament.disqualifying import disqualify, readmit
 from scenarios.tournament.folder import Tournament
@@ -82,6 +82,35 @@ class TestDeadlines:
         cup.close()
         reopen(cup.tournament, Phase.ATTACK, (START + 3 * DAY).isoformat(), "a late class", START + 2 * DAY + HOUR)
         assert cup.tournament.phase(cup.tournament.log.entries()) is Phase.ATTACK
+
+    @pytest.mark.parametrize("rounds", [1, 2])
+    def test_what_a_refusal_names_opens_the_first_phase_of_a_closed_tournament(self, tmp_path, rounds):
+        """Whoever does what each message says comes to the end; no two messages send to each other."""
+        between = {"rounds": 2, "anonymize_again_until": (START + 1.5 * DAY).isoformat()} if rounds == 2 else {}
+        tournament = opened(tmp_path / "cup", **between).tournament
+        for _ in range(rounds + 1):
+            advance(tournament, START + 2 * DAY)
+        now, order = START + 3 * DAY, tournament.settings.phases[:-1]
+        ends = {phase: (now + DAY * number).isoformat() for number, phase in enumerate(order, start=1)}
+        for phase in order[:0:-1]:
+            with pytest.raises(ValueError, match=f"phase {phase} ends at .*, too early; reopen it first"):
+                reopen(tournament, Phase.ANONYMIZE, ends[Phase.ANONYMIZE], "snow", now)
+            reopen(tournament, phase, ends[phase], "snow", now)
+        reopen(tournament, Phase.ANONYMIZE, ends[Phase.ANONYMIZE], "snow", now)
+        # A phase that is not over is extended.
+        with pytest.raises(ValueError, match=r"phase attack ends at .*; extend it first"):
+            extend(tournament, Phase.ANONYMIZE, (now + 9 * DAY).isoformat(), "snow", now)
+
+    def test_a_score_in_a_phase_that_is_open_again_is_told_when_scores_follow(self, cup):
+        folder, again = cup.tournament.folder, START + DAY + 2 * HOUR
+        cup.hand_in("kyoto", cup.frame("kyoto"))
+        early = invoke("tournament", "score", folder)
+        assert (early.exit_code, "no table is published yet; the phase is anonymize" in early.stderr) == (2, True)
+        cup.publish()
+        reopen(cup.tournament, Phase.ANONYMIZE, again.isoformat(), "an error", START + DAY + HOUR)
+        late = invoke("tournament", "score", folder)
+        said = "phase anonymize is open again; scores follow once the attack phase is open"
+        assert (late.exit_code, said in late.stderr) == (2, True)
 
     def test_settings_that_were_changed_by_hand_are_noticed(self, cup):
         path = cup.tournament.folder / "tournament.toml"
@@ -210,6 +239,29 @@ class TestDisqualification:
         assert list(cup.tournament.attacks(cup.tournament.log.entries())) == [("nara", "kyoto")]
         readmit(cup.tournament, "osaka", "it did not", START + DAY + HOUR)
         assert (cup.tournament.public / "osaka_anonymized.csv").exists()
+        verify(cup.tournament)
+
+    def test_a_team_that_is_readmitted_has_its_last_table_published(self, cup):
+        for team in ("kyoto", "osaka"):
+            cup.hand_in(team, cup.frame(team))
+        cup.publish()
+        again = START + DAY + 3 * HOUR
+        reopen(cup.tournament, Phase.ANONYMIZE, again.isoformat(), "an error", START + DAY + HOUR)
+        cup.hand_in("kyoto", cup.frame("kyoto").iloc[:10], now=again - HOUR)
+        disqualify(cup.tournament, "kyoto", "late", again - HOUR)
+        advance(cup.tournament, again)
+        path = cup.tournament.public / "kyoto_anonymized.csv"
+        old = path.read_bytes()
+        verify(cup.tournament)
+        readmit(cup.tournament, "kyoto", "it was not", again)
+        new = path.read_bytes()
+        assert (len(old.splitlines()), len(new.splitlines())) == (31, 11)
+        verify(cup.tournament)
+        path.write_bytes(old)
+        with pytest.raises(ValueError, match=r"kyoto_anonymized\.csv: is not the file that counts"):
+            verify(cup.tournament)
+        publish_again(cup.tournament)
+        assert path.read_bytes() == new
         verify(cup.tournament)
 
 

@@ -361,6 +361,17 @@ class TestCommands:
         done = self.run("check", path, "--original", alone / "kyoto_original.csv")
         assert (done.exit_code, "no attack was played" in done.stdout) == (0, True)
 
+    @pytest.mark.parametrize("complete", [True, False])
+    def test_without_the_settings_it_says_that_the_utility_may_differ(self, cup, tmp_path, complete):
+        path, place = cup.file("kyoto", cup.frame("kyoto")), cup.tournament.team_folder("kyoto")
+        for name in ("kyoto_original.csv", "roles.toml", *(["tournament.toml"] if complete else [])):
+            (tmp_path / name).write_bytes((place / name).read_bytes())
+        arguments = ("check", path, "--original", tmp_path / "kyoto_original.csv")
+        said = "note: there is no tournament.toml beside the originals, so the host's utility may differ"
+        assert (said in self.run(*arguments).stdout) is not complete
+        assert json.loads(self.run(*arguments, "--format", "json").stdout)["note"].startswith(said) is not complete
+        assert "tournament.toml" in self.run("check", "--help").stdout
+
     def test_a_whole_tournament_from_the_command_line(self, tmp_path):
         cup, (table, roles) = tmp_path / "cup", write_table(tmp_path, 500)
         sizes = ("--originals", 20, "--candidates", 40)
