@@ -28,6 +28,8 @@ from metrics.arrays import Floats, Integers64
 from scenarios.auditing.audit import Neighbours, Subject
 from scenarios.auditing.graphs import of_graph_curator
 from scenarios.auditing.tables import of_defense
+from scenarios.auditing.value_pairs import value_pairs
+from scenarios.running.own_code import is_own_code
 
 # Numbers that are held in memory at a time.
 BATCH = 1 << 22
@@ -136,15 +138,18 @@ def _of_binary_tree(mechanism: BinaryTree) -> Subject:
 
 @subject.register
 def _of_randomized_response(mechanism: RandomizedResponse) -> Subject:
+    """One report of either value of each of `value_pairs`."""
+
     def sample(value: int, runs: int, rng: Generator) -> Floats:
         return np.asarray(mechanism.release(np.full(runs, value), rng), dtype=float)[:, None]
 
-    return _subject(mechanism, [Neighbours("value 0 or 1", partial(sample, 0), partial(sample, 1))])
+    pairs = [_pair(f"value {first} or {second}", sample, first, second) for first, second in value_pairs(mechanism.d)]
+    return _subject(mechanism, pairs, tight=_treats_values_alike(mechanism))
 
 
 @subject.register
 def _of_protocol(protocol: FrequencyOracle) -> Subject:
-    """One report of the first or second value, and one report of the first or last value.
+    """One report of either value of each of `value_pairs`.
 
     The features are the log-likelihoods of the two values, as the protocol computes them, and parts of the raw report.
     The likelihoods reduce a long report to what matters. The raw parts do not rely on the protocol's own computation.
@@ -156,13 +161,13 @@ def _of_protocol(protocol: FrequencyOracle) -> Subject:
         If the protocol has more than `LARGEST_DOMAIN` values.
     """
     _check_domain(protocol)
-    pairs = dict.fromkeys([(0, 1), (0, protocol.d - 1)])
     return _subject(
         protocol,
         [
             _pair(f"value {first} or {second}", partial(_reports, protocol, (first, second)), first, second)
-            for first, second in pairs
+            for first, second in value_pairs(protocol.d)
         ],
+        tight=_treats_values_alike(protocol),
     )
 
 
@@ -178,7 +183,7 @@ def _of_graph_curator(curator: GraphCurator) -> Subject:
 
 @subject.register
 def _of_longitudinal(protocol: LongitudinalUnaryEncoding) -> Subject:
-    """Reports of the first or second value in 20 rounds: in how many rounds either bit is set.
+    """Reports of either value of each of `value_pairs` in 20 rounds: in how many rounds either bit is set.
 
     Raises
     ------
@@ -186,8 +191,20 @@ def _of_longitudinal(protocol: LongitudinalUnaryEncoding) -> Subject:
         If the protocol has more than `LARGEST_DOMAIN` values.
     """
     _check_domain(protocol)
-    run = partial(_rounds, protocol)
-    return _subject(protocol, [_pair(f"value 0 or 1, {ROUNDS} rounds", run, 0, 1)], runs=40_000)
+    return _subject(
+        protocol,
+        [
+            _pair(
+                f"value {first} or {second}, {ROUNDS} rounds",
+                partial(_rounds, protocol, [first, second]),
+                first,
+                second,
+            )
+            for first, second in value_pairs(protocol.d)
+        ],
+        tight=_treats_values_alike(protocol),
+        runs=40_000,
+    )
 
 
 def _check_domain(protocol: FrequencyOracle) -> None:
@@ -195,15 +212,20 @@ def _check_domain(protocol: FrequencyOracle) -> None:
         raise ValueError(f"{type(protocol).__name__} has {protocol.d} values; audit it with at most {LARGEST_DOMAIN}")
 
 
-def _rounds(protocol: LongitudinalUnaryEncoding, value: int, runs: int, rng: Generator) -> Floats:
+def _treats_values_alike(mechanism: Any) -> bool:
+    """True of the project's own classes, for which any two values are a worst pair; unknown of a user's."""
+    return is_own_code(type(mechanism).__module__)
+
+
+def _rounds(protocol: LongitudinalUnaryEncoding, pair: list[int], value: int, runs: int, rng: Generator) -> Floats:
     """Number of rounds in which either bit is set, and the log-likelihood ratio of both values; shape (runs, 3)."""
     step = max(1, BATCH // protocol.d)
     parts = []
     for start in range(0, runs, step):
         rounds = protocol.privatize_rounds(np.full(min(step, runs - start), value), ROUNDS, rng)
-        times_set = np.sum([protocol.supports(reports)[:, :2] for reports in rounds], axis=0)
+        times_set = np.sum([protocol.supports(reports)[:, pair] for reports in rounds], axis=0)
         logs = protocol.rounds_log_likelihood(rounds)
-        parts.append(np.column_stack([times_set, logs[:, 0] - logs[:, 1]]).astype(float))
+        parts.append(np.column_stack([times_set, logs[:, pair[0]] - logs[:, pair[1]]]).astype(float))
     return np.concatenate(parts)
 
 

@@ -28,8 +28,9 @@ COLUMNS = ("answer", "amount")
 def of_defense(defense: Defense) -> Subject:
     """Make the subject of a defense that claims epsilon: 20 records of a category and a number, one of them replaced.
 
-    The replaced record holds the first category and the smallest number in one table, and the last category and the
-    largest number in the other. All other records hold the first category and the smallest number.
+    The replaced record holds the first category and the smallest number in one table. In the other, it holds the last
+    category and the largest number, or, in a second pair, the middle ones. All other records hold the first category
+    and the smallest number.
 
     Of a released table, the features are the cells of the replaced record, the counts of each column, the order of the
     rows, and the types of the columns. Unless the defense randomizes records independently, it is also run on a single
@@ -53,7 +54,7 @@ def of_defense(defense: Defense) -> Subject:
         raise ValueError(f"{type(defense).__name__} releases a model; audit it by canaries (tokumei audit --one-run)")
     if defense.kind not in ("statistics", "microdata"):
         raise ValueError(f"{type(defense).__name__} releases {defense.kind}; audit the mechanism behind it")
-    first, second = table(0), table(1)
+    first, second, middle = map(table, range(3))
     claim = defense.guarantee(first)
     if claim.epsilon is None:
         raise ValueError(f"{type(defense).__name__} claims no epsilon")
@@ -62,8 +63,14 @@ def of_defense(defense: Defense) -> Subject:
             Neighbours(title, *(partial(session_answers, defense, (first, second), which, *asked) for which in (0, 1)))
             for title, asked in _workloads().items()
         ]
+        asked = _workloads()["histogram"]
+        sessions = [partial(session_answers, defense, (first, middle), which, *asked) for which in (0, 1)]
+        pairs.append(Neighbours("histogram, middle category", *sessions))
     else:
-        pairs = [Neighbours("first record", partial(_rows, defense, first), partial(_rows, defense, second))]
+        pairs = [
+            Neighbours(title, partial(_rows, defense, first), partial(_rows, defense, other))
+            for title, other in (("first record", second), ("first record, middle category", middle))
+        ]
         if not defense.randomizes_records_independently:
             halves = [partial(_counts, defense, halved(which)) for which in (0, 1)]
             pairs.append(Neighbours("one of 200 records of two categories", *halves))
@@ -72,10 +79,9 @@ def of_defense(defense: Defense) -> Subject:
 
 
 def table(which: int, size: int = SIZE) -> Microdata:
-    """The first (0) or second (1) of two neighbouring tables of a category and a number."""
+    """One of three neighbouring tables of a category and a number: the first record holds the least, last or middle."""
     answers, amounts = np.full(size, "no", dtype=object), np.zeros(size)
-    if which:
-        answers[0], amounts[0] = "yes", 10.0
+    answers[0], amounts[0] = (("no", 0.0), ("yes", 10.0), ("maybe", 5.0))[which]
     return Microdata(
         pd.DataFrame({"answer": answers, "amount": amounts}),
         quasi_identifiers=COLUMNS,

@@ -146,7 +146,8 @@ def _plain(result: Audit) -> dict[str, Any]:
             for pair, bound in zip(result.subject.neighbours, result.bounds, strict=True)
         ],
         "epsilon_at_least": result.bound,
-        "holds": result.holds,
+        "violated": not result.holds,
+        **_note(result),
     }
 
 
@@ -170,7 +171,8 @@ def _plain_of_canaries(result: OneRunAudit) -> dict[str, Any]:
             for part in result.parts
         ],
         "epsilon_at_least": result.bound,
-        "holds": result.holds,
+        "violated": not result.holds,
+        **_note_of_canaries(result),
     }
 
 
@@ -178,13 +180,8 @@ def _table(result: Audit) -> str:
     """The result as text for a terminal."""
     subject = result.subject
     rows = [[pair.title, f"{bound:.4g}"] for pair, bound in zip(subject.neighbours, result.bounds, strict=True)]
-    rare = (
-        [f"{result.runs:,} runs are too few to see events of probability delta: the bound stays below the true epsilon"]
-        if subject.delta and subject.delta * result.runs < OBSERVABLE
-        else []
-    )
     size = f"{result.runs:,} runs on each input"
-    return "\n".join([*_lines(result, rows, ("neighbours", "epsilon at least"), size), *rare])
+    return "\n".join([*_lines(result, rows, ("neighbours", "epsilon at least"), size), *_note(result).values()])
 
 
 def _table_of_canaries(result: OneRunAudit) -> str:
@@ -195,8 +192,21 @@ def _table_of_canaries(result: OneRunAudit) -> str:
     ]
     size = f"{result.runs:,} {'run' if result.runs == 1 else 'runs'} with {result.canaries:,} canaries each: "
     headers = ("trade-off", "guesses", "correct", "epsilon at least")
-    loose = ["One run gives a loose bound; more runs (--runs) give a tighter one."] if result.runs == 1 else []
-    return "\n".join([*_lines(result, rows, headers, size + result.subject.title), *loose])
+    lines = _lines(result, rows, headers, size + result.subject.title)
+    return "\n".join([*lines, *_note_of_canaries(result).values()])
+
+
+def _note(result: Audit) -> dict[str, str]:
+    """The reason why the bound stays low if runs are too few, as a JSON value; empty if they are not."""
+    if not result.subject.delta or result.subject.delta * result.runs >= OBSERVABLE:
+        return {}
+    few = f"{result.runs:,} runs are too few to see events of probability delta"
+    return {"note": f"{few}: the bound stays below the true epsilon"}
+
+
+def _note_of_canaries(result: OneRunAudit) -> dict[str, str]:
+    """The reason why the bound stays low after a single run, as a JSON value; empty after more runs."""
+    return {"note": "One run gives a loose bound; more runs (--runs) give a tighter one."} if result.runs == 1 else {}
 
 
 def _lines(result: Audit | OneRunAudit, rows: list[list[str]], headers: tuple[str, ...], size: str) -> list[str]:

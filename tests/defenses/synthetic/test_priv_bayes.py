@@ -194,7 +194,7 @@ def audited(defense, pair, runs):
     examined = subject(defense)
     pairs = {
         "values": examined.neighbours[0],
-        "counts": examined.neighbours[1],
+        "counts": examined.neighbours[-1],
         "ties": Neighbours("ties", *(partial(agreements, defense, tied(which)) for which in (0, 1))),
     }
     return audit(replace(examined, neighbours=(pairs[pair],)), runs=runs, rng=np.random.default_rng(0))

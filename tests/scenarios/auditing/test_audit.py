@@ -452,9 +452,20 @@ def test_command_fails_a_broken_mechanism():
     result = run(name, "-p", "epsilon=1", "--runs", "4000", "--format", "json")
     assert result.exit_code == 1
     found = json.loads(result.output)
-    assert found["holds"] is False
+    assert found["violated"] is True
+    assert "note" not in found
     assert found["epsilon_at_least"] > found["epsilon"] == 1
     assert "FAILED" in run(name, "--runs", "4000").output
+
+
+def test_json_claims_no_more_than_the_text():
+    """Without evidence the claim is not violated, which does not mean that it holds; the text's note is there too."""
+    few = ["Gaussian", "--runs", "4000"]
+    found = json.loads(run(*few, "--format", "json").output)
+    assert found["violated"] is False
+    assert "holds" not in found
+    assert found["note"] == run(*few).output.splitlines()[-1]
+    assert "too few to see events of probability delta" in found["note"]
 
 
 class Unfit:

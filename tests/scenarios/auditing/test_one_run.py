@@ -132,7 +132,7 @@ def test_the_command_shows_bounds_and_passes():
 def test_the_command_in_json():
     result = run("DiscreteGaussian", "-p", "delta=0.01", "--one-run", "--canaries", "200", "--format", "json")
     values = json.loads(result.output)
-    assert values["holds"] is True
+    assert values["violated"] is False
     assert (values["runs"], values["canaries"], values["epsilon"]) == (20, 200, 1.0)
     assert [part["trade_off"] for part in values["guesses"]] == ["any"] * 3 + ["gaussian"] * 2
     assert values["epsilon_at_least"] == max(part["epsilon_at_least"] for part in values["guesses"])
