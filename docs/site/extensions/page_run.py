@@ -40,7 +40,7 @@ def code_version() -> str:
 
 
 def environment() -> dict[str, str]:
-    """Environment of a page's processes: no colours, fixed width, UTC; one thread, since there is a page for each core."""
+    """Environment of a page's processes: no colours, fixed width, UTC; one thread, since pages share the cores."""
     settings = {"COLUMNS": "88", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
     path = os.pathsep.join([str(SITE / "programs"), str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     modules = f"{ROOT}{os.pathsep}{SITE / 'support'}"
