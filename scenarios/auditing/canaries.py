@@ -29,7 +29,7 @@ from metrics.domains import CategoricalDomain
 from scenarios.auditing.audit import Neighbours
 from scenarios.auditing.one_run import Canaries
 from scenarios.auditing.subjects import subject, takes_integers_only
-from scenarios.auditing.tables import released, table
+from scenarios.auditing.tables import check_declaration, released, table
 
 GAUSSIAN = (Gaussian, DiscreteGaussian, GraphicalSynthesis, RefinedBins)
 """Mechanisms that protect canaries by Gaussian noise."""
@@ -118,6 +118,7 @@ def _of_defense(defense: Defense) -> Canaries:
     elif defense.kind == "model":
         title, score, count = "records of a model, each with one of two classes", _model, RECORDS
     elif defense.randomizes_records_independently:
+        check_declaration(defense)
         title, score, count = "rows, each with one of two categories", _rows, ROWS
     else:
         title, score, count = "rows, each with a category of its own", _cells, CELLS

@@ -18,6 +18,7 @@ from metrics.arrays import Booleans, Floats
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios.auditing.audit import Neighbours, Subject
 from scenarios.auditing.curators import session_answers
+from scenarios.auditing.independence import dependence, false_declaration
 
 SIZE = 20
 # Default number of runs on each table, and of those on copies of one record.
@@ -48,7 +49,8 @@ def of_defense(defense: Defense) -> Subject:
     Raises
     ------
     ValueError
-        If the defense claims no epsilon, or its kind of release cannot be measured.
+        If the defense claims no epsilon, its kind of release cannot be measured, or it declares falsely that it
+        randomizes records independently.
     """
     if defense.kind == "model":
         raise ValueError(f"{type(defense).__name__} releases a model; audit it by canaries (tokumei audit --one-run)")
@@ -58,6 +60,7 @@ def of_defense(defense: Defense) -> Subject:
     claim = defense.guarantee(first)
     if claim.epsilon is None:
         raise ValueError(f"{type(defense).__name__} claims no epsilon")
+    check_declaration(defense)
     if defense.kind == "statistics":
         pairs = [
             Neighbours(title, *(partial(session_answers, defense, (first, second), which, *asked) for which in (0, 1)))
@@ -90,6 +93,25 @@ def table(which: int, size: int = SIZE) -> Microdata:
             "amount": NumericDomain(0, 10, cuts=(2.0, 4.0, 6.0, 8.0)),
         },
     )
+
+
+def check_declaration(defense: Defense) -> None:
+    """Test a declaration that records are randomized independently, before an audit relies on it.
+
+    The table holds one record of the middle and one of the last category; all others hold the first.
+
+    Raises
+    ------
+    ValueError
+        If the declaration is found to be false; see `scenarios.auditing.independence`.
+    """
+    if not defense.randomizes_records_independently:
+        return
+    frame = table(1).frame.copy()
+    frame.iloc[1] = table(2).frame.iloc[0]
+    found = dependence(defense, table(1).with_frame(frame), range(3), np.random.default_rng(0))
+    if found:
+        raise ValueError(false_declaration(defense, found))
 
 
 def halved(which: int, size: int = 200) -> Microdata:

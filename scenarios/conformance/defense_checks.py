@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.cells import read_cells
+from scenarios.auditing.independence import dependence, false_declaration
 from scenarios.code_places import defined_at
 from scenarios.conformance.checks import Check, Prerequisite, require
 from scenarios.conformance.differences import difference, released_difference
@@ -48,6 +50,8 @@ def defense_checks(method: type[Defense]) -> Iterator[Check]:
     for title, records in tables.items():
         yield Check(f"releases {title}, or gives a reason", partial(_releases, method, records))
     yield Check("meets its k, l and t on 20 tables", partial(check_promises, method))
+    if method.randomizes_records_independently:
+        yield Check("randomizes records independently, as it declares", partial(_independent, method))
     title = "its channel gives the truth a positive likelihood, and round-trips through TOML"
     yield Check(title, partial(_channel, first))
     yield Check("handles unseen categories", partial(_unseen, method))
@@ -111,6 +115,28 @@ def _releases(method: type[Defense], table: Callable[[], Microdata]) -> None:
     require(bool((release.origin < len(records)).all()), "an origin lies outside the records")
     for name in records.released_columns:
         read_cells(release.frame[name], records.domains[name])
+
+
+def _independent(method: type[Defense]) -> None:
+    defense = example(method)
+    found = dependence(defense, _rare_people(), range(3), generator(0, "copies"))
+    require(not found, f"{false_declaration(defense, found)}{defined_at(method.apply)}")
+
+
+def _rare_people() -> Microdata:
+    """Twenty people; the first and the second have values of their own in all columns, and the others are equal."""
+    values: dict[str, tuple[Any, Any, Any]] = {
+        "age": (20, 50, 80),
+        "income": (100.0, 3000.0, 20000.0),
+        "city": ("Nara|Uji", "Ōsaka", "Kyōto"),
+        "grade": ("low", "middle", "high"),
+        "illness": ("flu", "cold", "none"),
+    }
+    records = people(20, generator(0, "people"))
+    frame = records.frame.copy()
+    for name, (first, second, other) in values.items():
+        frame[name] = [first, second, *[other] * 18]
+    return records.with_frame(frame)
 
 
 def _channel(first: FirstRelease) -> None:
