@@ -308,11 +308,11 @@ def _scored(opened: Any, public_share: float, jobs: int | None, form: str, *, re
     if secret:
         _say(FOR_THE_HOST)
     if form == "csv":
-        echo(standings_csv(boards.ordered, boards.titles, closed=boards.closed), nl=False)
+        echo(standings_csv(boards.ordered, boards.titles, closed=boards.closed, partial=boards.partial), nl=False)
     else:
         import leaderboard as lb
 
-        counts = what_counts(1.0, closed=boards.closed)
+        counts = what_counts(1.0, closed=boards.closed, partial=boards.partial)
         table = standings_table(boards.ordered, boards.titles, counts)
         about = f"{opened.settings.title}, for the host only" if secret else opened.settings.title
         sections = [lb.Section(about, tables=(table,))]

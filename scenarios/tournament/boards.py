@@ -9,14 +9,14 @@ from datetime import datetime
 import leaderboard as lb
 from leaderboard.board import ranked
 from leaderboard.goals import goal_words
-from leaderboard.result import Result
+from leaderboard.result import FAILURES, Result
 from leaderboard.version import version
 from metrics.files import PRIVATE
 from scenarios.descriptions import one_liners
 from scenarios.tournament.folder import PUBLIC, Tournament, write_whole
 from scenarios.tournament.incidents import tournament_incidents
 from scenarios.tournament.log import LogEntry
-from scenarios.tournament.scoring import BASELINE
+from scenarios.tournament.scoring import BASELINE, WAITING
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.spreadsheet import neutralized_csv
 from scenarios.tournament.standings import Standing, standings
@@ -35,25 +35,33 @@ PAGES = ("standings.csv", "standings.html", "matrix.csv", "board.html")
 FOR_THE_HOST = (
     "These standings count all rows and membership, which stay secret until the close: they are for the host only."
 )
+SCORING_GOES_ON = "Scoring goes on: results are missing, and ranks will change."
 FAILED = (
     "These submissions made their scoring fail. They count as not scored, and stop nothing else. "
     "`score --retry` scores them again."
 )
 
 
-def standings_csv(ordered: Sequence[Standing], titles: Mapping[str, str] | None = None, *, closed: bool = False) -> str:
+def standings_csv(
+    ordered: Sequence[Standing],
+    titles: Mapping[str, str] | None = None,
+    *,
+    closed: bool = False,
+    partial: bool = False,
+) -> str:
     """Standings as CSV; a missing value is an empty field, and no cell begins like a formula.
 
-    The column ``status`` is ``final`` once the tournament is closed, and ``provisional`` before.
+    The column ``status`` is ``partial`` while results are missing. Afterwards it is ``final`` once the tournament is
+    closed, and ``provisional`` before.
 
     Parameters
     ----------
     ordered, titles
         See `standings_table`.
-    closed : bool
-        Whether the tournament is closed.
+    closed, partial : bool
+        See `what_counts`.
     """
-    status = "final" if closed else "provisional"
+    status = "partial" if partial else "final" if closed else "provisional"
     rows = []
     for one in ordered:
         worst = one.worst
@@ -66,13 +74,20 @@ def standings_csv(ordered: Sequence[Standing], titles: Mapping[str, str] | None 
 
 
 def remark(one: Standing) -> str:
-    """What a team's rank does not say: a disqualification, nothing handed in, or a tie."""
+    """What a team's rank does not say: a disqualification, nothing handed in, files without a score, or a tie."""
     if one.disqualified:
         return f"disqualified: {one.disqualified}"
-    return "handed in nothing" if one.missing else one.tie
+    if one.missing:
+        return one.unscored or "handed in nothing"
+    return "; ".join(filter(None, (one.unscored, one.tie)))
 
 
-def what_counts(share: float, *, closed: bool) -> str:
+def is_partial(results: Sequence[Result]) -> bool:
+    """Whether results that the log asks for are missing, so that scoring goes on."""
+    return any(one.status == WAITING for one in results)
+
+
+def what_counts(share: float, *, closed: bool, partial: bool = False) -> str:
     """What standings count now, in words.
 
     Parameters
@@ -81,14 +96,18 @@ def what_counts(share: float, *, closed: bool) -> str:
         Share of the rows that counts.
     closed : bool
         Whether the tournament is closed.
+    partial : bool
+        Whether results are missing; see `is_partial`.
     """
-    if closed:
+    if closed and not partial:
         return "All rows and membership count; these standings are final."
-    if share < 1:
-        return (
+    if closed or share >= 1:
+        text = "All rows and membership count" + ("." if closed else "; more files may come.")
+    else:
+        text = (
             f"Until the tournament closes, a secret {share:.0%} of each table's rows counts, and membership does not."
         )
-    return "All rows and membership count; more files may come."
+    return f"{SCORING_GOES_ON} {text}" if partial else text
 
 
 def standings_table(ordered: Sequence[Standing], titles: Mapping[str, str] | None = None, counts: str = "") -> lb.Table:
@@ -132,7 +151,7 @@ def standings_table(ordered: Sequence[Standing], titles: Mapping[str, str] | Non
         "Defense = utility x (1 - advantage of the worst attack). Utility is the smaller one of table and records. "
         "Attack is the mean advantage over the other teams' tables. # is the rank by the sum of the ranks in defense "
         "and attack. Of equal sums, the higher defense comes first, then the higher attack, then the higher utility. "
-        "Teams that handed in nothing come last."
+        "Teams without any score come last."
     )
     return lb.Table("Teams", columns, rows, 3, note)
 
@@ -180,16 +199,18 @@ def _pages(
 ) -> dict[str, str]:
     """Content of each board by its file name, over a share of the rows."""
     teams, titles, out = tournament.settings.teams, tournament.titles(entries), tournament.disqualified(entries)
+    partial = is_partial(results)
+    ordered = standings(teams, results, out)
     results = [one for one in results if one.status == "ok" and not {one.defense, one.attack} & set(out)]
     if part < 1:
         results = [_without_answered(one) for one in results]
-    ordered = standings(teams, results, out)
     about = {"teams": str(len(teams)), "version": f"tokumei {version()}"}
     if part < 1:
         about["rows that count"] = f"{part:.0%} until the tournament closes"
-    section = lb.Section("Standings", tables=(standings_table(ordered, titles, what_counts(part, closed=closed)),))
+    counts = what_counts(part, closed=closed, partial=partial)
+    section = lb.Section("Standings", tables=(standings_table(ordered, titles, counts),))
     pages = {
-        "standings.csv": standings_csv(ordered, titles, closed=closed),
+        "standings.csv": standings_csv(ordered, titles, closed=closed, partial=partial),
         "standings.html": lb.render_report(tournament.settings.title, about, (section,)),
         "matrix.csv": lb.matrix_to_csv(lb.matrix(results)),
     }
@@ -210,7 +231,7 @@ def write_host_report(
     tournament: Tournament,
     entries: Sequence[LogEntry],
     ordered: Sequence[Standing],
-    failed: Sequence[Result],
+    results: Sequence[Result],
     now: datetime,
 ) -> None:
     """Write the host's report: standings over all rows, failed scorings, and downtime by failures.
@@ -223,14 +244,15 @@ def write_host_report(
         Lasting entries of its log, in the phase of the scoring.
     ordered : sequence of Standing
         Standings over all rows.
-    failed : sequence of Result
-        Results of submissions whose scoring failed.
+    results : sequence of Result
+        Scores over all rows, failed scorings included.
     now : datetime
         Current time, with a time zone.
     """
     table = lb.downtime_table(tournament_incidents(tournament), now)
     closed = tournament.phase(entries) is Phase.CLOSED
-    counts = what_counts(1.0, closed=closed)
+    counts = what_counts(1.0, closed=closed, partial=is_partial(results))
+    failed = [one for one in results if one.status in FAILURES]
     sections = (
         lb.Section(
             "Standings",

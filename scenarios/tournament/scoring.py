@@ -37,6 +37,8 @@ ROWS = "reidentification"
 """Goal that can be scored on a share of the rows."""
 SCORER = 3
 """Version of the scorer, which is raised when the meaning of a stored number changes."""
+WAITING = "waiting"
+"""Status of a result that the log asks for and that is not stored yet."""
 BASELINE = "baseline:"
 """Prefix of the baseline attacks' names, which no team's name can have."""
 
@@ -136,8 +138,8 @@ class ScoringPlan:
 
     Attributes
     ----------
-    wanted : dict of float to list of str
-        Keys of the results at each share.
+    wanted : dict of float to list of Result
+        The results that the log asks for at each share, without content: all of them have the status ``waiting``.
     waiting : list of Target
         Tables with missing results: first those on which only teams' attacks are missing, which are cheap, and the
         oldest submission first.
@@ -145,14 +147,15 @@ class ScoringPlan:
         Keys of the stored results whose scoring failed.
     """
 
-    wanted: dict[float, list[str]]
+    wanted: dict[float, list[Result]]
     waiting: list[Target]
     failed: frozenset[str]
 
     def results(self, store: Store) -> dict[float, list[Result]]:
-        """The stored results at each share."""
-        stored = {one.key: one for one in store.results(keys=frozenset().union(*self.wanted.values()))}
-        return {share: [stored[key] for key in keys if key in stored] for share, keys in self.wanted.items()}
+        """The results at each share; those that are not stored yet have the status ``waiting``."""
+        keys = frozenset(one.key for wanted in self.wanted.values() for one in wanted)
+        stored = {one.key: one for one in store.results(keys=keys)}
+        return {share: [stored.get(one.key, one) for one in wanted] for share, wanted in self.wanted.items()}
 
 
 def scoring_plan(tournament: Tournament, shares: Sequence[float], *, retry: Collection[str] = ()) -> ScoringPlan:
@@ -169,19 +172,19 @@ def scoring_plan(tournament: Tournament, shares: Sequence[float], *, retry: Coll
     attacks: dict[str, dict[str, Submission]] = defaultdict(dict)
     for (attacker, against), one in sorted(tournament.attacks(entries).items()):
         attacks[against][attacker] = one
-    wanted: dict[float, list[str]] = {share: [] for share in shares}
+    wanted: dict[float, list[Result]] = {share: [] for share in shares}
     waiting: list[tuple[bool, int, Target]] = []
     failed: set[str] = set()
     with Store(tournament.host / "results.db") as store:
         for team, table in sorted(tournament.tables(entries).items()):
             keys = {share: _keys(team, table, attacks[team], share) for share in wanted}
-            for share, named in keys.items():
-                wanted[share] += named.values()
             everything = [key for named in keys.values() for key in named.values()]
             stored = store.known(everything)
             failed |= {key for key, status in stored.items() if status != "ok"}
             missing = frozenset(everything) - (stored.keys() - set(retry))
             target = Target(team, table, attacks[team], keys, missing)
+            for share, named in keys.items():
+                wanted[share] += [_result(target, share, name, status=WAITING) for name in named]
             names = [name for name in keys[shares[0]] if target.shares_without(name)]
             if names:
                 dear = any(name not in attacks[team] for name in names)

@@ -172,8 +172,9 @@ class ScoringQueue:
                     continue
                 stamp = tournament.log.stamp()
                 published = tournament.phase(tournament.log.head().lasting) in (Phase.ATTACK, Phase.CLOSED)
-                idle = not published or self._plan(retry=retry)
-                if idle or monotonic() - written > REFRESH:
+                idle, begun = self._plan(retry=retry) if published else (True, False)
+                # A board of no result would only take the place of an older one that has some.
+                if idle or (begun and monotonic() - written > REFRESH):
                     failed = self._planner.call(_updated, self._folder, self._share) if published else []
                     written = monotonic()
                     self._show(failed=tuple(failed), error="", updated=datetime.now(UTC).isoformat(timespec="seconds"))
@@ -190,20 +191,26 @@ class ScoringQueue:
                     self._retry = self._retry or retry
                     self._lock.wait_for(lambda: self._stopping, POLL)
 
-    def _plan(self, *, retry: bool) -> bool:
-        """Queue all tables with missing results that are not in work; whether there are none, in work or not."""
+    def _plan(self, *, retry: bool) -> tuple[bool, bool]:
+        """Queue all tables with missing results that are not in work.
+
+        Returns
+        -------
+        tuple of bool
+            Whether there are none, in work or not, and whether any result is stored.
+        """
         with self._lock:
             in_work = set(self._running)
         if retry:
-            _, failed = self._planner.call(_planned, self._folder, self._share, frozenset())
+            _, failed, _ = self._planner.call(_planned, self._folder, self._share, frozenset())
             with self._lock:
                 self._again = failed
-        targets, _ = self._planner.call(_planned, self._folder, self._share, self._again)
+        targets, _, begun = self._planner.call(_planned, self._folder, self._share, self._again)
         with self._lock:
             # A table that was in work when the plan was made may have results that the plan does not know.
             self._waiting = [one for one in targets if one.team not in in_work | set(self._running)]
             self._lock.notify_all()
-            return not self._waiting and not in_work and not self._running
+            return not self._waiting and not in_work and not self._running, begun
 
     def _work(self, worker: IsolatedWorker[tuple[Path, Target], list[Result]]) -> None:
         """Score one waiting table after another in a worker process, and store each result as it comes."""
@@ -241,12 +248,13 @@ def _scored(task: tuple[Path, Target]) -> Iterator[TaskStep | list[Result]]:
     yield from score_target(task)
 
 
-def _planned(folder: Path, share: float, again: frozenset[str]) -> tuple[list[Target], frozenset[str]]:
-    """Tables with missing results, and keys of the results that failed; see `scoring_plan`."""
+def _planned(folder: Path, share: float, again: frozenset[str]) -> tuple[list[Target], frozenset[str], bool]:
+    """Tables with missing results, keys of the results that failed, and whether any result is stored."""
     _yield_processor()
     tournament = Tournament(folder)
     plan = scoring_plan(tournament, shares_of(tournament, share), retry=again)
-    return plan.waiting, plan.failed
+    missing, wanted = sum(len(one.missing) for one in plan.waiting), sum(map(len, plan.wanted.values()))
+    return plan.waiting, plan.failed, missing < wanted
 
 
 def _updated(folder: Path, share: float) -> list[Result]:

@@ -10,9 +10,11 @@ from math import fsum
 from leaderboard.goals import in_order
 from leaderboard.result import Result
 from metrics.score import Score
+from scenarios.tournament.scoring import WAITING
 
 TIE_BREAKERS = ("defense", "attack", "utility")
 """What decides between teams whose sums of ranks are equal, in this order."""
+UNSCORABLE = "could not be scored"
 PLACES = 9
 """Decimal places to which scores are compared; equal scores may differ in the last bit, as rounding errors do."""
 
@@ -62,6 +64,9 @@ class Standing:
         Ranks by defense, by attack, and overall; see `standings`.
     tie : str
         How a tie in the sum of both ranks was broken, or that it was not; empty without a tie.
+    unscored : str
+        Which of the team's files have no score, and whether they will get one; empty if defense and attack have what
+        the log asks for.
     disqualified : str
         Why the team is disqualified; empty if it is not.
     """
@@ -78,11 +83,12 @@ class Standing:
     attack_rank: int = 0
     rank: int = 0
     tie: str = ""
+    unscored: str = ""
     disqualified: str = ""
 
     @property
     def missing(self) -> bool:
-        """Whether the team has handed in nothing that counts."""
+        """Whether the team has no score: it handed in nothing that counts, or nothing of it is scored."""
         return self.defense is None and self.attack is None
 
 
@@ -117,7 +123,8 @@ def standings(
     teams : sequence of str
         All teams, including those without a submission.
     results : sequence of Result
-        Results as returned by `scenarios.tournament.scoring.score`; those of failed scorings do not count.
+        Results as returned by `scenarios.tournament.scoring.score`. Those of failed scorings do not count, and neither
+        do those that are not stored yet. They tell which teams handed in files without a score.
     disqualified : mapping of str to str, optional
         Reason by disqualified team.
     """
@@ -128,7 +135,11 @@ def standings(
     for result in counted:
         if result.attack is not None and result.defense in releases:
             outcomes[result.defense][result.attack] = outcome_of(result)
-    unranked = [_standing(team, releases, outcomes) for team in teams]
+    files: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for result in results:
+        files[("table", result.defense) if result.attack is None else ("attacks", result.attack)].add(result.status)
+    bare = [_standing(team, releases, outcomes) for team in teams]
+    unranked = [replace(one, unscored=_unscored(one, files)) for one in bare]
     ranks = zip(_ranks([one.defense for one in unranked]), _ranks([one.attack for one in unranked]), strict=True)
     ranked = [replace(one, defense_rank=by[0], attack_rank=by[1]) for one, by in zip(unranked, ranks, strict=True)]
     placed = []
@@ -189,6 +200,16 @@ def _standing(
         attack=attack,
         attacked=len(own),
     )
+
+
+def _unscored(one: Standing, files: Mapping[tuple[str, str], set[str]]) -> str:
+    """Which files of a team have no score, in words; `files` are the statuses of its table and of its attacks."""
+    said = []
+    for kind, score in (("table", one.defense), ("attacks", one.attack)):
+        statuses = files.get((kind, one.team), set())
+        if score is None and statuses:
+            said.append(f"{kind} {'not scored yet' if WAITING in statuses else UNSCORABLE}")
+    return ", ".join(said)
 
 
 def _ranks(scores: Sequence[float | None]) -> list[int]:

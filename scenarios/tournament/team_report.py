@@ -6,15 +6,15 @@ import re
 from collections.abc import Sequence
 
 from leaderboard.goals import goal_words
-from leaderboard.result import Result
+from leaderboard.result import FAILURES, Result
 from metrics.printable import one_line, printable
-from scenarios.tournament.boards import remark, what_counts
+from scenarios.tournament.boards import is_partial, remark, what_counts
 from scenarios.tournament.folder import Tournament, write_whole
 from scenarios.tournament.leakage import leaking_columns
 from scenarios.tournament.log import LogEntry
 from scenarios.tournament.scoring import BASELINE
 from scenarios.tournament.settings import Phase
-from scenarios.tournament.standings import Standing, outcome_of, standings
+from scenarios.tournament.standings import UNSCORABLE, Standing, outcome_of, standings
 from scenarios.tournament.submission_utility import COMPONENTS
 
 
@@ -38,6 +38,7 @@ def write_reports(
         For each report that could not be written, one line that says why. The other teams have theirs.
     """
     skipped = []
+    counts = what_counts(share, closed=tournament.phase(entries) is Phase.CLOSED, partial=is_partial(results))
     tables = tournament.tables(entries)
     closed = tournament.phase(entries) is Phase.CLOSED
     titles, out = tournament.titles(entries), tournament.disqualified(entries)
@@ -46,7 +47,7 @@ def write_reports(
     scored = [one for one in results if one.status == "ok"]
     for team in tournament.settings.teams:
         called = team if titles[team] == team else f"{one_line_of(titles[team])} ({team})"
-        lines = [f"# Report for {called}", "", what_counts(share, closed=closed), ""]
+        lines = [f"# Report for {called}", "", counts, ""]
         if team in out:
             lines += [f"Your team is disqualified: {out[team]}", ""]
         elif hidden:
@@ -57,11 +58,12 @@ def write_reports(
             if by_team[team].utility is not None:
                 lines += _table_report(team, by_team[team], scored)
             elif team in tables:
-                lines += ["Your table could not be scored; see below.", ""]
+                fails = UNSCORABLE in by_team[team].unscored
+                lines += [f"Your table {f'{UNSCORABLE}; see below' if fails else 'is not scored yet'}.", ""]
             else:
                 lines += ["You have submitted no table. Your defense has no score and ranks last.", ""]
             lines += _attack_report(team, by_team[team], scored)
-        lines += _failure_report(team, [one for one in results if one.status != "ok"])
+        lines += _failure_report(team, [one for one in results if one.status in FAILURES])
         try:
             write_whole(tournament.team_folder(team) / "report.md", "\n".join(lines).encode(), mode=0o640)
         except (ValueError, OSError) as error:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from leaderboard.result import Result
+from leaderboard.result import FAILURES, Result
 from leaderboard.store import Store
 from scenarios.tournament.advancing import publish_again
-from scenarios.tournament.boards import write_boards, write_host_report
+from scenarios.tournament.boards import is_partial, write_boards, write_host_report
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.scoring import scoring_plan
 from scenarios.tournament.settings import Phase
@@ -28,7 +28,9 @@ class Boards:
     titles : dict of str to str
         Title by team.
     closed : bool
-        Whether the tournament is closed, so that the standings are final.
+        Whether the tournament is closed, so that the standings are final if none is missing.
+    partial : bool
+        Whether results are missing; see `is_partial`.
     failed : list of Result
         Results of submissions whose scoring failed, each once.
     warnings : list of str
@@ -38,6 +40,7 @@ class Boards:
     ordered: list[Standing]
     titles: dict[str, str]
     closed: bool
+    partial: bool
     failed: list[Result]
     warnings: list[str]
 
@@ -89,9 +92,9 @@ def write_all(
     write_boards(tournament, entries, full, public, share)
     warnings = write_reports(tournament, entries, public, share)
     ordered = standings(tournament.settings.teams, full, tournament.disqualified(entries))
-    failed = [one for one in full if one.status != "ok"]
-    write_host_report(tournament, entries, ordered, failed, datetime.now(UTC))
-    return Boards(ordered, tournament.titles(entries), phase is Phase.CLOSED, failed, warnings)
+    write_host_report(tournament, entries, ordered, full, datetime.now(UTC))
+    failed = [one for one in full if one.status in FAILURES]
+    return Boards(ordered, tournament.titles(entries), phase is Phase.CLOSED, is_partial(full), failed, warnings)
 
 
 def update_boards(tournament: Tournament, share: float) -> list[Result]:

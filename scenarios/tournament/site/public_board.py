@@ -36,8 +36,13 @@ class PublicBoard:
 
     @property
     def final(self) -> bool:
-        """Whether the scoring was one of a closed tournament."""
+        """Whether the scoring was one of a closed tournament, and complete."""
         return bool(self.standings) and all(line.get("status") == "final" for line in self.standings)
+
+    @property
+    def partial(self) -> bool:
+        """Whether results were missing, so that scoring went on."""
+        return any(line.get("status") == "partial" for line in self.standings)
 
 
 def read_board(folder: Path, titles: Mapping[str, str]) -> PublicBoard:

@@ -15,6 +15,7 @@ from anyio import to_thread
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
+from scenarios.tournament.boards import SCORING_GOES_ON
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.site.answers import answered
 from scenarios.tournament.site.journal import State
@@ -126,15 +127,19 @@ def what_counts_now(state: State, board: PublicBoard) -> str:
     if state.phase is not Phase.CLOSED:
         if board.final:
             return "Standings of the earlier close, in which all rows counted. The tournament was reopened since."
+        goes_on = f"{SCORING_GOES_ON} " if board.partial else ""
         return (
-            "Standings so far: until the tournament closes, a secret share of each table's rows counts, and membership "
-            "does not."
+            f"{goes_on}Standings so far: until the tournament closes, a secret share of each table's rows counts, and "
+            "membership does not."
         )
     closings = [entry.time for entry in state.entries if entry.details.get("to") == str(Phase.CLOSED)]
     closed = datetime.fromisoformat(closings[-1]).timestamp()
-    if not board.final or board.scored is None or board.scored < closed:
+    after = board.scored is not None and board.scored >= closed
+    if after and board.partial:
+        return f"{SCORING_GOES_ON} The final standings are not complete yet."
+    if not after or not board.final:
         return "Standings from before the close; the final ones are not scored yet."
-    return "Final standings: all rows of every table count, and membership does, too."
+    return "Final standings: all rows count, and membership does, too."
 
 
 def _public(visit: Visit) -> Path:

@@ -10,14 +10,25 @@ from tournament_tools import HOUR, START, opened
 
 from leaderboard.report import Section, report_to_terminal
 from leaderboard.result import Result
+from leaderboard.store import Store
 from metrics.score import Score
-from scenarios.tournament import updating
-from scenarios.tournament.boards import PAGES, remark, standings_csv, standings_table, what_counts, write_boards
+from scenarios.tournament import scoring, updating
+from scenarios.tournament.boards import (
+    PAGES,
+    SCORING_GOES_ON,
+    remark,
+    standings_csv,
+    standings_table,
+    what_counts,
+    write_boards,
+)
 from scenarios.tournament.disqualifying import disqualify
 from scenarios.tournament.folder import Tournament
-from scenarios.tournament.scoring import score
+from scenarios.tournament.isolation import TaskStep
+from scenarios.tournament.scoring import score, score_target, scoring_plan
 from scenarios.tournament.standings import standings
 from scenarios.tournament.team_report import write_reports
+from scenarios.tournament.updating import update_boards
 
 
 def table(team, utility, status="ok"):
@@ -102,6 +113,66 @@ class TestOrder:
         assert found["b"].defense is None
         assert found["b"].attack == pytest.approx(0.3)
         assert (found["c"].attack, found["c"].missing) == (None, True)
+        assert found["b"].unscored == "table could not be scored"
+
+
+class TestUnscored:
+    """Who handed in something is never said to have handed in nothing."""
+
+    @pytest.mark.parametrize(
+        ("status", "said"),
+        [("waiting", "not scored yet"), ("error", "could not be scored"), ("oom", "could not be scored")],
+    )
+    def test_a_file_without_a_score_is_said(self, status, said):
+        results = [table("a", 0.5), table("b", 0.5, status), attack("c", "a", None, status)]
+        found = {one.team: remark(one) for one in standings(list("abcd"), results)}
+        assert found == {"a": "", "b": f"table {said}", "c": f"attacks {said}", "d": "handed in nothing"}
+
+    def test_a_disqualification_or_a_tie_is_said_as_well(self):
+        results = [table("a", 0.5, "error"), attack("a", "c", 0.2), table("c", 0.5), attack("b", "c", 0.2)]
+        found = {one.team: remark(one) for one in standings(list("abc"), results)}
+        assert found["a"] == "table could not be scored; tied with b; shares the rank"
+        found = {one.team: remark(one) for one in standings(list("abc"), results, {"a": "cheated"})}
+        assert found["a"] == "disqualified: cheated"
+
+    @pytest.mark.usefixtures("one_baseline")
+    def test_standings_are_final_once_everything_is_stored(self, tmp_path, monkeypatch):
+        cup = opened(tmp_path / "cup", originals=10, candidates=20)
+        for team in ("kyoto", "osaka"):
+            cup.hand_in(team, cup.frame(team))
+        cup.publish()
+        cup.close()
+        tournament = cup.tournament
+        kyoto, osaka = scoring_plan(tournament, (1.0,)).waiting
+
+        def store(target):
+            with Store(tournament.host / "results.db") as results:
+                steps = score_target((tournament.folder, target))
+                results.add([one for step in steps if not isinstance(step, TaskStep) for one in step])
+            update_boards(Tournament(tournament.folder), 0.5)
+
+        def shown():
+            rows = list(csv.DictReader(io.StringIO((tournament.public / "standings.csv").read_text())))
+            pages = (tournament.public / "standings.html", tournament.host / "report.html")
+            texts = [*(path.read_text() for path in pages), (tournament.team_folder("osaka") / "report.md").read_text()]
+            goes_on = {SCORING_GOES_ON in text for text in texts}
+            assert {"these standings are final" in text for text in texts} == {not one for one in goes_on}
+            return {row["team"]: row["remark"] for row in rows}, {row["status"] for row in rows}, goes_on, texts[-1]
+
+        store(kyoto)
+        remarks, status, goes_on, report = shown()
+        assert remarks == {"kyoto": "", "osaka": "table not scored yet", "nara": "handed in nothing"}
+        assert (status, goes_on) == ({"partial"}, {True})
+        assert "Your table is not scored yet." in report
+        assert "Scoring failed" not in report
+        real = scoring.published
+        with monkeypatch.context() as patch:
+            patch.setattr(scoring, "published", lambda *of: 1 / 0 if of[1] == "osaka" else real(*of))
+            store(osaka)
+        remarks, status, goes_on, report = shown()
+        assert remarks == {"kyoto": "", "osaka": "table could not be scored", "nara": "handed in nothing"}
+        assert (status, goes_on) == ({"final"}, {False})
+        assert "Your table could not be scored; see below." in report
 
 
 class TestShown:
@@ -127,7 +198,7 @@ class TestShown:
             updating.update_boards(Tournament(folder), 0.5)
         assert not (cup.tournament.public / "standings.csv").exists()
         updating.update_boards(Tournament(folder), 0.5)
-        assert "final" in (cup.tournament.public / "standings.csv").read_text()
+        assert "partial" in (cup.tournament.public / "standings.csv").read_text()
 
     def test_missing_is_missing_and_titles_are_no_formulas(self):
         found = standings(["a", "b"], [table("a", 0.5)])

@@ -1,9 +1,12 @@
 """Scoring by itself: after each file, in worker processes; failures stop nothing, restarts lose nothing."""
 
+import csv
+import io
 import os
 import signal
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ from run_tools import invoke
 from tournament_tools import DAY, HOUR, START, opened
 
 from attacks import FellegiSunter, NearestNeighbour
+from leaderboard.store import Store
 from scenarios.running.limits import Limits
 from scenarios.tournament import scoring, scoring_queue
 from scenarios.tournament.folder import Tournament
@@ -73,6 +77,51 @@ def test_boards_follow_what_is_submitted_and_are_those_of_the_command(published,
         queue.stop()
     assert invoke("tournament", "score", published.tournament.folder, "-j", 1).exit_code == 0
     assert by_queue == {path.name: path.read_bytes() for path in published.tournament.public.iterdir()}
+
+
+@pytest.mark.usefixtures("one_baseline")
+def test_no_board_is_written_before_the_first_result(published, monkeypatch):
+    """An empty board said that everybody had handed in nothing; a later one says that scoring goes on."""
+    looks, updated = [], []
+    monkeypatch.setattr(ScoringQueue, "_work", lambda *given: None)
+    queue = queue_of(published, on_update=lambda: updated.append(1))
+
+    def here(function, *given):
+        looks.append(function)
+        return function(*given)
+
+    monkeypatch.setattr(queue._planner, "call", here)
+    monkeypatch.setattr(scoring_queue, "_yield_processor", lambda: None)
+    tournament = published.tournament
+    queue.start()
+    try:
+        for asked in range(1, 4):
+            queue.wake()
+            until(lambda asked=asked: len(looks) >= asked)
+        assert not updated
+        assert not (tournament.public / "standings.csv").exists()
+        wanted = scoring_plan(tournament, (1.0,)).wanted[1.0]
+        with Store(tournament.host / "results.db") as store:
+            store.add([replace(one, status="timeout") for one in wanted if one.defense == "kyoto"])
+        queue.wake()
+        until(lambda: updated)
+    finally:
+        queue.stop()
+    host = list(csv.DictReader(io.StringIO((tournament.host / "standings.csv").read_text())))
+    assert {line["status"] for line in host} == {"partial"}
+    assert {line["team"]: line["remark"] for line in host} == {
+        "kyoto": "table could not be scored",
+        "osaka": "table not scored yet",
+        "nara": "handed in nothing",
+    }
+
+
+def until(holds):
+    """Wait for something that happens soon."""
+    began = time.monotonic()
+    while not holds():
+        assert time.monotonic() < began + PATIENCE
+        time.sleep(0.01)
 
 
 def test_before_tables_are_published_nothing_is_scored(cup):
@@ -230,7 +279,9 @@ def test_a_step_beyond_the_limit_is_recorded(published):
         queue.stop()
     assert {one.status for one in failed} == {"timeout"}
     assert {one.defense for one in failed} <= {"kyoto", "osaka"}
-    assert "handed in nothing" in public(published)
+    remarks = {line["team"]: line["remark"] for line in csv.DictReader(io.StringIO(public(published)))}
+    assert remarks.pop("nara") == "handed in nothing"
+    assert set(remarks.values()) == {"table could not be scored"}
 
 
 def test_a_queue_that_is_stopped_goes_on_after_the_next_start(published):

@@ -85,16 +85,23 @@ def test_the_public_page_shows_nothing_of_the_hosts_board(scored):
 
 def test_standings_of_before_the_close_are_never_called_final(scored):
     guest = scored.visitor()
-    assert "until the tournament closes" in guest.get("/", headers=JSON).json()["counts"]
+    assert guest.get("/", headers=JSON).json()["counts"].startswith("Standings so far: until the tournament closes")
+    path = scored.folder / "public" / "standings.csv"
+    path.write_text(STANDINGS.replace("provisional", "partial"))
+    assert guest.get("/", headers=JSON).json()["counts"].startswith("Scoring goes on: results are missing")
     advance(scored.played.tournament, START + 2 * DAY)
     old = START.timestamp()
-    path = scored.folder / "public" / "standings.csv"
     path.write_text(STANDINGS.replace("provisional", "final"))
     os.utime(path, (old, old))
     assert "from before the close" in guest.get("/").text
     new = (START + 3 * DAY).timestamp()
     os.utime(path, (new, new))
     assert "Final standings" in guest.get("/").text
+    path.write_text(STANDINGS.replace("provisional", "partial"))
+    os.utime(path, (new, new))
+    page = guest.get("/").text
+    assert "Scoring goes on" in page
+    assert "Final standings" not in page
     # Scores of before the close that were written after it.
     path.write_text(STANDINGS)
     os.utime(path, (new, new))
