@@ -24,7 +24,8 @@ def admit(
 ) -> Receipt:
     """Admit a file after the end of its phase; it obeys all other rules.
 
-    Once the tables are published, a late table is admitted of a team that has none, and published at once.
+    Once the tables are published, a late table is admitted of a team that has none, and published at once. After the
+    end of the attack phase no table is admitted, since nobody could attack it; late attacks are.
 
     Parameters
     ----------
@@ -41,7 +42,8 @@ def admit(
     InvalidFileError
         If the file breaks rules, with all problems.
     ValueError
-        If its phase has not ended, the reason is invalid, the team is disqualified, or others attack its table already.
+        If its phase has not ended, the reason is invalid, the team is disqualified, or others attack its table already
+        or can no longer attack it.
     OSError
         If the file cannot be written; then nothing has changed.
     """
@@ -63,6 +65,14 @@ def admit(
             raise ValueError(f"phase {theirs} has not begun, the phase is {phase}")
         if target is None and phase is not theirs and team in tournament.tables(entries):
             raise ValueError(f"the table of {team} is published and others attack it; `reopen` the phase to replace it")
+        # A table that nobody can attack would lower the mean advantage of all other teams.
+        closing = tournament.until(entries, Phase.ATTACK)
+        ended = phase is Phase.ATTACK and closing is not None and now >= closing
+        if target is None and (ended or phase is Phase.CLOSED):
+            command = "extend" if ended else "reopen"
+            raise ValueError(
+                f"phase attack is over, nobody can attack a table of {team}; `{command}` phase attack first"
+            )
         entry = archive(tournament, entries, theirs, upload, now, late=reason)
     publish_again(tournament)
     return Receipt(tournament.accepted([entry])[0], entry, None, upload.notes)

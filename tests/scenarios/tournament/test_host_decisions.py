@@ -162,6 +162,23 @@ class TestLateFiles:
             "The host admitted a late attack on kyoto of osaka: ill",
         ]
 
+    def test_no_table_is_admitted_that_nobody_can_attack(self, cup):
+        """It counted 0 for the attacks of all other teams."""
+        cup.hand_in("kyoto", cup.frame("kyoto"))
+        data, name = cup.file("nara", cup.frame("nara")).read_bytes(), "nara_anonymized.csv"
+        cup.publish()
+        with pytest.raises(ValueError, match="nobody can attack a table of nara; `extend` phase attack first"):
+            admit(cup.tournament, "nara", name, data, "ill", START + 2 * DAY)
+        cup.close()
+        now = START + 3 * DAY
+        with pytest.raises(ValueError, match="nobody can attack a table of nara; `reopen` phase attack first"):
+            admit(cup.tournament, "nara", name, data, "ill", now)
+        assert not (cup.tournament.public / name).exists()
+        reopen(cup.tournament, Phase.ATTACK, (now + DAY).isoformat(), "nara was ill", now)
+        admit(cup.tournament, "nara", name, data, "ill", now + HOUR)
+        assert (cup.tournament.public / name).is_file()
+        verify(cup.tournament)
+
     def test_before_the_tables_are_published_a_late_table_replaces_the_last(self, cup):
         cup.hand_in("kyoto", cup.frame("kyoto"))
         data = cup.file("kyoto", cup.frame("kyoto").iloc[:7]).read_bytes()
