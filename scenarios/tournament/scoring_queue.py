@@ -27,7 +27,7 @@ from scenarios.running.local import cores
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.isolation import LIMITS, IsolatedWorker, TaskStep
 from scenarios.tournament.opened_tournament import opened_tournament
-from scenarios.tournament.scoring import ScoringPlan, Target, results_of, score_target, scoring_plan
+from scenarios.tournament.scoring import Target, results_of, score_target, scoring_plan
 from scenarios.tournament.separate_process import SeparateProcess
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.updating import shares_of, update_boards
@@ -202,15 +202,15 @@ class ScoringQueue:
         with self._lock:
             in_work = set(self._running)
         if retry:
-            failed = self._planner.call(_planned, self._folder, self._share, frozenset()).failed
+            _, failed, _ = self._planner.call(_planned, self._folder, self._share, frozenset())
             with self._lock:
                 self._again = failed
-        plan = self._planner.call(_planned, self._folder, self._share, self._again)
+        targets, _, begun = self._planner.call(_planned, self._folder, self._share, self._again)
         with self._lock:
             # A table that was in work when the plan was made may have results that the plan does not know.
-            self._waiting = [one for one in plan.waiting if one.team not in in_work | set(self._running)]
+            self._waiting = [one for one in targets if one.team not in in_work | set(self._running)]
             self._lock.notify_all()
-            return not self._waiting and not in_work and not self._running, plan.begun
+            return not self._waiting and not in_work and not self._running, begun
 
     def _work(self, worker: IsolatedWorker[tuple[Path, Target], list[Result]]) -> None:
         """Score one waiting table after another in a worker process, and store each result as it comes."""
@@ -248,13 +248,13 @@ def _scored(task: tuple[Path, Target]) -> Iterator[TaskStep | list[Result]]:
     yield from score_target(task)
 
 
-def _planned(folder: Path, share: float, again: frozenset[str]) -> ScoringPlan:
-    """Tables with missing results, and keys of the results that failed; see `scoring_plan`."""
+def _planned(folder: Path, share: float, again: frozenset[str]) -> tuple[list[Target], frozenset[str], bool]:
+    """Tables with missing results, keys of the results that failed, and whether any result is stored."""
     _yield_processor()
     tournament = Tournament(folder)
     plan = scoring_plan(tournament, shares_of(tournament, share), retry=again)
-    # The results themselves are not asked for, and would have to be sent from process to process.
-    return replace(plan, wanted={})
+    missing, wanted = sum(len(one.missing) for one in plan.waiting), sum(map(len, plan.wanted.values()))
+    return plan.waiting, plan.failed, missing < wanted
 
 
 def _updated(folder: Path, share: float) -> list[Result]:
