@@ -78,7 +78,12 @@ class State:
     @cached_property
     def published_tables(self) -> dict[str, Submission]:
         """Published table of each team; while an earlier phase is open again, those from before it."""
-        return self.tournament.tables(self._until_published())
+        return self.tournament.tables(self._until_published)
+
+    @cached_property
+    def published_attacks(self) -> dict[tuple[str, str], Submission]:
+        """Correspondence tables that count against the published tables, by attacker and target."""
+        return self.tournament.attacks(self._until_published)
 
     @cached_property
     def titles(self) -> Mapping[str, str]:
@@ -104,6 +109,7 @@ class State:
             by_team[submission.team].append((submission, by_number[submission.number]))
         return by_team
 
+    @cached_property
     def _until_published(self) -> list[LogEntry]:
         """The entries without the submissions since tables were published last; decisions of the host remain."""
         last, phase = 0, Phase.ANONYMIZE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenarios.tournament.site import entry_pages, host_pages, presentation_pages, public_pages, team_pages
+from scenarios.tournament.site import entry_pages, health_page, host_pages, presentation_pages, public_pages, team_pages
 from scenarios.tournament.site.endpoint import Access, Endpoint
 from scenarios.tournament.site.host_jobs import ACTIONS
 
@@ -14,7 +14,7 @@ ENDPOINTS = (
     Endpoint("GET", "/published.zip", Access.MEMBERS, public_pages.published_files),
     Endpoint("GET", "/published/{of}/{kind}", Access.MEMBERS, public_pages.published_file),
     Endpoint("GET", "/live", Access.EVERYBODY, public_pages.live),
-    Endpoint("GET", "/health", Access.EVERYBODY, public_pages.health),
+    Endpoint("GET", "/health", Access.EVERYBODY, health_page.health),
     Endpoint("GET", "/static/{name}", Access.EVERYBODY, public_pages.static_file),
     Endpoint("GET", "/log-in", Access.EVERYBODY, entry_pages.log_in_page, forms=True),
     Endpoint("POST", "/log-in", Access.EVERYBODY, entry_pages.log_in),

@@ -53,11 +53,13 @@ async def team_page(visit: Visit) -> Response:
         }
         for one, entry in reversed(state.submissions[team])
     ]
-    others = [other for other in visit.site.settings.teams if other != team]
+    attacking = state.phase is Phase.ATTACK
+    # In other phases, who has submitted a table is no business of its rivals.
+    others = [other for other in visit.site.settings.teams if other != team and attacking]
     targets = [
-        {"team": other, "title": state.titles[other], "attacked": (team, other) in state.attacks}
+        {"team": other, "title": state.titles[other], "attacked": (team, other) in state.published_attacks}
         for other in others
-        if other in state.tables
+        if other in state.published_tables
     ]
     content = {
         "team": team,
@@ -79,7 +81,7 @@ async def team_page(visit: Visit) -> Response:
         failed=visit.site.scoring.failed(team),
         has_report=await to_thread.run_sync((_report_path(visit)).is_file),
         own=not visit.is_host,
-        attacking=state.phase is Phase.ATTACK,
+        attacking=attacking,
         largest=LARGEST,
     )
 
@@ -89,8 +91,8 @@ def _notices(state: State) -> list[dict[str, Any]]:
 
 
 def _in_force(state: State, team: str, against: str | None) -> int | None:
-    """Number of the submission that counts."""
-    one = state.tables.get(team) if against is None else state.attacks.get((team, against))
+    """Number of the submission that counts; an attack counts against the published table, which all may know."""
+    one = state.tables.get(team) if against is None else state.published_attacks.get((team, against))
     return None if one is None else one.number
 
 

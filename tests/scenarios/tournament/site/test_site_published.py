@@ -58,3 +58,27 @@ def test_a_reopened_phase_links_what_stays_published(attack_site):
     assert kyoto.get("/published/osaka/anonymized").status_code == 200
     advance(attack_site.played.tournament, again)
     assert "/published/nara/anonymized" in kyoto.get("/").text
+
+
+def test_who_has_submitted_a_table_is_shown_to_nobody_before_the_attacks(cup_site):
+    kyoto, guest = cup_site.member("kyoto"), cup_site.visitor()
+    before = kyoto.get("/team/kyoto", headers=JSON).json(), guest.get("/health").json()
+    cup_site.played.hand_in("osaka", cup_site.table("osaka"))
+    assert (kyoto.get("/team/kyoto", headers=JSON).json(), guest.get("/health").json()) == before
+    assert before[0]["targets"] == []
+    cup_site.played.publish()
+    assert [one["team"] for one in kyoto.get("/team/kyoto", headers=JSON).json()["targets"]] == ["osaka"]
+
+
+def test_a_reopened_phase_hides_that_a_rival_replaced_its_table(attack_site):
+    kyoto = attack_site.member("kyoto")
+    attack_site.played.attack("kyoto", "osaka", range(5), range(5))
+    again = reopened(attack_site)
+    before = kyoto.get("/team/kyoto", headers=JSON).json()
+    assert [(one["against"], one["in_force"]) for one in before["submissions"]] == [("osaka", True), (None, True)]
+    attack_site.played.hand_in("osaka", attack_site.played.frame("osaka").iloc[:5], now=again - HOUR)
+    assert kyoto.get("/team/kyoto", headers=JSON).json() == before
+    advance(attack_site.played.tournament, again)
+    after = kyoto.get("/team/kyoto", headers=JSON).json()
+    assert [(one["against"], one["in_force"]) for one in after["submissions"]] == [("osaka", False), (None, True)]
+    assert [(one["team"], one["attacked"]) for one in after["targets"]] == [("osaka", False)]
