@@ -145,14 +145,11 @@ class ScoringPlan:
         oldest submission first.
     failed : frozenset of str
         Keys of the stored results whose scoring failed.
-    begun : bool
-        Whether any result is stored.
     """
 
     wanted: dict[float, list[Result]]
     waiting: list[Target]
     failed: frozenset[str]
-    begun: bool
 
     def results(self, store: Store) -> dict[float, list[Result]]:
         """The results at each share; those that are not stored yet have the status ``waiting``."""
@@ -178,7 +175,6 @@ def scoring_plan(tournament: Tournament, shares: Sequence[float], *, retry: Coll
     wanted: dict[float, list[Result]] = {share: [] for share in shares}
     waiting: list[tuple[bool, int, Target]] = []
     failed: set[str] = set()
-    begun = False
     with Store(tournament.host / "results.db") as store:
         for team, table in sorted(tournament.tables(entries).items()):
             keys = {share: _keys(team, table, attacks[team], share) for share in wanted}
@@ -186,7 +182,6 @@ def scoring_plan(tournament: Tournament, shares: Sequence[float], *, retry: Coll
             stored = store.known(everything)
             failed |= {key for key, status in stored.items() if status != "ok"}
             missing = frozenset(everything) - (stored.keys() - set(retry))
-            begun = begun or bool(stored)
             target = Target(team, table, attacks[team], keys, missing)
             for share, named in keys.items():
                 wanted[share] += [_result(target, share, name, status=WAITING) for name in named]
@@ -195,8 +190,7 @@ def scoring_plan(tournament: Tournament, shares: Sequence[float], *, retry: Coll
                 dear = any(name not in attacks[team] for name in names)
                 oldest = table.number if dear else min(attacks[team][name].number for name in names)
                 waiting.append((dear, oldest, target))
-    ordered = [target for *_, target in sorted(waiting, key=lambda one: one[:2])]
-    return ScoringPlan(wanted, ordered, frozenset(failed), begun)
+    return ScoringPlan(wanted, [target for *_, target in sorted(waiting, key=lambda one: one[:2])], frozenset(failed))
 
 
 def _keys(team: str, table: Submission, attacks: Mapping[str, Submission], share: float) -> dict[str, str]:
