@@ -206,12 +206,6 @@ async def live(visit: Visit) -> Response:
     return StreamingResponse(updates.events(), media_type="text/event-stream", headers=headers)
 
 
-async def health(visit: Visit) -> Response:
-    """Whether the server answers and the log is sound, for a supervisor."""
-    state = await visit.site.state()
-    return JSONResponse({"phase": str(state.phase), "entries": len(state.entries)})
-
-
 async def _read(path: Path) -> bytes:
     try:
         return await to_thread.run_sync(path.read_bytes)

@@ -25,7 +25,7 @@ from scenarios.tournament.settings import Phase
 
 pytestmark = pytest.mark.waits
 
-PATIENCE = 60
+PATIENCE = 300
 
 
 @pytest.fixture(autouse=True)
