@@ -42,7 +42,7 @@ Composition and privacy accounts
         earlier answers.
     group_privacy: Group privacy: (epsilon, delta) for tables that differ in m records.
     LossDistributionAccountant: Privacy loss distributions by the library dp-accounting: the tightest account of
-        costs fixed in advance.
+        pure costs fixed in advance.
     parallel: Parallel composition: (epsilon, delta) of answers on disjoint parts of the records.
     pointwise: Pointwise privacy (epsilon', delta'): with probability 1 - delta' an answer y has P(y) <= e^epsilon'
         P'(y).

@@ -17,7 +17,7 @@ DISTANCE = "t, equal: "
 
 
 @dataclass(frozen=True)
-class Check:
+class PromiseCheck:
     """A promised limit beside the released table.
 
     Attributes
@@ -78,17 +78,17 @@ def unchecked_words(promised: Guarantee, evaluation: ReleaseEvaluation, several:
     return f"As declared with --defense, not checked in the released table: {', '.join(names)}."
 
 
-def _checks(promised: Guarantee, evaluation: ReleaseEvaluation, several: Collection[str]) -> Iterator[Check]:
+def _checks(promised: Guarantee, evaluation: ReleaseEvaluation, several: Collection[str]) -> Iterator[PromiseCheck]:
     """Parts of the promise that the classes of the release can refute."""
     if promised.k is not None and evaluation.k is not None:
-        yield Check("k", promised.k, evaluation.k, evaluation.k >= promised.k)
+        yield PromiseCheck("k", promised.k, evaluation.k, evaluation.k >= promised.k)
     if several or not evaluation.l:
         return
     if promised.l is not None:
         # A class of entropy or recursive l-diversity has l distinct values, too.
         fewest = min(evaluation.l.values())
         proves = f"distinct {promised.l:g}-diversity" in promised.statement
-        yield Check("l", promised.l, fewest, fewest >= promised.l - ROUNDING, proves)
+        yield PromiseCheck("l", promised.l, fewest, fewest >= promised.l - ROUNDING, proves)
     if promised.t is not None and str(EqualCloseness(promised.t)) in promised.statement:
         largest = max(value for name, value in evaluation.risks.items() if name.startswith(DISTANCE))
-        yield Check("t", promised.t, largest, largest <= promised.t + ROUNDING)
+        yield PromiseCheck("t", promised.t, largest, largest <= promised.t + ROUNDING)

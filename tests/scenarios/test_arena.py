@@ -102,7 +102,8 @@ use = "Homer"
     [
         ('"MemberQuestion"]', '"PkAnonymity"]', "question: PkAnonymity is a game that draws its own people"),
         ('"MemberQuestion"]', '"MemberQuestions"]', "did you mean 'MemberQuestion'"),
-        ('"MemberQuestion"]', '"RowQuestion"]', "both about reidentification"),
+        # A question that is written twice is one question.
+        ('"MemberQuestion"]', '"RowQuestion"]', "no question is about membership, the goal of .*Homer"),
         ('"MemberQuestion"]', '"LinkQuestion"]', "LinkQuestion is about linkability, but no .*attack"),
         (', "MemberQuestion"]', "]", "no question is about membership, the goal of .*Homer"),
         ('"Identity"', '"ExactCurator"', "the questions are about a microdata release, but .*ExactCurator makes"),
@@ -132,6 +133,15 @@ def test_bad_questions_are_one_line_with_file_table_and_key(tmp_path, old, new, 
         read_plans(str(path))
     assert "\n" not in str(error.value)
     assert "mine.toml" in str(error.value)
+
+
+def test_two_questions_with_one_goal_are_refused(tmp_path):
+    path = tmp_path / "mine.toml"
+    two = ", ".join(f'{{ use = "ReconstructionQuestion", hidden = {columns} }}' for columns in (1, 2))
+    text = SCENARIO.replace('"RowQuestion", "MemberQuestion"', two)
+    path.write_text(text.replace('"NearestNeighbour"', '"ColumnwiseReconstruction"'))
+    with pytest.raises(ValueError, match="both about record_reconstruction; write one scenario for each"):
+        read_plans(str(path))
 
 
 def test_attributes_need_a_sensitive_column(tmp_path):
