@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from math import ceil, comb, floor
 from typing import Any
 
-from leaderboard.exposure import LEVEL, design_effects, judged, upper_advantage
+from leaderboard.board import Row
+from leaderboard.exposure import LEVEL, Exposure, design_effects, judged, upper_advantage
 from leaderboard.pairs import Pair, Success, matrix
 from leaderboard.result import Result, canonical
 
@@ -40,6 +41,11 @@ class FewTrials:
     trials: int
 
 
+def identity_of(entry: Pair | Row | Exposure) -> Identity:
+    """The setting and variant that an entry of a board is about."""
+    return entry.scenario, entry.variant, entry.defense, canonical(entry.parameters)
+
+
 def few_but_right(results: Sequence[Result]) -> Mapping[Identity, list[FewTrials]]:
     """Attacks on each setting with too few trials to be judged whose success guessing would hardly have.
 
@@ -57,8 +63,7 @@ def few_but_right(results: Sequence[Result]) -> Mapping[Identity, list[FewTrials
     effects = design_effects(pairs)
     outcomes: dict[Identity, list[tuple[Pair, Success]]] = defaultdict(list)
     for pair in pairs:
-        identity = (pair.scenario, pair.variant, pair.defense, canonical(pair.parameters))
-        outcomes[identity] += [(pair, success) for success in pair.successes.values()]
+        outcomes[identity_of(pair)] += [(pair, success) for success in pair.successes.values()]
     found: dict[Identity, list[FewTrials]] = defaultdict(list)
     for identity, own in outcomes.items():
         error = (1 - LEVEL) / max(1, len(own))

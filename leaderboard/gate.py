@@ -8,10 +8,10 @@ from typing import Any
 
 from leaderboard.board import Row, rank
 from leaderboard.exposure import Exposure, WorstAttack, exposures
-from leaderboard.few_trials import FewTrials, few_but_right
+from leaderboard.few_trials import FewTrials, few_but_right, identity_of
 from leaderboard.goals import goal_words
 from leaderboard.number_text import counted, exact, number
-from leaderboard.result import Result, canonical, label
+from leaderboard.result import Result, label
 from leaderboard.tables import place_title
 
 
@@ -83,6 +83,19 @@ class GateCheck:
     passed: bool
     finding: str
 
+    @classmethod
+    def of(cls, row: Row, bound: str, passed: bool, finding: str) -> GateCheck:
+        """Make the check of a bound on the defense in a row of a board."""
+        return cls(
+            scenario=row.scenario,
+            variant=row.variant,
+            defense=row.defense,
+            parameters=row.parameters,
+            bound=bound,
+            passed=passed,
+            finding=finding,
+        )
+
     @property
     def place(self) -> str:
         """Title of the scenario and variant."""
@@ -120,32 +133,21 @@ def gate_checks(results: Sequence[Result], bounds: GateBounds) -> list[GateCheck
     'bank: Mondrian: advantage of Homer on members .500 (up to .531) is above .300'
     """
     rows = rank(results)
-    settings = {_identity(setting): setting for setting in exposures(results)}
+    settings = {identity_of(setting): setting for setting in exposures(results)}
     measured = {(*setting.place, goal) for setting in settings.values() for goal in setting.goals}
     few_trials = few_but_right(results) if bounds.max_advantage else {}
     checks = []
     for row in rows:
-        compared = []
+        compared, identity = [], identity_of(row)
         if bounds.min_utility is not None:
             compared.append(_utility(row, bounds.min_utility))
         if bounds.max_success is not None:
             compared.append(_success(row, bounds.max_success))
         for goal, bound in bounds.max_advantage.items():
-            few = [one for one in few_trials.get(_identity(row), ()) if goal in (None, one.goal) and one.upper > bound]
+            few = [one for one in few_trials.get(identity, ()) if goal in (None, one.goal) and one.upper > bound]
             if few or goal is None or (row.scenario, row.variant, goal) in measured:
-                compared.append(_advantage(settings.get(_identity(row)), few, goal, bound))
-        checks += [
-            GateCheck(
-                scenario=row.scenario,
-                variant=row.variant,
-                defense=row.defense,
-                parameters=row.parameters,
-                bound=name,
-                passed=passed,
-                finding=finding,
-            )
-            for name, passed, finding in compared
-        ]
+                compared.append(_advantage(settings.get(identity), few, goal, bound))
+        checks += [GateCheck.of(row, *outcome) for outcome in compared]
     return checks
 
 
@@ -153,10 +155,6 @@ def unmeasured_goals(results: Sequence[Result], bounds: GateBounds) -> list[str]
     """Goals with a bound that no attack among the results pursued with enough trials to be judged."""
     measured = {goal for setting in exposures(results) for goal in setting.goals}
     return [goal for goal in bounds.max_advantage if goal is not None and goal not in measured]
-
-
-def _identity(entry: Row | Exposure) -> tuple[str, str, str, str]:
-    return entry.scenario, entry.variant, entry.defense, canonical(entry.parameters)
 
 
 def _utility(row: Row, bound: float) -> tuple[str, bool, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from leaderboard.board import Row, rank
+from leaderboard.board import rank
 from leaderboard.gate import GateBounds, GateCheck, unmeasured_goals
 from leaderboard.goals import goal_words
 from leaderboard.number_text import counted, exact, number
@@ -40,11 +40,11 @@ def gap_checks(results: Sequence[Result], bounds: GateBounds) -> list[GateCheck]
     for row in rank(results):
         if row.failures:
             count = f"{row.failures} releases and trials" if row.failures > 1 else "1 release or trial"
-            checks.append(_failing(row, "no release or trial fails", f"{count} failed"))
+            checks.append(GateCheck.of(row, "no release or trial fails", False, f"{count} failed"))
         for goal in unmeasured:
             words = goal_words(goal)
             bound = f"advantage on {words} at most {exact(bounds.max_advantage[goal])}"
-            checks.append(_failing(row, bound, f"no attack on {words} was measured by enough trials"))
+            checks.append(GateCheck.of(row, bound, False, f"no attack on {words} was measured by enough trials"))
     return checks
 
 
@@ -71,15 +71,3 @@ def few_plays_note(results: Sequence[Result]) -> str:
     verb = "misses" if fewest == 1 else "miss"
     wrong = f"a defense that goes wrong in {exact(RARE)} of its releases"
     return f"{counted(fewest, 'play')} {verb} {wrong} with probability {missed}: give more --plays"
-
-
-def _failing(row: Row, bound: str, finding: str) -> GateCheck:
-    return GateCheck(
-        scenario=row.scenario,
-        variant=row.variant,
-        defense=row.defense,
-        parameters=row.parameters,
-        bound=bound,
-        passed=False,
-        finding=finding,
-    )

@@ -133,9 +133,8 @@ def compare(
     pure = form in ("csv", "json", "latex")
     if listed or pure:
         echo_board(writers[form](listed if form in STORED_NAMES else shown_rows(listed)))
-    summary = _summary(
-        changes, lb.pace(*sides), level, lb.plays_needed(changes, level), newly_skipped(sides[0], sides[1], pairs)
-    )
+    skipped = newly_skipped(sides[0], sides[1], pairs)
+    summary = _summary(changes, lb.pace(*sides), level, lb.plays_needed(changes, level), skipped)
     echo(("\n" if listed else "") + summary, err=pure)
     if html is not None:
         _write_page(lb.change_sections(shown_rows(changes), summary), base, head, html)

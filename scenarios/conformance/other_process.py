@@ -53,8 +53,8 @@ def check_other_processes(method: type[Any], name: str) -> None:
     AssertionError
         If an output of another process differs, or that process fails.
     """
-    processes = [_started(name, seed) for seed in HASH_SEEDS]
     here = output(method)
+    processes = [_started(name, seed) for seed in HASH_SEEDS]
     ended = [process.communicate() for process in processes]
     for process, (content, errors) in zip(processes, ended, strict=True):
         last = errors.decode(errors="replace").strip().rpartition("\n")[2]

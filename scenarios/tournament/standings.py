@@ -115,8 +115,7 @@ def standings(
     Teams are ranked by defense and by attack. Equal scores share a rank, and missing scores come last. Scores are equal
     if they are so to nine decimal places. The overall rank is by the sum of both ranks. Of teams with equal sums, the
     higher defense comes first, then the higher attack, then the higher utility. If all are equal, they share the rank.
-    Teams that handed in nothing come last, and disqualified teams after them; the ranks of both are the number of
-    teams.
+    Teams without any score come last, and disqualified teams after them; the ranks of both are the number of teams.
 
     Parameters
     ----------

@@ -38,9 +38,9 @@ def write_reports(
         For each report that could not be written, one line that says why. The other teams have theirs.
     """
     skipped = []
-    counts = what_counts(share, closed=tournament.phase(entries) is Phase.CLOSED, partial=is_partial(results))
     tables = tournament.tables(entries)
     closed = tournament.phase(entries) is Phase.CLOSED
+    counts = what_counts(share, closed=closed, partial=is_partial(results))
     titles, out = tournament.titles(entries), tournament.disqualified(entries)
     by_team = {one.team: one for one in standings(tournament.settings.teams, results, out)}
     hidden = tournament.settings.hide_standings and not closed

@@ -22,8 +22,8 @@ def verify(tournament: Tournament) -> str:
     Raises
     ------
     ValueError
-        If an entry was changed, dropped or inserted, contradicts an earlier one, a setting was changed by hand, or an
-        accepted or published file is missing or was changed.
+        If an entry was changed, dropped or inserted, or contradicts an earlier one; if a setting was changed by hand.
+        If an accepted or published file is missing or was changed.
     """
     entries = tournament.log.entries()
     phase = tournament.phase(entries)
