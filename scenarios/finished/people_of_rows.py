@@ -122,8 +122,8 @@ def people_notes(setting: EvaluationSetting, people: Integers | None) -> list[st
     person = setting.records.person
     about = (
         f"people ({person}) are counted, not rows: {len(setting.records):,} rows of {setting.size:,} people. A "
-        "person's rows are asked about together, and the person's success is the mean over them; links of two files are asked "
-        "about one row of each person"
+        "person's rows are asked about together, and the person's success is the mean over them; links of two files "
+        "are asked about one row of each person"
     )
     if people is not None:
         return [about, "k counts the people of a class"]

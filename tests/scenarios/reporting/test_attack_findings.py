@@ -108,6 +108,21 @@ def test_few_predicates_that_hit_by_chance_say_little():
     assert findings(*both)[0].status == WITHIN
 
 
+@pytest.mark.parametrize("trials", [1, 2, 6, 9])
+def test_a_few_trials_that_are_all_right_are_no_risk_and_no_headline(trials):
+    few = attack(1.0, goal="singling_out", chance=0.37, trials=trials)
+    [alone] = findings(few)
+    assert (alone.status, finding_row(alone)[1:4]) == (FEW, (None, "–", FEW))
+    beside = attack(0.1, goal="singling_out", chance=0.37)
+    [together] = findings(few, beside)
+    assert (together.value, together.status) == (0.0, WITHIN)
+    assert evaluation([few]).worst() is None
+    measured = SimpleNamespace(evaluation=evaluation([few]), findings=(alone,))
+    assert unmeasured_goals(measured)[0] == "singling out (too few trials to judge)"
+    [words] = more_people(setting(700, 300), evaluation([few]), [alone], THRESHOLD)
+    assert words.startswith("A predicate that matches exactly one person (singling out): not measured. A risk takes 30")
+
+
 def setting(control, targets):
     others = None if control is None else range(control)
     return SimpleNamespace(targets=targets, size=5000, control=others, control_size=control or 0)
