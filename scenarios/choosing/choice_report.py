@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -127,10 +127,12 @@ def choice_sections(
         What the numbers are to people who have several rows (`people_warnings`); none where a row is a person.
     """
     best = _best(choice, bound, f"{people:,} released {'rows' if of_people else 'people'}", only)
-    best = replace(best, text=(*best.text, *(f"{one[0].upper()}{one[1:]}." for one in of_people)))
+    rows = [(one,) for one in of_people]
+    unit = [Section("People", tables=(Table("What these numbers are to people", ("of rows and people",), rows),))]
     covered = [Section("Promises", tables=tuple(tables)) for tables in promise_tables(promises).values()]
     return [
         best,
+        *(unit if of_people else ()),
         *covered,
         *_classes(bound, effects),
         *_commands(choice, bound, source),
