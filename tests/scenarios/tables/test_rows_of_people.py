@@ -133,7 +133,7 @@ def test_risk_of_pseudonyms_is_that_of_people(files, tmp_path):
 
 
 def test_plays_on_rows_say_so(files, tmp_path):
-    said = invoke("run", "table", "--data", *files, "--plan", "--db", tmp_path / "t.db").output
+    said = invoke("run", "table", "--data", *files, "--explain", "--db", tmp_path / "t.db").output
     assert "rows are counted, not people (id: 240 rows of 60 people, up to 4 rows a person)" in said
 
 
