@@ -14,7 +14,7 @@ from scenarios.finished.control_people import read_control
 from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.finished.finished_table import read_finished
 from scenarios.finished.people_of_rows import fitting_records, people_of_rows
-from scenarios.finished.posed_questions import by_person, people_isolated, person_score
+from scenarios.finished.people_scores import by_person, people_isolated, person_score
 from scenarios.finished.release_evaluation import evaluate
 from scenarios.finished.row_origin import recognized_origin, told_origin
 from scenarios.tables.dataset import load_table
