@@ -87,6 +87,7 @@ def run(
     from scenarios.running.local import LocalProcesses, cores
     from scenarios.running.promise_notes import promise_notes
     from scenarios.running.runner import guarantees
+    from scenarios.tables.rows_of_people import RowsOfPeople, counted_rows_notes
 
     if roles is not None and data is None:
         raise ValueError("roles describe a table; name it with data=")
@@ -95,7 +96,7 @@ def run(
             raise ValueError(f"{name} must be at least {least}, got {value}")
     display = Display(quiet=quiet)
     dataset = None if data is None else _dataset(data, roles)
-    for note in () if dataset is None else dataset.notes:
+    for note in () if dataset is None else (*dataset.notes, *counted_rows_notes(RowsOfPeople.of(dataset.records))):
         display.say(note)
     if dataset is not None and roles is None and dataset is not data:
         columns = ", ".join(map(str, dataset.records.frame.columns))

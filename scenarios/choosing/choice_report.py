@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from defenses.base.guarantee import Guarantee
 from leaderboard.exposure import Exposure
 from leaderboard.goals import goal_words
 from leaderboard.line_chart import Lines, Series
@@ -22,6 +23,7 @@ from scenarios.choosing.halving import front
 from scenarios.choosing.kinds import SYNTHETIC, is_of
 from scenarios.choosing.whole_table import Effect
 from scenarios.running.plan import NamedMethod
+from scenarios.tables.rows_of_people import RowsOfPeople, counted_rows_notes, promise_to_people
 
 COMMANDS = "Commands"
 """Title of the section of commands, which a terminal shows unbroken."""
@@ -101,6 +103,7 @@ def choice_sections(
     promises: Sequence[Promise] = (),
     only: Sequence[str] = (),
     effects: Mapping[str, Effect] = MappingProxyType({}),
+    of_people: Sequence[str] = (),
 ) -> list[Section]:
     """Sections of the report.
 
@@ -120,17 +123,38 @@ def choice_sections(
         Kinds of settings that were asked for; all if there is none.
     effects : mapping of str to Effect
         What a release of the whole table does, by the finalist's label.
+    of_people : sequence of str
+        What the numbers are to people who have several rows (`people_warnings`); none where a row is a person.
     """
-    best = _best(choice, bound, people, only)
+    best = _best(choice, bound, f"{people:,} released {'rows' if of_people else 'people'}", only)
+    rows = [(one,) for one in of_people]
+    unit = [Section("People", tables=(Table("What these numbers are to people", ("of rows and people",), rows),))]
     covered = [Section("Promises", tables=tuple(tables)) for tables in promise_tables(promises).values()]
     return [
         best,
+        *(unit if of_people else ()),
         *covered,
         *_classes(bound, effects),
         *_commands(choice, bound, source),
         *_costs(choice.finalists, effects),
         *_front(choice, bound),
     ]
+
+
+def people_warnings(rows: RowsOfPeople | None, promised: Mapping[str, Guarantee]) -> list[str]:
+    """What the numbers of a choice are to people who have several rows: what is counted, and what is promised to them.
+
+    Parameters
+    ----------
+    rows : RowsOfPeople, optional
+        Numbers of rows and people of the table, if a person has several rows.
+    promised : mapping of str to Guarantee
+        What each finalist promises, by its label.
+    """
+    if rows is None:
+        return []
+    words = [f"{name}: {one}" for name, promise in promised.items() for one in promise_to_people(promise, rows)]
+    return [*counted_rows_notes(rows), "classes of the whole table count people", *words]
 
 
 def class_warnings(bound: float, effects: Mapping[str, Effect]) -> list[str]:
@@ -218,12 +242,12 @@ def _nearest(choice: Choice) -> str:
     return f"; the nearest is {words}"
 
 
-def _best(choice: Choice, bound: float, people: int, only: Sequence[str]) -> Section:
+def _best(choice: Choice, bound: float, released: str, only: Sequence[str]) -> Section:
     """Table of the finalists on fresh plays."""
     columns = ("setting", "meets", "rows", "promise", "utility", "worst attack", "goal", "advantage", "at most")
     rows = [_row(one) for one in choice.finalists]
     note = (
-        f"All numbers are of {counted(choice.plays, 'fresh play')}, each with {people:,} released people. The "
+        f"All numbers are of {counted(choice.plays, 'fresh play')}, each with {released}. The "
         f"probability that a setting is said to meet the bound and does not is at most {exact(ERROR)}. {_DIFFERENCE}"
     )
     if any(one.refused for one in choice.finalists):

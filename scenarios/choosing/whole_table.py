@@ -15,6 +15,7 @@ from scenarios.reporting.findings import class_findings
 from scenarios.running.plan import NamedMethod
 from scenarios.tables.coarse_bins import hidden_differences
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.rows_of_people import RowsOfPeople, person_numbers
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,11 @@ class WholeTable:
         classes = {}
         if released and len(frame) and is_of(entry, REAL_ROWS):
             sensitive = {name: records.domain(name) for name in self.sensitive if name in frame}
-            found = class_findings(frame, released, sensitive, self.bound, counts=True)
+            several = RowsOfPeople.of(records)
+            told = several is not None and bool((release.origin >= 0).all())
+            people = person_numbers(records)[release.origin] if told else None
+            person = None if several is None else several.person
+            found = class_findings(frame, released, sensitive, self.bound, counts=True, people=people, person=person)
             classes = {finding.title: finding.value for finding in found}
         numbers: dict[str, Domain] = {name: records.domain(name) for name in frame.columns if dates(name) is None}
         costs = column_costs(records, release, self.dataset.written.date_units)

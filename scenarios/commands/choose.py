@@ -128,6 +128,7 @@ def choose(
         class_warnings,
         commands,
         hidden_warnings,
+        people_warnings,
         verdict,
     )
     from scenarios.choosing.portfolio import read_portfolio
@@ -139,6 +140,7 @@ def choose(
     from scenarios.running.local import LocalProcesses, cores
     from scenarios.tables.coarse_bins import coarse_bin_warnings
     from scenarios.tables.dataset import load_table
+    from scenarios.tables.rows_of_people import RowsOfPeople, counted_rows_notes
     from scenarios.tables.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
 
     display = Display(quiet=quiet)
@@ -155,7 +157,11 @@ def choose(
         display.say(f"warning: roles that nobody has decided yet: {', '.join(dataset.undecided)}")
     for warning in coarse_bin_warnings(dataset):
         display.say(f"warning: {warning}")
-    display.say(_in_words(portfolio, len(dataset.records), budget))
+    several = RowsOfPeople.of(dataset.records)
+    unit = "people" if several is None else "rows"
+    display.say(_in_words(portfolio, len(dataset.records), unit, budget))
+    for note in counted_rows_notes(several):
+        display.say(f"warning: {note}")
     with bad_input(), Store(db) as store:
         asked = dataset.records.sensitive if not goals or "attributes" in goals else ()
         whole = WholeTable(dataset, asked, bound, seed)
@@ -170,14 +176,17 @@ def choose(
         display.say("interrupted; the same command goes on where it was")
         sys.exit(SIGNALLED + interrupted)
     source = Source(table, roles)
-    promises = [promise_on(dataset, one.entry, one.entry.method.guarantee(dataset.records)) for one in choice.finalists]
+    entries = {label(one.entry.name, one.entry.parameters): one.entry for one in choice.finalists}
+    promised = {name: entry.method.guarantee(dataset.records) for name, entry in entries.items()}
+    promises = [promise_on(dataset, entry, promised[name]) for name, entry in entries.items()]
+    of_people = people_warnings(several, promised)
     effects = {label(one.entry.name, one.entry.parameters): whole.effect(one.entry) for one in choice.finalists}
-    sections = choice_sections(choice, bound, portfolio.people, source, promises, only, effects)
+    sections = choice_sections(choice, bound, portfolio.people, source, promises, only, effects, of_people)
     about = {
         "table": dataset.name,
         "bound": exact(bound),
         "goals": ", ".join(goals) or "all",
-        "people": str(portfolio.people),
+        unit: str(portfolio.people),
         "kept": ", ".join(keep) or "none",
         "only": ", ".join(only) or "all families",
         "seed": str(seed),
@@ -190,15 +199,15 @@ def choose(
             echo("\n".join([f"# {name}", *lines]))
         if any(not one.refused for one in choice.finalists):
             echo(f"# {CONTROL}: {HELD_BACK}")
-    for warning in (*class_warnings(bound, effects), *hidden_warnings(effects)):
+    for warning in (*of_people, *class_warnings(bound, effects), *hidden_warnings(effects)):
         echo(f"warning: {warning}", err=True)
     echo(f"{table}: {verdict(choice, bound, only)}", err=True)
     sys.exit(0 if any(one.meets for one in choice.finalists) else GATE_FAILED)
 
 
-def _in_words(portfolio: Portfolio, rows: int, budget: float) -> str:
+def _in_words(portfolio: Portfolio, rows: int, unit: str, budget: float) -> str:
     """What is played, in one line."""
     game = portfolio.plan.games[0]
     counts = f"{counted(len(portfolio.plan.defenses), 'setting')}, {counted(len(portfolio.plan.attacks), 'attack')}"
-    people = f"each play releases {portfolio.people} of {rows} people beside {game.others} others"  # type: ignore[attr-defined]
+    people = f"each play releases {portfolio.people} of {rows} {unit} beside {game.others} others"  # type: ignore[attr-defined]
     return f"{counts}; {people}; about {budget:.0f} s, longer if one play of each stage takes longer"

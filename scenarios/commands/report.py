@@ -98,14 +98,15 @@ def report(
     """
     from scenarios.finished.control_people import read_control
     from scenarios.finished.evaluation_setting import TARGETS, EvaluationSetting, most_asked
-    from scenarios.reporting.findings import passes, verdict
-    from scenarios.reporting.profiles import unmeasured_goals
+    from scenarios.reporting.attacker_words import full_verdict
+    from scenarios.reporting.findings import passes
     from scenarios.reporting.release_reading import report_content
     from scenarios.reporting.release_report import report_sections, unchecked
     from scenarios.reporting.report_seed import seed_of_files, seed_words
     from scenarios.tables.dataset import load_table
     from scenarios.tables.declared_roles import read_roles
     from scenarios.tables.released import refuse_existing
+    from scenarios.tables.rows_of_people import number_of_people
     from scenarios.tables.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
 
     with bad_input():
@@ -118,7 +119,7 @@ def report(
         dataset = load_table(table, roles, reading=reading)
         refuse_undeclared_identifiers(table, roles, unique_text_columns(dataset.records), len(dataset.records))
         people, sha256 = read_control(Path(control), dataset, declared) if control else (None, "")
-        targets = targets or max(TARGETS, 0 if people is None else most_asked(len(people)))
+        targets = targets or max(TARGETS, 0 if people is None else most_asked(number_of_people(people)))
         given = seed_of_files(*(Path(path).read_bytes() for path in (table, released))) if seed is None else seed
         setting = EvaluationSetting(dataset, declared, people, sha256, given, targets)
         optional = (("--roles", roles), ("--control", control), ("--truth", truth))
@@ -133,7 +134,7 @@ def report(
     with bad_input():
         write(f"Report on {Path(released).name}", about, report_sections(content, profiles))
     measured = content.measured
-    echo(verdict(measured.findings, unmeasured_goals(measured), measured.unknown, threshold))
+    echo(full_verdict(measured))
     for advice in filter(None, (*content.advice, unchecked(content))):
         echo(f"note: {advice}", err=True)
     for warning in content.warnings:

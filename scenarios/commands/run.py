@@ -109,11 +109,12 @@ def _plans(options: RunOptions, display: Display) -> list[Plan]:
     """The scenarios as the options change them."""
     from scenarios.boards.playing import Changes, changed_plans
     from scenarios.tables.dataset import load_table
+    from scenarios.tables.rows_of_people import RowsOfPeople, counted_rows_notes
 
     if options.roles is not None and options.data is None:
         raise ValueError("--roles describes a table; name it with --data")
     dataset = None if options.data is None else load_table(options.data, options.roles)
-    for note in () if dataset is None else dataset.notes:
+    for note in () if dataset is None else (*dataset.notes, *counted_rows_notes(RowsOfPeople.of(dataset.records))):
         display.say(note)
     changes = Changes(
         defenses=options.defenses,

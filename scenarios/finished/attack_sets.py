@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import attacks as a
 from attacks.base.attack import Attack
@@ -32,15 +33,39 @@ SINGLING_OUT: tuple[Attack, ...] = (a.UnivariateSinglingOut(), a.MultivariateSin
 LINKS: tuple[Attack, ...] = (a.NearestRowLinkability(),)
 
 
-def attempted(attack: Attack, knows: str, play: Callable[[], Score], column: str = "") -> MeasuredAttack:
-    """Outcome of one attack; an attack that does not fit is skipped with its reason."""
+class Tied(NamedTuple):
+    """Score of an attack whose claims are the same about everybody, so that what it hits is luck.
+
+    Parameters
+    ----------
+    score : Score
+        The score.
+    """
+
+    score: Score
+
+
+def attempted(
+    attack: Attack, knows: str, play: Callable[[], Score | Tied], column: str = "", *, nothing_told: bool = False
+) -> MeasuredAttack:
+    """Outcome of one attack; an attack that does not fit is skipped with its reason.
+
+    Where the release tells nobody apart, what the attack hits is luck: it is right as often as guessing.
+    """
     blank = MeasuredAttack(attack=type(attack).__name__, goal=attack.goal, knows=knows, column=column)
     try:
         score = play()
+        if isinstance(score, Tied):
+            score, nothing_told = score.score, True
+        elif nothing_told and score.rate is None:
+            # Nothing was claimed, as where no row stands out.
+            score = replace(score, rate=score.chance)
     except (a.NotApplicable, ValueError) as reason:
         return replace(blank, reason=" ".join(str(reason).split()))
     except MemoryError:
         return replace(blank, reason="too many pairs of rows and people for this machine's memory")
     if score.advantage is None:
         return replace(blank, reason="nothing to be right or wrong about")
-    return replace(blank, score=score)
+    if nothing_told:
+        score = replace(score, rate=score.chance)
+    return replace(blank, score=score, nothing_told=nothing_told)

@@ -10,7 +10,7 @@ import pandas as pd
 from defenses.base.microdata import Microdata
 from metrics.arrays import Integers
 from metrics.domains import Domain
-from scenarios.finished.row_origin import CellDistance
+from scenarios.finished.row_origin import MOST_PAIRS, held_people, kinds_of_rows
 
 FEWEST = 20
 """Fewest rows without a record that are taken for evidence."""
@@ -20,8 +20,6 @@ UNEXPLAINED = 0.05
 """Largest share of these rows that control people may leave unexplained."""
 BEYOND_CHANCE = 2.0
 """How many times as many rows control people must explain as further copies of records do."""
-MOST_PAIRS = 200_000_000
-"""Largest number of pairs of a kind of row and a person that are compared; larger tables are not checked."""
 
 
 def refuse_control_in_release(
@@ -53,13 +51,15 @@ def refuse_control_in_release(
     drawn with replacement, explain what people of the same population explain by chance. Noise and synthesis give rows
     that neither explains.
     """
-    kinds, sizes = _kinds(released)
+    kinds, kind = kinds_of_rows(released)
+    sizes = np.bincount(kind)
     drawn = np.random.default_rng(0).integers(len(records), size=len(control))
     people = pd.concat(
         [frame[list(kinds.columns)] for frame in (records.frame, control.frame, records.frame.iloc[drawn])],
         ignore_index=True,
     )
     if len(kinds) * len(people) > MOST_PAIRS:
+        # Larger tables are not checked.
         return
     of_records, of_control, of_copies = _held(kinds, people, domains, (len(records), len(control), len(control)))
     too_many, with_control, with_copies = (
@@ -75,23 +75,9 @@ def refuse_control_in_release(
         )
 
 
-def _kinds(released: pd.DataFrame) -> tuple[pd.DataFrame, Integers]:
-    """Distinct rows, and how many there are of each."""
-    code = released.groupby(list(released.columns), dropna=False, sort=False).ngroup().to_numpy()
-    _, first, sizes = np.unique(code, return_index=True, return_counts=True)
-    return released.iloc[first].reset_index(drop=True), sizes
-
-
 def _held(
     kinds: pd.DataFrame, people: pd.DataFrame, domains: Mapping[str, Domain], sizes: tuple[int, int, int]
 ) -> list[Integers]:
     """Number of people of each of three groups whom each kind of row holds, each of shape (kinds,)."""
-    everybody = np.arange(len(people))
-    inside = np.ones((len(kinds), len(people)), dtype=bool)
-    for name in kinds.columns:
-        distance = CellDistance.of(kinds[name], people[name], domains[str(name)])
-        # Whom a cell holds is asked once for each distinct cell.
-        _, first, position = np.unique(distance.cells.codes, return_index=True, return_inverse=True)
-        holds = np.array([distance(np.full(len(people), kind), everybody) == 0 for kind in first])
-        inside &= holds[position]
+    inside = held_people(kinds, people, domains)
     return [part.sum(axis=1) for part in np.split(inside, np.cumsum(sizes)[:-1], axis=1)]

@@ -17,6 +17,7 @@ from scenarios.finished.evaluation_setting import EvaluationSetting, with_all_co
 from scenarios.tables.candidate_table import with_values_of
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.roles import Roles
+from scenarios.tables.rows_of_people import RowsOfPeople
 from scenarios.tables.suggestions import MOSTLY_DISTINCT
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
@@ -71,10 +72,12 @@ def read_control(path: Path, dataset: Dataset, roles: Roles) -> tuple[Microdata,
             domain = wide
         values[name], domains[name] = columns[name].values(wide), domain
     frame = pd.DataFrame(values)
+    _check_person(path, columns, records)
     _check_others(path, frame, records)
     _check_identifiers(path, frame, columns, records)
     for name in records.identifiers:
-        frame[name] = None
+        # Whose the rows are is all that is kept of identifiers.
+        frame[name] = columns[name].text_values() if name == records.person and name in columns else None
     people = replace(records.with_frame(frame[list(records.frame.columns)]), domains=domains)
     return people, hashlib.sha256(data).hexdigest()
 
@@ -96,17 +99,28 @@ def control_warnings(setting: EvaluationSetting) -> Iterator[str]:
     if setting.control is None or not len(setting.control):
         return
     equal, people = records_among(setting.control, setting.records), len(setting.control)
+    who = "control people" if setting.control_size == people else "rows of control people"
     records = _hashes(setting.records.frame[list(setting.records.released_columns)])
     by_chance = float(records.duplicated(keep=False).mean())
     if equal > (OFTEN + 2 * by_chance) * people:
         yield (
-            f"{equal:,} of {people:,} control people equal a record in every column. If they are people of the table, "
+            f"{equal:,} of {people:,} {who} equal a record in every column. If they are people of the table, "
             "every risk is understated: hold others back."
         )
     elif equal > OFTEN * people:
         yield (
-            f"{equal:,} of {people:,} control people equal a record in every column, as {by_chance:.0%} of the records "
+            f"{equal:,} of {people:,} {who} equal a record in every column, as {by_chance:.0%} of the records "
             "equal another one. If the control people were in the table, every risk is understated."
+        )
+
+
+def _check_person(path: Path, columns: Mapping[str, TextColumn], records: Microdata) -> None:
+    """Refuse control people who cannot be counted, where people of the table have several rows."""
+    rows = RowsOfPeople.of(records)
+    if rows is not None and (rows.person not in columns or columns[rows.person].empty):
+        raise ValueError(
+            f"{path}: lacks the column {rows.person!r}, which says whose row a row is: people of the table have up to "
+            f"{rows.most} rows, and control people are counted like them. Add it, with any name for each person"
         )
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.random import Generator
 
 from defenses.base.microdata import Microdata
 from metrics.arrays import Integers
@@ -16,6 +17,7 @@ from metrics.table_utility import TableUtility, prediction_target
 from scenarios.seeds import generator
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.roles import Roles
+from scenarios.tables.rows_of_people import number_of_people, person_numbers
 
 Value = TypeVar("Value")
 TARGETS = 500
@@ -113,37 +115,78 @@ class EvaluationSetting:
         return value
 
     @cached_property
-    def target_order(self) -> Integers:
-        """Random order of the records; targets are the first ones."""
-        return generator(self.seed, "rank", "targets").permutation(len(self.records))
+    def people(self) -> Integers:
+        """Number of the person of each record, shape (records,)."""
+        return person_numbers(self.records)
 
     @cached_property
-    def control_order(self) -> Integers:
-        """Random order of the control people; empty without control."""
-        return generator(self.seed, "rank", "control").permutation(0 if self.control is None else len(self.control))
+    def size(self) -> int:
+        """Number of people in the table, who may have several records each."""
+        return number_of_people(self.records)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether some person has several records."""
+        return self.size < len(self.records)
+
+    @cached_property
+    def control_size(self) -> int:
+        """Number of control people; 0 without control."""
+        return 0 if self.control is None else number_of_people(self.control)
+
+    @cached_property
+    def _targets(self) -> tuple[Integers, Integers]:
+        """The records in a random order of people, and where each person's begin."""
+        return _by_people(self.people, generator(self.seed, "rank", "targets"))
+
+    @cached_property
+    def _strangers(self) -> tuple[Integers, Integers]:
+        """The control people's records in a random order of people, and where each person's begin."""
+        numbers = np.zeros(0, dtype=np.intp) if self.control is None else person_numbers(self.control)
+        return _by_people(numbers, generator(self.seed, "rank", "control"))
 
     def members(self, count: int) -> Microdata:
-        """The first targets among the records."""
-        return self._public(self.records.take(self.target_order[:count]))
+        """Records of the first people in random order, who are targets; all records of a person stand together."""
+        order, starts = self._targets
+        return self._public(self.records.take(order[: starts[count]]))
 
     def rest(self, count: int) -> Microdata:
-        """All records but the first targets."""
-        return self._public(self.records.take(self.target_order[count:]))
+        """Records of everybody but the first people."""
+        order, starts = self._targets
+        return self._public(self.records.take(order[starts[count] :]))
+
+    def strangers(self, count: int) -> Microdata:
+        """Records of the first control people."""
+        order, starts = self._strangers
+        return self._controls(order[: starts[count]])
 
     def others(self, count: int) -> Microdata:
-        """The first control people, at most half of all, who are non-members or strangers."""
-        return self._controls(self.control_order[: min(count, most_asked(self.control_order.size))])
+        """Records of the first control people, at most half of all, who are non-members or strangers."""
+        return self.strangers(self.asked(count))
+
+    def asked(self, count: int) -> int:
+        """Number of control people about whom attacks are asked, at most `count`."""
+        return min(count, most_asked(self.control_size))
 
     def auxiliary(self, count: int, most: int = AUXILIARY) -> Microdata:
-        """The attacker's own people: at most `most` of the control people after the first `count`."""
-        first = len(self.others(count))
-        return self._controls(self.control_order[first : first + most])
+        """The attacker's own people: at most `most` records of the control people after the first `count`."""
+        order, starts = self._strangers
+        first = starts[self.asked(count)]
+        return self._controls(order[first : first + most])
 
     def _controls(self, positions: Integers) -> Microdata:
         return self._public(self.records.take([]) if self.control is None else self.control.take(positions))
 
     def _public(self, people: Microdata) -> Microdata:
         return replace(people, domains={**people.domains, **self.domains})
+
+
+def _by_people(numbers: Integers, rng: Generator) -> tuple[Integers, Integers]:
+    """Records in a random order of their people, and where each person's begin, with the end; people are numbered."""
+    drawn = rng.permutation(int(numbers.max(initial=-1)) + 1)
+    place = np.argsort(drawn)[numbers]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(place, minlength=drawn.size))])
+    return np.argsort(place, kind="stable"), starts
 
 
 def most_asked(control: int) -> int:

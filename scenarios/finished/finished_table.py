@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -46,6 +47,8 @@ class FinishedTable:
         Checksum of the file.
     notes : tuple of str
         What was recognized, one sentence each.
+    person : Series, shape (rows,), optional
+        The column that names the person of each row, in the clear or by a pseudonym; None if it was not released.
     """
 
     name: str
@@ -55,6 +58,7 @@ class FinishedTable:
     domains: Mapping[str, Domain] = field(repr=False)
     sha256: str
     notes: tuple[str, ...]
+    person: pd.Series[Any] | None = field(default=None, repr=False)
 
     @property
     def suppressed(self) -> pd.DataFrame:
@@ -114,8 +118,16 @@ def read_finished(name: str, data: bytes, setting: EvaluationSetting) -> Finishe
     if len(frame) != len(records):
         notes.append(f"the release has {counted(len(frame), 'row')}, and the original table has {len(records)}")
     unknown_columns = text_frame(_among(columns, extra))
+    person = columns.get(records.person or "")
     return FinishedTable(
-        name, frame, lacking, unknown_columns, extended, hashlib.sha256(data).hexdigest(), tuple(notes)
+        name,
+        frame,
+        lacking,
+        unknown_columns,
+        extended,
+        hashlib.sha256(data).hexdigest(),
+        tuple(notes),
+        None if person is None else pd.Series(person.text_values(), dtype=object),
     )
 
 

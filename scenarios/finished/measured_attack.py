@@ -29,6 +29,8 @@ class MeasuredAttack:
         Success and chance level; None if the attack was skipped.
     reason : str
         Why the attack was skipped; empty if it was not.
+    nothing_told : bool
+        Whether the release tells nobody apart, so that no attack is better than guessing, and none can be.
     """
 
     attack: str
@@ -37,6 +39,7 @@ class MeasuredAttack:
     column: str = ""
     score: Score | None = None
     reason: str = ""
+    nothing_told: bool = False
 
     @property
     def title(self) -> str:
@@ -52,6 +55,8 @@ class MeasuredAttack:
         score = self.score
         if score is None or score.advantage is None or score.rate is None or score.chance is None:
             return None
+        if self.nothing_told:
+            return Estimate(0.0, 0.0, 0.0, score.trials)
         if score.control_trials is not None:
             trials, controls = score.trials, score.control_trials
             return risk_after_control(

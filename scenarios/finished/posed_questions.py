@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -11,8 +11,7 @@ import pandas as pd
 from numpy.random import Generator
 
 from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import Predicates, RankedAnswers
-from attacks.criteria.atomic_predicates import records_met
+from attacks.base.claims import Decisions, Predicates, RankedAnswers, ValueClaims
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from leaderboard.number_text import number
@@ -30,6 +29,7 @@ from scenarios.finished.attack_sets import (
     QUASI_ROWS,
     ROWS,
     SINGLING_OUT,
+    Tied,
     attempted,
 )
 from scenarios.finished.attribute_baseline import baseline_successes, inferred, true_codes, with_first_sensitive
@@ -37,16 +37,18 @@ from scenarios.finished.control_people import records_among
 from scenarios.finished.evaluation_setting import AUXILIARY, EvaluationSetting
 from scenarios.finished.finished_table import FinishedTable
 from scenarios.finished.measured_attack import MeasuredAttack
-from scenarios.finished.row_origin import RowOrigin
+from scenarios.finished.people_scores import by_person, candidate_numbers, one_row, people_isolated, person_score
+from scenarios.finished.row_origin import RowOrigin, held_people, kinds_of_rows
 from scenarios.games.controlled import controlled
 from scenarios.games.people import People
 from scenarios.games.row_answers import row_scores
-from scenarios.questions.attribute_question import AttributeQuestion
+from scenarios.questions.attribute_question import AttributeQuestion, successes
 from scenarios.questions.link_question import LinkQuestion
-from scenarios.questions.member_question import MemberQuestion
+from scenarios.questions.member_question import membership_scores
 from scenarios.questions.question import Question
 from scenarios.questions.singling_out_question import SinglingOutQuestion
 from scenarios.seeds import generator
+from scenarios.tables.rows_of_people import person_numbers
 
 PAIRS = 30_000_000
 """Largest number of pairs of a row and a person that an attack compares."""
@@ -84,7 +86,10 @@ class PosedQuestions:
     @property
     def targets(self) -> int:
         """Number of people in the table whom attacks are about."""
-        return most_targets(self.setting.targets, len(self.setting.records), len(self.table.frame))
+        setting = self.setting
+        # Each person is compared by all rows of the person.
+        rows = -(-len(self.table.frame) * len(setting.records) // setting.size)
+        return most_targets(setting.targets, setting.size, rows)
 
     def outcomes(self) -> Iterator[MeasuredAttack]:
         """Outcome of every attack on every question that can be asked."""
@@ -101,11 +106,11 @@ class PosedQuestions:
     def notes(self) -> list[str]:
         """What was asked about whom, and what cannot be measured, one sentence each."""
         setting, records = self.setting, self.setting.records
-        notes = [self.origin.note, f"attacks are about {self.targets} of {len(records)} people in the table"]
+        notes = [self.origin.note, f"attacks are about {self.targets} of {setting.size} people in the table"]
         if setting.control is None:
             notes += [
                 "without control people (--control), membership and linkability are not measured",
-                f"without control people, singling out is compared with {number(bound(len(records)))}, the most that a "
+                f"without control people, singling out is compared with {number(bound(setting.size))}, the most that a "
                 "predicate isolates without the release, and is rather understated",
             ]
             if records.sensitive:
@@ -114,24 +119,21 @@ class PosedQuestions:
                     "clear predict"
                 )
         else:
-            notes.append(
-                f"control people: {len(setting.control)}, of whom {len(setting.others(self.targets))} are asked"
-            )
+            notes.append(f"control people: {setting.control_size}, of whom {setting.asked(self.targets)} are asked")
             equal = records_among(setting.control, records)
             if equal:
+                what = "control people" if setting.control_size == len(setting.control) else "rows of control people"
                 notes.append(
-                    f"{equal} of {len(setting.control)} control people equal a record in every column; if they were in "
+                    f"{equal} of {len(setting.control)} {what} equal a record in every column; if they were in "
                     "the table, advantages are understated"
                 )
-            if len(setting.control) < len(records):
+            if setting.control_size < setting.size:
                 notes.append(
-                    f"singling out is compared with {number(bound(len(records)))}, the most that a predicate isolates "
-                    f"without the release: {len(records)} control people would be needed to measure the chance level"
+                    f"singling out is compared with {number(bound(setting.size))}, the most that a predicate isolates "
+                    f"without the release: {setting.size} control people would be needed to measure the chance level"
                 )
         if not records.sensitive:
             notes.append("no column is sensitive, so that no values are inferred")
-        if records.person is not None:
-            notes.append(f"rows are counted, although a person ({records.person}) may have several")
         return notes
 
     def _rng(self, *names: str) -> Generator:
@@ -157,113 +159,180 @@ class PosedQuestions:
     def _rows(self) -> Iterator[MeasuredAttack]:
         """Linkage of rows with all people in the table; a sample of people only would leave too few look-alikes."""
         records, rng = self.setting.records, self._rng("rows")
+        setting = self.setting
         known = rng.permutation(np.flatnonzero(self.origin.origin >= 0))
         order = rng.permutation(len(records))
-        positions = np.argsort(order)
+        if setting.repeats:
+            # All rows of a person are asked about together.
+            place = rng.permutation(setting.size)[setting.people[self.origin.origin[known]]]
+            known = known[np.argsort(place, kind="stable")]
+        whose = pd.factorize(setting.people[self.origin.origin[known]])[0]
+        stem = records.frame.iloc[self.origin.origin[known]]
         everything = list(self.table.frame.columns)
         quasi = [name for name in everything if name in records.quasi_identifiers]
-        affordable = max(FEWEST, min(self.targets, PAIRS // len(records)))
+        affordable = max(FEWEST, min(self.targets, PAIRS // len(records) * setting.size // len(records)))
         linkage = [(attack, EVERYTHING, everything, affordable) for attack in ROWS]
         linkage += [(attack, EVERYTHING, everything, min(COSTLY, affordable)) for attack in COSTLY_ROWS]
         if quasi and quasi != everything:
             linkage += [(attack, QUASI, quasi, affordable) for attack in QUASI_ROWS]
         for attack, knows, columns, count in linkage:
-            release = self.release.take(known[:count])
+            release = self.release.take(known[whose < count])
             candidates = records.frame[columns].iloc[order].reset_index(drop=True)
-            yield attempted(attack, knows, partial(self._linked, attack, release, candidates, positions))
+            yield attempted(
+                attack,
+                knows,
+                partial(self._linked, attack, release, candidates, order),
+                nothing_told=self._tells_nothing(columns, stem, records.frame),
+            )
 
-    def _linked(
-        self, attack: Attack, release: MicrodataRelease, candidates: pd.DataFrame, positions: Integers
-    ) -> Score:
+    def _linked(self, attack: Attack, release: MicrodataRelease, candidates: pd.DataFrame, order: Integers) -> Score:
         rng = self._rng("rows", type(attack).__name__)
         claims = RankedAnswers.of(attack.run(release.view(rng), Knowledge(candidates, self._own_people), rng))
-        return row_scores(claims, release.origin, positions, len(positions), rng)["reidentification"]
+        if not self.setting.repeats:
+            return row_scores(claims, release.origin, np.argsort(order), len(order), rng)["reidentification"]
+        return person_score(claims.best(rng), release.origin, order, self.setting.people)
 
     def _members(self) -> Iterator[MeasuredAttack]:
-        others = self.setting.others(self.targets)
-        members = self.setting.members(min(self.targets, len(others)))
-        people = self._people(
-            self._public(members), self._public(others.take(np.arange(len(members)))), self._own_people
-        )
-        for attack in MEMBERS:
-            yield attempted(attack, EVERYTHING, partial(self._asked, MemberQuestion(), attack, people))
+        setting = self.setting
+        # As many people who were not in the table, so that half of all guesses are right.
+        asked = setting.asked(self.targets)
+        members, others = (self._public(side(asked)) for side in (setting.members, setting.others))
+        people = self._people(members, others, self._own_people)
+        quasi = [name for name in people.records.quasi_identifiers if name in self.table.frame]
+        levels = [(EVERYTHING, list(people.candidates.columns))]
+        levels += [(QUASI, quasi)] if set(quasi) < set(self.table.frame.columns) and quasi else []
+        for knows, columns in levels:
+            told = not self._tells_nothing(columns, setting.records.frame, others.frame)
+            for attack in MEMBERS:
+                play = partial(self._decided, attack, people, columns)
+                yield attempted(attack, knows, play, nothing_told=not told)
+
+    def _decided(self, attack: Attack, people: People, columns: list[str]) -> Score | Tied:
+        """Score of an attack on membership that knows some columns of the candidates, by people."""
+        rng = self._rng(attack.goal, "", type(attack).__name__)
+        knowledge = Knowledge(people.candidates[columns], people.auxiliary, None)
+        decisions = Decisions.of(attack.run(self.release.view(rng), knowledge, rng))
+        whose = candidate_numbers(people)
+        member = np.zeros(int(whose.max(initial=-1)) + 1, dtype=bool)
+        member[whose] = people.member
+        if decisions.scores.shape != whose.shape:
+            raise ValueError(f"the decisions are about {decisions.scores.size} candidates, there are {whose.size}")
+        means = np.bincount(whose, weights=decisions.scores) / np.bincount(whose)
+        score = membership_scores(Decisions(means), member, rng)["membership"]
+        return Tied(score) if (means == means[0]).all() else score
 
     def _attributes(self, column: str) -> Iterator[MeasuredAttack]:
-        count = self.targets
-        if self.setting.control is None:
+        count, setting = self.targets, self.setting
+        if setting.control is None:
             # The other half, or more, is what the baseline learns from.
-            count = min(count, len(self.setting.records) // 2)
-        members = with_first_sensitive(self._public(self.setting.members(count)), column)
-        if self.setting.control is None:
-            yield from self._attributes_without_control(column, members)
+            count = min(count, setting.size // 2)
+        members = with_first_sensitive(self._public(setting.members(count)), column)
+        if setting.control is None:
+            yield from self._attributes_without_control(column, members, count)
             return
-        others = with_first_sensitive(self._public(self.setting.others(self.targets)), column)
+        others = with_first_sensitive(self._public(setting.others(self.targets)), column)
         own = with_first_sensitive(self._own_people, column)
         people = self._people(members, others, own)
-        for attack in ATTRIBUTES:
-            yield attempted(attack, QUASI, partial(self._asked, AttributeQuestion(), attack, people, column), column)
+        domain, whose = own.domain(column), candidate_numbers(people)
+        truth = domain.codes(people.candidates[column])
 
-    def _attributes_without_control(self, column: str, members: Microdata) -> Iterator[MeasuredAttack]:
+        def compared(attack: Attack) -> Score:
+            rng = self._rng("attribute", column, type(attack).__name__)
+            claims = attack.run(self.release.view(rng), AttributeQuestion().knowledge(people, None), rng)
+            correct, known = successes(ValueClaims.of(claims), column, domain, truth)[0], truth < domain.size
+            hits, targets = by_person(correct, known & people.member, whose)
+            control_hits, controls = by_person(correct, known & ~people.member, whose)
+            return controlled("attribute", hits, targets, control_hits, controls)["attribute"]
+
+        nothing = self._tells_nothing([column], setting.records.frame, others.frame)
+        for attack in ATTRIBUTES:
+            yield attempted(attack, QUASI, partial(compared, attack), column, nothing_told=nothing)
+
+    def _attributes_without_control(self, column: str, members: Microdata, count: int) -> Iterator[MeasuredAttack]:
         """Attribute inference compared with what the other records predict (`baseline_successes`)."""
-        rest = with_first_sensitive(self._public(self.setting.rest(len(members))), column)
+        rest = with_first_sensitive(self._public(self.setting.rest(count)), column)
         own = rest.take(np.arange(min(self._affordable(AUXILIARY), len(rest))))
-        truth = true_codes(members, column)
-        known = int((truth < members.domains[column].size).sum())
+        truth, whose = true_codes(members, column), person_numbers(members)
+        known = truth < members.domains[column].size
 
         def compared(attack: Attack) -> Score:
             rng = self._rng("attributes", column, type(attack).__name__)
             knowledge = Knowledge(members.frame[list(members.quasi_identifiers)], own)
             claims = attack.run(self.release.view(rng), knowledge, rng)
-            correct = float(inferred(claims, members, column, truth).sum())
-            baseline = float(baseline_successes(self.setting, column, len(members)).sum())
-            return controlled("attribute", correct, known, baseline, known)["attribute"]
+            hits, people = by_person(inferred(claims, members, column, truth), known, whose)
+            baseline, _ = by_person(baseline_successes(self.setting, column, count), known, whose)
+            return controlled("attribute", hits, people, baseline, people)["attribute"]
 
+        nothing = self._tells_nothing([column], self.setting.records.frame, self.setting.records.frame)
         for attack in ATTRIBUTES:
-            yield attempted(attack, QUASI, partial(compared, attack), column)
+            yield attempted(attack, QUASI, partial(compared, attack), column, nothing_told=nothing)
 
     def _singling_out(self) -> Iterator[MeasuredAttack]:
-        setting, count = self.setting, len(self.setting.records)
+        setting, count = self.setting, self.setting.size
         people = self._people(setting.records, setting.records.take([]), self._public(setting.records.take([])))
-        if setting.control is not None and len(setting.control) >= count:
-            strangers = setting.control.take(setting.control_order[:count])
-            people = replace(people, others=strangers)
+        if setting.control_size >= count:
+            people = replace(people, others=setting.strangers(count))
+        nothing = self._row is not None and self._held(list(self.table.frame.columns), setting.records.frame)
 
         def isolated(attack: Attack) -> Score:
-            if len(people.others):
-                return self._asked(SinglingOutQuestion(), attack, people)
-            rng = self._rng("singling_out", type(attack).__name__)
+            if nothing:
+                return Score("singling_out", None, bound(count), 0)
+            # With a control group, the same generator as in other questions with one.
+            names = ("singling_out", "") if len(people.others) else ("singling_out",)
+            rng = self._rng(*names, type(attack).__name__)
             claims = attack.run(self.release.view(rng), SinglingOutQuestion().knowledge(people, None), rng)
             if not isinstance(claims, Predicates) or not claims.predicates:
                 return Score("singling_out", None, bound(count), 0)
-            trials = len(claims.predicates)
-            return Score(
-                "singling_out",
-                records_met(claims.predicates, people.records.frame).count(1) / trials,
-                bound(count),
-                trials,
-            )
+            trials, hits = len(claims.predicates), people_isolated(claims.predicates, setting.records)
+            if not len(people.others):
+                return Score("singling_out", hits / trials, bound(count), trials)
+            strangers = people_isolated(claims.predicates, people.others)
+            return controlled("singling_out", hits, trials, strangers, trials)["singling_out"]
 
         for attack in SINGLING_OUT:
-            yield attempted(attack, NOTHING, partial(isolated, attack))
+            yield attempted(attack, NOTHING, partial(isolated, attack), nothing_told=nothing)
 
     def _links(self) -> Iterator[MeasuredAttack]:
-        columns = list(self.table.frame.columns)
-        (attack,), half = LINKS, (len(columns) + 1) // 2
+        columns, (attack,) = list(self.table.frame.columns), LINKS
         if len(columns) < 2:
             yield MeasuredAttack(
                 attack=type(attack).__name__, goal=attack.goal, knows=HALVES, reason="there is one shared column"
             )
             return
-        question = LinkQuestion(parts={"first": columns[:half], "second": columns[half:]})
+        question = LinkQuestion(parts=dict(zip(("first", "second"), two_halves(columns), strict=True)))
         members, others = (self._public(side(self.targets)) for side in (self.setting.members, self.setting.others))
-        people = self._people(members, others, self._own_people)
-        yield attempted(attack, HALVES, partial(self._asked, question, attack, people))
+        people = self._people(one_row(members), one_row(others), self._own_people)
+        nothing = self._tells_nothing(columns, self.setting.records.frame, others.frame)
+        yield attempted(attack, HALVES, partial(self._asked, question, attack, people), nothing_told=nothing)
+
+    @cached_property
+    def _row(self) -> pd.DataFrame | None:
+        """The released row, if all are equal."""
+        kinds, _ = kinds_of_rows(self.table.frame)
+        return kinds if len(kinds) == 1 else None
+
+    def _held(self, columns: list[str], people: pd.DataFrame) -> bool:
+        """Whether the one kind of row holds the values of everybody in some columns."""
+        shared = [name for name in self.table.frame.columns if name in columns]
+        return self._row is not None and bool(held_people(self._row[shared], people, self.table.domains).all())
+
+    def _tells_nothing(self, columns: list[str], described: pd.DataFrame, others: pd.DataFrame) -> bool:
+        """Whether all rows are equal, and do not hold everybody whom they describe and leave out somebody else."""
+        if self._row is None:
+            return False
+        return self._held(columns, others) or not self._held(columns, described)
 
     def _asked(self, question: Question, attack: Attack, people: People, column: str = "") -> Score:
         """Score of one attack on one question of the game."""
         rng = self._rng(attack.goal, column, type(attack).__name__)
         claims = attack.run(self.release.view(rng), question.knowledge(people, None), rng)
         return question.score(people, self.release, claims, rng)[attack.goal]
+
+
+def two_halves(columns: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Columns of the two files that an attacker joins."""
+    half = (len(columns) + 1) // 2
+    return list(columns[:half]), list(columns[half:])
 
 
 def most_targets(targets: int, records: int, rows: int) -> int:

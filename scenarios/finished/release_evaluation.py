@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import pandas as pd
+
 from leaderboard.exposure import FEWEST_TRIALS
-from metrics.classes import k_anonymity
+from metrics.arrays import Integers
+from metrics.classes import equivalence_classes, k_anonymity
 from metrics.diversity import l_diversity
 from metrics.estimate import Estimate
 from metrics.headline_utility import headline_utility
@@ -15,10 +18,15 @@ from metrics.information_loss import normalized_certainty_penalty
 from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.finished.finished_table import FinishedTable
 from scenarios.finished.measured_attack import MeasuredAttack, joint_confidence, upper_confidence
+from scenarios.finished.people_of_rows import people_notes, people_of_rows
 from scenarios.finished.posed_questions import PosedQuestions
 from scenarios.finished.row_origin import RowOrigin, recognized_origin
 from scenarios.tables.released import ReleasedTable
-from scenarios.tables.risk import risk_report
+from scenarios.tables.risk import RiskReport, risk_report
+from scenarios.tables.rows_of_people import ClassMembers
+
+FEWEST_RIGHT = 10
+"""Fewest trials of an attack that is significantly better than guessing, for it to measure a risk."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +50,8 @@ class ReleaseEvaluation:
     information_loss : float or None
         Normalized certainty penalty of the quasi-identifiers; None without any.
     k : int or None
-        Size of the smallest equivalence class; None without quasi-identifiers.
+        Size of the smallest equivalence class, in people if it is known whose the rows are; None without
+        quasi-identifiers.
     l : mapping of str to int
         Fewest distinct values of each released sensitive column in a class.
     risks : mapping of str to float
@@ -74,11 +83,8 @@ class ReleaseEvaluation:
         return [(outcome, estimate) for outcome, estimate in pairs if estimate is not None]
 
     def judged(self, goal: str) -> list[MeasuredAttack]:
-        """Attacks of a goal that say something: of enough trials, or significantly better than guessing.
-
-        A strong release leaves few rare rows to single out. What three predicates hit by chance is no risk of it.
-        """
-        return [one for one, at in self.advantages if one.goal == goal and (at.n >= FEWEST_TRIALS or at.low > 0)]
+        """Attacks of a goal that measure a risk (`enough`)."""
+        return [one for one, at in self.advantages if one.goal == goal and enough(one, at)]
 
     def lowest(self, outcome: MeasuredAttack, number: int = 1) -> float:
         """Lower bound of an attack's advantage; those of all attacks and releases hold together with 97.5 %."""
@@ -102,17 +108,57 @@ class ReleaseEvaluation:
     def worst(self, goal: str | None = None) -> tuple[MeasuredAttack, Estimate] | None:
         """The attack of the largest advantage, in one goal or in all; None if nothing was measured.
 
-        Attacks that are not significantly better than guessing count only if no attack is.
+        Attacks that are not significantly better than guessing count only if no attack is. Attacks of too few trials do
+        not count (`enough`).
         """
-        pairs = [pair for pair in self.advantages if goal is None or pair[0].goal == goal]
+        pairs = [pair for pair in self.advantages if (goal is None or pair[0].goal == goal) and enough(*pair)]
         eligible = [pair for pair in pairs if pair[1].low > 0] or pairs
         return max(eligible, key=lambda pair: pair[1].value, default=None)
+
+    def by_knowledge(self, goal: str) -> dict[str, float]:
+        """Largest advantage in one goal by what the attacker knows, of attacks that measure a risk (`enough`)."""
+        pairs = [(one.knows, at.value) for one, at in self.advantages if one.goal == goal and enough(one, at)]
+        return {knows: max(value for other, value in pairs if other == knows) for knows, _ in pairs}
 
     @property
     def score(self) -> float | None:
         """Utility x (1 - max(0, worst advantage)), as on boards; None if no attack was measured."""
         worst = self.worst()
         return None if worst is None else self.utility * (1 - max(0.0, worst[1].value))
+
+
+def class_report(
+    setting: EvaluationSetting, cells: pd.DataFrame, sensitive: Sequence[str], people: Integers | None
+) -> RiskReport:
+    """Class measures of original values or released cells, as `tokumei risk` shows them.
+
+    Parameters
+    ----------
+    setting : EvaluationSetting
+        The original table.
+    cells : DataFrame, shape (rows, columns with a role)
+        The values or cells.
+    sensitive : sequence of str
+        Sensitive columns that were released.
+    people : ndarray of int, shape (rows,), or None
+        The person of each row, if it is known.
+    """
+    records = setting.records
+    person, people = (records.person, people) if setting.repeats else (None, None)
+    return risk_report(
+        ReleasedTable(cells, records.quasi_identifiers, tuple(sensitive), (), person=person, people=people)
+    )
+
+
+def enough(outcome: MeasuredAttack, estimate: Estimate) -> bool:
+    """Whether an attack has enough trials to measure a risk.
+
+    It takes `FEWEST_TRIALS`, or `FEWEST_RIGHT` if it is significantly better than guessing. A strong release leaves few
+    rare rows to single out. What three predicates hit by chance is no risk of it. Where the release tells nobody apart,
+    no trial is needed.
+    """
+    significant = estimate.low > 0 and estimate.n >= FEWEST_RIGHT
+    return outcome.nothing_told or estimate.n >= FEWEST_TRIALS or significant
 
 
 def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin | None = None) -> ReleaseEvaluation:
@@ -134,13 +180,17 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
     loss = normalized_certainty_penalty(cells, {name: table.domains[name] for name in quasi}) if quasi else None
     origin = origin or recognized_origin(table.frame, records.frame, table.domains)
     questions = PosedQuestions(setting, table, origin)
-    risks = {}
+    risks, smallest = {}, None
+    people = people_of_rows(setting, table, origin) if quasi else None
     if quasi:
-        report = risk_report(ReleasedTable(cells, quasi, tuple(sensitive), ()))
+        smallest = k_anonymity(cells, quasi)
+        if people is not None:
+            smallest = int(ClassMembers.of(equivalence_classes(cells, quasi), people).sizes.min())
+        report = class_report(setting, cells, sensitive, people)
         risks = {name: value for name, _, value in report.models}
         risks["records alone in their class"] = float(report.uniques)
         risks |= {f"{name}: {about}": value for name, about, value in report.measures}
-    notes = [*table.notes, *questions.notes()]
+    notes = [*table.notes, *questions.notes(), *people_notes(setting, people)]
     if origin.kind == "unknown":
         notes.append("if rows are synthetic, classes (k, l) say little about risk")
     return ReleaseEvaluation(
@@ -151,7 +201,7 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
         utility=utility,
         components=components,
         information_loss=loss,
-        k=k_anonymity(cells, quasi) if quasi else None,
+        k=smallest,
         l={name: l_diversity(cells, quasi, name) for name in sensitive} if quasi else {},
         risks=risks,
         outcomes=tuple(questions.outcomes()),

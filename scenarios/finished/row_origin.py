@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metrics.arrays import Floats, Integers
+from metrics.arrays import Booleans, Floats, Integers
 from metrics.cells import CategoricalCells, NumericCells, read_cells, unescape
 from metrics.domains import Domain, NumericDomain
 from metrics.values import distinct_values
@@ -22,6 +22,8 @@ LEAST = 1e-15
 """Smallest p-value that is shown."""
 SAME = 1e-9
 """Largest difference of two distances that counts as a tie."""
+MOST_PAIRS = 200_000_000
+"""Largest number of pairs of a kind of row and a person that are compared."""
 SORTED_DEVIATIONS = 6.0
 """Standard errors by which neighbours in a sorted column are closer than in a column in random order, at least."""
 
@@ -193,6 +195,36 @@ def order_p_value(released: pd.DataFrame, records: pd.DataFrame, domains: Mappin
     if not informative:
         return None
     return float(binom.sf(int((difference > SAME).sum()) - 1, informative, 0.5))
+
+
+def held_people(kinds: pd.DataFrame, people: pd.DataFrame, domains: Mapping[str, Domain]) -> Booleans:
+    """Whether the cells of each kind of row hold the values of each person, shape (kinds, people).
+
+    Parameters
+    ----------
+    kinds : DataFrame, shape (kinds, columns)
+        Distinct released rows.
+    people : DataFrame, shape (people, at least these columns)
+        Original values.
+    domains : mapping of str to Domain
+        Domains of the columns.
+    """
+    everybody = np.arange(len(people))
+    inside = np.ones((len(kinds), len(people)), dtype=bool)
+    for name in kinds.columns:
+        distance = CellDistance.of(kinds[name], people[name], domains[str(name)])
+        # Whom a cell holds is asked once for each distinct cell.
+        _, first, position = np.unique(distance.cells.codes, return_index=True, return_inverse=True)
+        holds = np.array([distance(np.full(len(people), kind), everybody) == 0 for kind in first])
+        inside &= holds[position]
+    return inside
+
+
+def kinds_of_rows(released: pd.DataFrame) -> tuple[pd.DataFrame, Integers]:
+    """Distinct rows, and the number of the kind of each row, shape (rows,)."""
+    code = released.groupby(list(released.columns), dropna=False, sort=False).ngroup().to_numpy()
+    _, first, kind = np.unique(code, return_index=True, return_inverse=True)
+    return released.iloc[first].reset_index(drop=True), kind
 
 
 def looks_sorted(values: pd.Series[Any], domain: Domain) -> bool:

@@ -91,7 +91,9 @@ def large_risk_report(
     with large_released(path, roles, reading=reading, memory=memory // 2, engine=engine) as table:
         classes = read_classes(table, memory // 2)
         declared = read_roles(roles, reading)
-        notes = [*table.notes, *hidden_people_notes(declared.person, table.files.columns, declared.identifiers)]
+        # Even where the release names people, parts of a table count rows.
+        unnamed = [name for name in table.files.columns if name != declared.person]
+        notes = [*table.notes, *hidden_people_notes(declared.person, unnamed, declared.identifiers)]
         if classes.codes is None:
             notes.append(
                 f"{classes.sizes.classes:,} classes do not fit into memory, so that sets of columns that single out "
@@ -111,6 +113,7 @@ def large_risk_report(
         journalist=journalist,
         population_size=population_size,
         cells=cells,
+        several_rows=declared.person is not None,
         several=several,
     )
     return report, tuple(notes)

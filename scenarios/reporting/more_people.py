@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from leaderboard.exposure import FEWEST_TRIALS
 from leaderboard.goals import goal_title
 from leaderboard.number_text import exact
 from metrics.domains import NumericDomain
 from scenarios.finished.control_size import trials_needed
 from scenarios.finished.evaluation_setting import EvaluationSetting, most_asked
 from scenarios.finished.posed_questions import most_targets
-from scenarios.finished.release_evaluation import ReleaseEvaluation
-from scenarios.reporting.findings import UNSURE, Finding
+from scenarios.finished.release_evaluation import FEWEST_RIGHT, ReleaseEvaluation
+from scenarios.reporting.findings import FEW, UNSURE, Finding
 from scenarios.reporting.known_values import best_predictor
 
 SINGLING_OUT = "singling_out"
@@ -43,8 +44,11 @@ def more_people(
         Number of the release among those that are judged on the same people.
     """
     unsure = {one.title for one in findings if one.status == UNSURE}
+    few = {one.title for one in findings if one.status == FEW}
     for goal in dict.fromkeys(outcome.goal for outcome, _ in evaluation.advantages):
-        if goal == SINGLING_OUT and goal_title(goal) in unsure:
+        if goal_title(goal) in few:
+            yield f"{goal_title(goal)}: not measured. {_measured_by(setting, goal)}"
+        elif goal == SINGLING_OUT and goal_title(goal) in unsure:
             yield (
                 f"{goal_title(goal)}: the interval is over predicates of the attack; more people do not narrow it, "
                 "a stronger setting or fewer columns may."
@@ -58,6 +62,16 @@ def more_people(
         elif goal_title(goal) in unsure:
             asked = _asked(setting, evaluation, goal, threshold, number)
             yield f"{goal_title(goal)}: {_words(setting, evaluation.rows, asked, threshold)}"
+
+
+def _measured_by(setting: EvaluationSetting, goal: str) -> str:
+    """How a risk of too few trials is measured."""
+    needs = f"A risk takes {FEWEST_TRIALS} trials, or {FEWEST_RIGHT} that are right more often than guessing for sure"
+    if goal == SINGLING_OUT:
+        return f"{needs}; the attack finds so many predicates only where more released rows stand out."
+    if setting.control is not None and most_asked(setting.control_size) < FEWEST_TRIALS:
+        return f"{needs}: take at least {2 * FEWEST_TRIALS} control people (--control)."
+    return f"{needs}: --targets {FEWEST_TRIALS} or more, of a table and a release that are not smaller."
 
 
 def _known(setting: EvaluationSetting, evaluation: ReleaseEvaluation, goal: str) -> str:
@@ -89,7 +103,7 @@ def _asked(
     setting: EvaluationSetting, evaluation: ReleaseEvaluation, goal: str, threshold: float, number: int
 ) -> int | None:
     """Number of people to ask about, so that every attack of a goal is shown to be within; None if no number does."""
-    asked = most_targets(setting.targets, len(setting.records), evaluation.rows)
+    asked = most_targets(setting.targets, setting.size, evaluation.rows)
     most = 0
     for outcome in evaluation.judged(goal):
         needed = trials_needed(outcome, threshold, number)
@@ -105,12 +119,12 @@ def _words(setting: EvaluationSetting, rows: int, asked: int | None, threshold: 
         return (
             f"an attack measured {exact(threshold)} or nearly so; more people would not help, a stronger setting may."
         )
-    control = 0 if setting.control is None else len(setting.control)
-    if most_targets(asked, len(setting.records), rows) < asked:
+    control = setting.control_size
+    if most_targets(asked, setting.size, rows) < asked:
         return f"{asked:,} people would have to be asked about, more than this table allows; take a stronger setting."
     if setting.control is None or most_asked(control) >= asked:
         return f"--targets {asked} would show it to be within {exact(threshold)}, if the measured rates stay."
-    people = len(setting.records) + control
+    people = setting.size + control
     if 4 * asked > people:
         return (
             f"it takes about {2 * asked:,} control people, and all are {people:,}; take a stronger setting, or accept "

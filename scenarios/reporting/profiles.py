@@ -11,7 +11,7 @@ from leaderboard.report import Section, Table, Value
 from scenarios.finished.measured_attack import MeasuredAttack
 from scenarios.finished.release_evaluation import ReleaseEvaluation
 from scenarios.finished.row_origin import DOUBTED
-from scenarios.reporting.findings import COUNTED, LITTLE, Finding, interval_words
+from scenarios.reporting.findings import COUNTED, FEW, LITTLE, Finding, interval_words
 from scenarios.reporting.thresholds import THRESHOLDS
 
 NOT_MEASURED = "not measured"
@@ -34,13 +34,19 @@ class Measured:
     unknown : tuple of str
         Released columns that the original table does not have.
     alone : int
-        Number of released rows alone in their class.
+        Number of released rows in a class of one `unit`.
+    unit : str
+        What classes count: ``person``, or ``row`` where a person may have several rows and nobody knows whose they are.
     threshold : float
         Largest acceptable risk.
     control : bool
         Whether there were control people.
     releases : int
         Number of releases that were judged on the same people, this one included.
+    columns : tuple of str
+        Released columns of the original table.
+    quasi_identifiers, sensitive : tuple of str
+        Those of them with these roles.
     """
 
     evaluation: ReleaseEvaluation
@@ -52,6 +58,10 @@ class Measured:
     threshold: float
     control: bool
     releases: int = 1
+    unit: str = "person"
+    columns: tuple[str, ...] = ()
+    quasi_identifiers: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
 
     def interval(self, outcome: MeasuredAttack) -> str:
         """Advantage of a measured attack with the ends that decide about it."""
@@ -103,7 +113,7 @@ def japan(measured: Measured) -> Section:
         (
             "4. Peculiar descriptions are deleted",
             "measured",
-            f"{counted(measured.alone, 'row')} alone in the class of quasi-identifiers",
+            f"{counted(measured.alone, 'row')} in a class of one {measured.unit} by the quasi-identifiers",
         ),
         (
             "5. Other measures that the nature of the database calls for",
@@ -126,7 +136,7 @@ def japan(measured: Measured) -> Section:
 
 def health(measured: Measured) -> Section:
     """The usual thresholds of health data, and which of them the findings of the release keep."""
-    decisive = [one for one in measured.findings if one.status != "says little"]
+    decisive = [one for one in measured.findings if one.status not in (FEW, LITTLE)]
     rows: list[tuple[Value, ...]] = []
     for one in THRESHOLDS:
         over = [finding.title for finding in decisive if finding.high > one.value]
@@ -142,7 +152,7 @@ PROFILES = {"wp29": wp29, "japan": japan, "health": health}
 
 def unmeasured_goals(measured: Measured) -> list[str]:
     """Criteria of WP29 and further goals that were not measured, as readers know them, with what stands in for them."""
-    classes = any(one.how == COUNTED and one.status != LITTLE for one in measured.findings)
+    classes = any(one.how.startswith(COUNTED) and one.status != LITTLE for one in measured.findings)
     instead = "needs --truth; the smallest class bounds it" if classes else "rows of a synthetic table stem from nobody"
     tried = any(one.goal == "singling_out" and one.score is not None for one in measured.evaluation.outcomes)
     names = {
@@ -170,11 +180,14 @@ def _of_goal(measured: Measured, goal: str) -> tuple[Value, Value, Value]:
     evaluation = measured.evaluation
     worst = evaluation.worst(goal)
     if worst is None:
-        return NOT_MEASURED, "–", next(_reasons(evaluation, goal), "needs control people (--control)")
+        few = next((one.how for one in measured.findings if one.title == goal_title(goal) and one.status == FEW), None)
+        return NOT_MEASURED, "–", few or next(_reasons(evaluation, goal), "needs control people (--control)")
     outcome, _ = worst
     controls = outcome.score.control_trials if outcome.score is not None else None
     compared = "the most that a predicate isolates without the release"
-    if controls:
+    if outcome.nothing_told:
+        compared = "the release tells nobody apart"
+    elif controls:
         compared = f"{controls} control trials" if measured.control else "what the other records predict"
     found = next((one for one in measured.findings if one.title == goal_title(goal)), None)
     # The finding's interval, whose upper end is the largest of all attacks of the goal.

@@ -6,20 +6,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from defenses.base.defense import MicrodataDefense
 from defenses.base.release import MicrodataRelease
 from leaderboard.number_text import counted
 from metrics.cells import read_cells
-from metrics.classes import class_sizes, equivalence_classes
+from metrics.classes import equivalence_classes
 from scenarios.choosing.column_costs import column_costs
 from scenarios.files.toml_file import read_bytes
 from scenarios.finished.control_in_release import refuse_control_in_release
 from scenarios.finished.control_people import control_warnings
 from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.finished.finished_table import FinishedTable, read_finished
-from scenarios.finished.release_evaluation import evaluate
+from scenarios.finished.people_of_rows import people_of_rows
+from scenarios.finished.release_evaluation import class_report, evaluate
 from scenarios.finished.row_origin import recognized_origin, told_origin
 from scenarios.finished.told_rows import random_share, refuse_misfit
 from scenarios.reporting.closeness_advice import closeness_advice
@@ -35,8 +37,7 @@ from scenarios.tables.empty_cells import lost_gaps_note
 from scenarios.tables.far_values import far_value_warnings
 from scenarios.tables.linkage_files import read_truth
 from scenarios.tables.notes import identifier_warnings, repeated_people_warnings
-from scenarios.tables.released import ReleasedTable
-from scenarios.tables.risk import risk_report
+from scenarios.tables.rows_of_people import ClassMembers
 
 
 def report_content(
@@ -95,18 +96,25 @@ def report_content(
     sensitive = [name for name in records.sensitive if name in table.frame.columns]
     domains = {name: table.domains[name] for name in sensitive}
     cells = table.suppressed[list(setting.columns)]
-    before = after = None
+    before = after = whose = None
     if quasi:
+        whose = people_of_rows(setting, table, origin)
         original = records.frame[list(setting.columns)]
-        before = risk_report(ReleasedTable(original, tuple(quasi), tuple(sensitive), ()))
-        after = risk_report(ReleasedTable(cells, tuple(quasi), tuple(sensitive), ()))
+        before = class_report(setting, original, sensitive, None if whose is None else setting.people)
+        after = class_report(setting, cells, sensitive, whose)
     if promised is not None:
         refuse_false_promise(promised, evaluation, defense_name, after.several if after else ())
     counts = evaluation.origin != "unknown" or _generalized(table)
-    findings = [*class_findings(cells, quasi, domains, threshold, counts=counts)] if quasi else []
+    person = records.person if setting.repeats else None
+    findings, alone = [], 0
+    if quasi:
+        numbers = None if person is None else whose
+        findings += class_findings(cells, quasi, domains, threshold, counts=counts, people=numbers, person=person)
+        classes = equivalence_classes(cells, quasi)
+        members = ClassMembers.of(classes, np.arange(classes.size) if numbers is None else numbers)
+        alone = int((members.sizes[classes] == 1).sum())
     findings += identifier_findings(table.unknown, records.frame[list(records.identifiers)])
     findings += attack_findings(evaluation, threshold, releases)
-    alone = int((class_sizes(equivalence_classes(cells, quasi)) == 1).sum()) if quasi else 0
     measured = Measured(
         evaluation=evaluation,
         findings=tuple(ordered(findings)),
@@ -117,6 +125,10 @@ def report_content(
         threshold=threshold,
         control=setting.control is not None,
         releases=releases,
+        unit="row" if person is not None and whose is None else "person",
+        columns=tuple(table.frame.columns),
+        quasi_identifiers=tuple(name for name in quasi if name in table.frame.columns),
+        sensitive=tuple(sensitive),
     )
     correlations = tuple(
         rank_correlations(records.frame, cells, {name: table.domains[name] for name in setting.columns})

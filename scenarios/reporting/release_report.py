@@ -12,8 +12,9 @@ from defenses.base.guarantee import Guarantee
 from leaderboard.number_text import exact, measure, number
 from leaderboard.report import Section, Table, Value
 from scenarios.reporting.attack_rows import attack_rows
-from scenarios.reporting.findings import COUNTED, LITTLE, Finding, interval_words, verdict
-from scenarios.reporting.profiles import Measured, chosen_profiles, unmeasured_goals
+from scenarios.reporting.attacker_words import full_verdict
+from scenarios.reporting.findings import COUNTED, FEW, LITTLE, Finding, interval_words
+from scenarios.reporting.profiles import Measured, chosen_profiles
 from scenarios.reporting.promise_checks import unchecked_words
 from scenarios.reporting.promise_words import promise_words
 from scenarios.reporting.rank_correlations import RankCorrelation
@@ -107,9 +108,8 @@ def report_sections(content: ReportContent, profiles: Sequence[str]) -> list[Sec
 def _verdict(content: ReportContent) -> Section:
     """The verdict and the findings, worst first."""
     measured = content.measured
-    says = verdict(measured.findings, unmeasured_goals(measured), measured.unknown, measured.threshold)
     text = (
-        says,
+        full_verdict(measured),
         *content.advice,
         *content.warnings,
         f"Threshold: {threshold_words(measured.threshold)}. Risk 0 tells nothing about a person, 1 tells all. A class "
@@ -138,9 +138,10 @@ def _seed(content: ReportContent) -> str:
 
 def finding_row(one: Finding) -> tuple[Value, ...]:
     """Cells of a finding: what is at risk, risk, interval, how it compares, how it was measured, and its meaning."""
-    interval = "–" if one.how == COUNTED or one.status == LITTLE else interval_words(one.low, one.high)
-    # A number that says little would be read as a risk.
-    return one.title, None if one.status == LITTLE else one.value, interval, one.status, one.how, one.meaning
+    hidden = one.status in (FEW, LITTLE)
+    interval = "–" if one.how == COUNTED or hidden else interval_words(one.low, one.high)
+    # A number that says little, or was hardly measured, would be read as a risk.
+    return one.title, None if hidden else one.value, interval, one.status, one.how, one.meaning
 
 
 def _signature() -> Section:

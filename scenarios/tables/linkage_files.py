@@ -60,7 +60,13 @@ def read_release(
     columns, notes = text_table(input_path(released), read_bytes(input_path(released)), declared, released=True)
     frame, knowledge, candidate_notes = candidates_beside(text_frame(columns), input_path(candidates), roles, disclosed)
     release = MicrodataRelease(frame, np.full(len(frame), -1), disclosed)
-    return release, knowledge, [*notes, *candidate_notes, *_rows_without_candidate(release, knowledge)]
+    notes = [*notes, *candidate_notes, *_rows_without_candidate(release, knowledge)]
+    if declared.person is not None:
+        notes.append(
+            f"rows are counted, not people ({declared.person}): an answer that names another row of the same person "
+            "is not called right; `tokumei report --truth` counts people"
+        )
+    return release, knowledge, notes
 
 
 def _read_channel(path: Path) -> Channel:

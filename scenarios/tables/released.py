@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from metrics.arrays import Integers
 from metrics.domains import Domain
 from metrics.files import PRIVATE, check_new_file, write_atomically
 from scenarios.files.toml_file import read_bytes
@@ -39,6 +40,8 @@ class ReleasedTable:
         What was inferred.
     person : str, optional
         Column that names the person of each row in the original table.
+    people : ndarray of int, shape (rows,), optional
+        Number of the person of each row, where it is known by other means than that column.
     """
 
     frame: pd.DataFrame
@@ -46,6 +49,7 @@ class ReleasedTable:
     sensitive: tuple[str, ...]
     notes: tuple[str, ...]
     person: str | None = None
+    people: Integers | None = None
 
 
 def input_path(name: str) -> Path:

@@ -19,7 +19,7 @@ from metrics.risk import prosecutor_of_sizes
 from metrics.size_counts import SizeCounts
 from metrics.suda import minimal_unique_sets
 from scenarios.tables.released import ReleasedTable
-from scenarios.tables.rows_of_people import PeopleInClasses, people_in_classes
+from scenarios.tables.rows_of_people import ClassMembers, numbers_of
 
 # Largest size of a set of columns in the search for unique records.
 SET_SIZE = 3
@@ -131,16 +131,18 @@ def risk_report(
         journalist=journalist,
         population_size=population_size,
         cells=cells,
-        people=_people(table),
+        people=_people(table, classes),
+        several_rows=table.person is not None,
         several=tuple(name for name in table.sensitive if not _plain(frame[[name]])),
     )
 
 
-def _people(table: ReleasedTable) -> PeopleInClasses | None:
-    """People in the classes, if the release holds their numbers or pseudonyms, and not among its quasi-identifiers."""
-    if table.person is None or table.person not in table.frame or table.person in table.quasi_identifiers:
-        return None
-    return people_in_classes(table.frame, table.frame[table.person], table.quasi_identifiers, 1)
+def _people(table: ReleasedTable, classes: Integers) -> SizeCounts | None:
+    """Sizes of the classes in people, if these are told, or named by a column outside the quasi-identifiers."""
+    people = table.people
+    if people is None and table.person in table.frame and table.person not in table.quasi_identifiers:
+        people = numbers_of(table.frame[table.person])
+    return None if people is None else SizeCounts.of_classes(ClassMembers.of(classes, people).sizes)
 
 
 def require_quasi_identifiers(names: Sequence[str]) -> None:
@@ -158,7 +160,8 @@ def report_of_counts(
     journalist: m.ReidentificationRisk | None = None,
     population_size: int | None = None,
     cells: int | None = None,
-    people: PeopleInClasses | None = None,
+    people: SizeCounts | None = None,
+    several_rows: bool = False,
     several: tuple[str, ...] = (),
 ) -> RiskReport:
     """Report of a released table, given the counts of its classes.
@@ -177,17 +180,20 @@ def report_of_counts(
         Journalist risk.
     population_size, cells
         As in `risk_report`.
-    people : PeopleInClasses, optional
-        People in the classes, if a person may have several rows and they are known.
+    people : SizeCounts, optional
+        Sizes of the classes in people, if a person may have several rows and they are known.
+    several_rows : bool
+        Whether a person may have several rows.
     several : tuple of str
         Sensitive columns with intervals, sets or ``*``.
     """
-    prosecutor = prosecutor_of_sizes(sizes, THRESHOLD)
+    prosecutor = prosecutor_of_sizes(sizes if people is None else people, THRESHOLD)
+    unit = "records" if people is None else "people"
     models = [
         ("prosecutor, highest", "knows that the target is in the table", prosecutor.highest),
-        ("prosecutor, mean", "the same, over all records", prosecutor.mean),
-        ("prosecutor, at risk", f"share of records above {exact(THRESHOLD)}", prosecutor.at_risk),
-        ("marketer", "share of records linked rightly by linking all", prosecutor.mean),
+        ("prosecutor, mean", f"the same, over all {unit}", prosecutor.mean),
+        ("prosecutor, at risk", f"share of {unit} above {exact(THRESHOLD)}", prosecutor.at_risk),
+        ("marketer", f"share of {unit} linked rightly by linking all", prosecutor.mean),
     ]
     if journalist is not None:
         models += [
@@ -200,7 +206,7 @@ def report_of_counts(
         uniques=sizes.uniques,
         sizes=dict(_by_size(sizes)),
         models=models,
-        measures=list(_measures(sizes, diversity, people)),
+        measures=list(_measures(sizes, diversity, people, several_rows=several_rows)),
         one_value=[(name, column.one_value) for name, column in diversity.items()],
         plain=plain,
         estimates=_estimates(sizes, population_size, cells),
@@ -222,11 +228,12 @@ def _by_size(sizes: SizeCounts) -> Iterator[tuple[str, int]]:
 
 
 def _measures(
-    sizes: SizeCounts, diversity: Mapping[str, ClassDiversity], people: PeopleInClasses | None
+    sizes: SizeCounts, diversity: Mapping[str, ClassDiversity], people: SizeCounts | None, *, several_rows: bool
 ) -> Iterator[tuple[str, str, float]]:
-    yield "k", "smallest class" if people is None else "smallest class, in rows", int(sizes.sizes[0])
+    yield "k", "smallest class, in rows" if several_rows else "smallest class", int(sizes.sizes[0])
     if people is not None:
-        yield "k, people", "fewest people in a class", people.smallest
+        yield "k, people", "fewest people in a class", int(people.sizes[0])
+        yield "alone, people", "classes that hold one person", people.uniques
     for sensitive, column in diversity.items():
         where = f"of {sensitive} in a class"
         yield "l, distinct", f"fewest values {where}", column.distinct

@@ -66,6 +66,70 @@ class RowsOfPeople(NamedTuple):
         return f"{self.rows:,} rows of {self.people:,} people, up to {self.most} rows a person"
 
 
+def person_numbers(records: Microdata, frame: pd.DataFrame | None = None) -> Integers:
+    """Number of the person of each record, from 0 in order of first appearance, shape (n,).
+
+    Parameters
+    ----------
+    records : Microdata
+        The records. Without a declared person, each row is a person, and so is a row that names none.
+    frame : DataFrame, optional
+        Values of the records, or of a part of them; by default those of the records.
+
+    Examples
+    --------
+    >>> records = Microdata(pd.DataFrame({"id": ["b", "b", None, "a"]}), identifiers=("id",), person="id")
+    >>> person_numbers(records).tolist()
+    [0, 0, 2, 1]
+    """
+    frame = records.frame if frame is None else frame
+    if records.person is None or records.person not in frame:
+        return np.arange(len(frame))
+    return numbers_of(frame[records.person])
+
+
+def number_of_people(records: Microdata) -> int:
+    """Number of people of some records, who may have several each."""
+    return int(person_numbers(records).max(initial=-1)) + 1
+
+
+def numbers_of(person: pd.Series[Any]) -> Integers:
+    """Number of each named person, and a new one for each row that names none, shape (rows,)."""
+    numbers: Integers = pd.factorize(person)[0].astype(np.intp)
+    unnamed = numbers < 0
+    numbers[unnamed] = numbers.max(initial=-1) + 1 + np.arange(unnamed.sum())
+    return numbers
+
+
+class ClassMembers(NamedTuple):
+    """Which people have a row in which class; each pair stands once.
+
+    Parameters
+    ----------
+    classes, people : ndarray of int, shape (pairs,)
+        Number of the class, and of the person.
+    """
+
+    classes: Integers
+    people: Integers
+
+    @classmethod
+    def of(cls, classes: Integers, people: Integers) -> ClassMembers:
+        """Pairs of rows with these classes and people, both of shape (rows,)."""
+        pairs = pd.DataFrame({"class": np.asarray(classes), "person": np.asarray(people)}).drop_duplicates()
+        return cls(pairs["class"].to_numpy(), pairs["person"].to_numpy())
+
+    @property
+    def sizes(self) -> Integers:
+        """Number of people of each class, shape (classes,)."""
+        sizes: Integers = np.bincount(self.classes)
+        return sizes
+
+    def in_small_classes(self, size: float) -> int:
+        """Number of people with a row in a class of fewer than `size` people."""
+        return int(np.unique(self.people[self.sizes[self.classes] < size]).size)
+
+
 class PeopleInClasses(NamedTuple):
     """Numbers of people in the classes of a released table.
 
@@ -107,11 +171,7 @@ def people_in_classes(
     PeopleInClasses(classes=2, smallest=1, below=1)
     """
     classes = equivalence_classes(released, list(quasi_identifiers))
-    codes: Integers = pd.factorize(person)[0].astype(np.intp)
-    unnamed = codes < 0
-    codes[unnamed] = codes.max(initial=-1) + 1 + np.arange(unnamed.sum())
-    pairs = pd.DataFrame({"class": np.asarray(classes), "person": codes}).drop_duplicates()
-    people = pairs["class"].value_counts().to_numpy()
+    people = ClassMembers.of(classes, numbers_of(person)).sizes
     return PeopleInClasses(people.size, int(people.min()), int((people < promised).sum()))
 
 
@@ -132,6 +192,16 @@ def people_of_release(records: Microdata, release: MicrodataRelease, promised: G
         return None
     person = records.frame[records.person].reset_index(drop=True).reindex(release.origin)
     return people_in_classes(release.frame, person, names, promised.k)
+
+
+def counted_rows_notes(rows: RowsOfPeople | None) -> tuple[str, ...]:
+    """A note that plays and attacks count rows, where people of a declared column have several; else nothing."""
+    if rows is None:
+        return ()
+    return (
+        f"rows are counted, not people ({rows.person}: {rows.words}): success, advantages, k and epsilon are those of "
+        f"one row, and somebody who has {rows.most} rows is exposed by each of them; {ONE_ROW}",
+    )
 
 
 def hidden_people_notes(

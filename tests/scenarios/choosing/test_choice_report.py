@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from defenses import Guarantee
 from leaderboard.exposure import Exposure, WorstAttack
+from leaderboard.report import report_to_json
 from metrics import Estimate
 from scenarios.choosing.choice import Choice, Finalist
-from scenarios.choosing.choice_report import Source, choice_sections, class_warnings, verdict
+from scenarios.choosing.choice_report import Source, choice_sections, class_warnings, people_warnings, verdict
 from scenarios.choosing.whole_table import Effect
 from scenarios.running.plan import NamedMethod
+from scenarios.tables.rows_of_people import RowsOfPeople
 
 
 def exposure(parameters, utility, upper):
@@ -20,6 +23,17 @@ def exposure(parameters, utility, upper):
 
 def finalist(k, upper, *, confirmed):
     return Finalist(NamedMethod("Mondrian", None, {"k": k}), exposure({"k": k}, 0.5, upper), upper, confirmed)
+
+
+@pytest.mark.parametrize("several", [None, RowsOfPeople("id", 240, 60, 4)], ids=["one row", "four rows"])
+def test_it_says_whether_rows_or_people_are_counted_and_the_epsilon_of_a_person(several):
+    of_people = people_warnings(several, {"PrivateMarginals epsilon=2": Guarantee(epsilon=2.0)})
+    sections = choice_sections(CHOICE, 0.1, 400, Source("table.csv", None), of_people=of_people)
+    said = report_to_json(sections)
+    assert f"each with 400 released {'rows' if several else 'people'}" in said
+    assert ("rows are counted, not people (id: 240 rows of 60 people, up to 4 rows a person)" in said) == bool(several)
+    whole = "epsilon=2: epsilon = 2 is the promise for one row; a person has up to 4 rows, so epsilon is 8"
+    assert (whole in said) == bool(several)
 
 
 CHOICE = Choice(

@@ -1,5 +1,7 @@
 """What a setting does to the whole table."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,6 +43,17 @@ def test_classes_of_one_are_refused_and_larger_ones_are_not(whole):
     assert whole.effect(swapped).above(0.2) == {"Smallest class of people alike": 1.0}
     assert not whole.refused(grouped)
     assert 0 < whole.effect(grouped).classes["Smallest class of people alike"] <= 0.1
+
+
+def test_classes_of_rows_of_one_person_are_refused(whole):
+    """Four rows of each of 25 people: classes of ten rows hold three people or so, which exceeds .2."""
+    records = whole.dataset.records
+    who = np.argsort(np.argsort(records.frame["amount"].to_numpy())) // 4
+    named = replace(records, frame=records.frame.assign(who=who), identifiers=("who",), person="who")
+    people = WholeTable(replace(whole.dataset, records=named), (), 0.2, 1)
+    grouped = entry(Mondrian(k=10), k=10)
+    assert people.refused(grouped)
+    assert people.effect(grouped).classes["Smallest class of people alike"] >= 1 / 4
 
 
 def test_synthetic_rows_have_no_classes_and_hide_a_wide_last_bin(whole):

@@ -8,7 +8,7 @@ import pytest
 from metrics.score import Score
 from scenarios.finished.measured_attack import MeasuredAttack
 from scenarios.finished.release_evaluation import ReleaseEvaluation
-from scenarios.reporting.findings import ABOVE, COUNTED, LITTLE, UNSURE, WITHIN, Finding, attack_findings, passes
+from scenarios.reporting.findings import ABOVE, COUNTED, FEW, LITTLE, UNSURE, WITHIN, Finding, attack_findings, passes
 from scenarios.reporting.more_people import more_people
 from scenarios.reporting.profiles import unmeasured_goals
 from scenarios.reporting.release_report import finding_row
@@ -99,7 +99,7 @@ def test_each_further_release_is_judged_more_strictly():
 
 def test_few_predicates_that_hit_by_chance_say_little():
     few = findings(attack(0.4, goal="singling_out", chance=0.37, trials=5))
-    assert (few[0].status, few[0].how.endswith("too few to judge")) == (LITTLE, True)
+    assert (few[0].status, few[0].how.endswith("too few to judge")) == (FEW, True)
     assert not passes(few, [])
     assert passes([*few, *findings(attack(0.5))], [])
     # Ten of ten are no chance hits, and a few bad predicates do not hide behind many good ones.
@@ -108,8 +108,24 @@ def test_few_predicates_that_hit_by_chance_say_little():
     assert findings(*both)[0].status == WITHIN
 
 
+@pytest.mark.parametrize("trials", [1, 2, 6, 9])
+def test_a_few_trials_that_are_all_right_are_no_risk_and_no_headline(trials):
+    few = attack(1.0, goal="singling_out", chance=0.37, trials=trials)
+    [alone] = findings(few)
+    assert (alone.status, finding_row(alone)[1:4]) == (FEW, (None, "–", FEW))
+    beside = attack(0.1, goal="singling_out", chance=0.37)
+    [together] = findings(few, beside)
+    assert (together.value, together.status) == (0.0, WITHIN)
+    assert evaluation([few]).worst() is None
+    measured = SimpleNamespace(evaluation=evaluation([few]), findings=(alone,))
+    assert unmeasured_goals(measured)[0] == "singling out (too few trials to judge)"
+    [words] = more_people(setting(700, 300), evaluation([few]), [alone], THRESHOLD)
+    assert words.startswith("A predicate that matches exactly one person (singling out): not measured. A risk takes 30")
+
+
 def setting(control, targets):
-    return SimpleNamespace(targets=targets, records=range(5000), control=None if control is None else range(control))
+    others = None if control is None else range(control)
+    return SimpleNamespace(targets=targets, size=5000, control=others, control_size=control or 0)
 
 
 @pytest.mark.parametrize(

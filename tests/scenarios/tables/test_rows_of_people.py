@@ -6,6 +6,9 @@ import pytest
 from run_tools import invoke
 
 from defenses import Guarantee, Microdata
+from metrics.cells import read_cells
+from metrics.domains import CategoricalDomain
+from scenarios.tables.class_values import class_values
 from scenarios.tables.rows_of_people import (
     RowsOfPeople,
     epsilon_of_a_person,
@@ -118,3 +121,27 @@ def test_a_huge_epsilon_is_warned_of(files, tmp_path):
 def test_an_unknown_encoding_is_named_once(files):
     said = invoke("validate", *files, "--encoding", "cp125").output
     assert "key 'encoding': there is no encoding 'cp125'" in said
+
+
+def test_risk_of_pseudonyms_is_that_of_people(files, tmp_path):
+    """Each age is one person's, so that whoever knows it finds the person for sure: no model says 1 in 4."""
+    invoke("defend", "Pseudonymization", *files, "-o", tmp_path / "named.csv")
+    said = " ".join(invoke("risk", tmp_path / "named.csv", *files[1:]).output.split())
+    assert "prosecutor, highest 1 knows" in said
+    assert "prosecutor, at risk 1 share of people above .2" in said
+    assert "alone, people 60 classes that hold one person" in said
+
+
+def test_plays_on_rows_say_so(files, tmp_path):
+    said = invoke("run", "table", "--data", *files, "--explain", "--db", tmp_path / "t.db").output
+    assert "rows are counted, not people (id: 240 rows of 60 people, up to 4 rows a person)" in said
+
+
+def test_a_value_that_all_people_of_a_class_have_is_told_of_them():
+    """One of the two people has three values, so that rows look diverse; both have `a`."""
+    cells = read_cells(pd.Series(["a", "b", "c", "a", "b", "c", "b", "c"]), CategoricalDomain(("a", "b", "c")))
+    classes, people = np.array([0, 0, 0, 0, 1, 1, 1, 1]), np.array([0, 0, 0, 1, 2, 2, 3, 4])
+    shown = class_values(classes, cells, people)
+    assert (shown.excess, shown.one_value) == (1.0, 2)
+    alone = class_values(classes, cells, np.arange(8))
+    assert alone == class_values(classes, cells)
