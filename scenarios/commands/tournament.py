@@ -82,19 +82,25 @@ for command in (*COMMANDS, invite, serve):
     "--seed", type=click.IntRange(min=0), help="Seed of all secrets.  [default: drawn from the operating system]"
 )
 def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, teams: Path, **settings: Any) -> None:
-    """Create the folder of a tournament, with a subfolder for each team and one for the host alone."""
+    """Create the folder of a tournament, with a subfolder for each team and one for the host alone.
+
+    A MOMENT without a time is the end of that day. Without a zone, it is in the zone of this machine.
+    """
     with bad_input():
         from scenarios.tournament.opening import open_tournament, read_teams
+        from scenarios.tournament.settings import moment_text
 
         dataset = _dataset(name, data, roles)
         names = read_teams(teams)
         given = {option: value for option, value in settings.items() if option != "quota" or value is not None}
-        open_tournament(folder, dataset, list(names), titles=names, now=_now(), **given)
+        opened = open_tournament(folder, dataset, list(names), titles=names, now=_now(), **given)
     if settings["seed"] is not None:
         _say(
             "warning: whoever guesses the seed knows every secret of this tournament; omit --seed in a real tournament"
         )
     echo(f"{folder}: {len(names)} teams; hand each its folder in {folder / 'teams'}, keep {folder / 'host'}")
+    for phase, end in opened.ends:
+        echo(f"phase {phase} ends on {moment_text(end)}")
 
 
 @tournament.command()

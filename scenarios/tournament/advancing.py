@@ -99,7 +99,7 @@ def wrongly_published(tournament: Tournament) -> list[Path]:
 def _publish_candidates(tournament: Tournament) -> None:
     """Publish all candidate files that are not published yet."""
     for team in tournament.settings.teams:
-        path = tournament.candidate_path(team)
+        path = tournament.unchanged(tournament.candidate_path(team))
         _write_new(tournament.public / path.name, read_bytes(path))
 
 

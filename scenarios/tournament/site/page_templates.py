@@ -79,7 +79,7 @@ def moment(value: datetime | str | None) -> Markup:
     if value is None:
         return Markup("–")
     parsed = datetime.fromisoformat(value) if isinstance(value, str) else value
-    return Markup('<time datetime="{}">{:%Y-%m-%d %H:%M} UTC</time>').format(
+    return Markup('<time datetime="{}">{:%a %Y-%m-%d %H:%M} UTC</time>').format(
         parsed.isoformat(timespec="seconds"), parsed
     )
 
