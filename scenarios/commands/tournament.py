@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from leaderboard.number_text import counted
 from scenarios.commands.common import GATE_FAILED, bad_input, echo
 from scenarios.commands.tournament_host import COMMANDS, publish_notices, watch_scoring
 from scenarios.commands.tournament_site import invite, serve
@@ -159,10 +160,12 @@ def submit(folder: Path, team: str, files: Sequence[Path], against: str | None, 
     with bad_input():
         from scenarios.tournament.folder import Tournament
         from scenarios.tournament.problems import InvalidFileError
+        from scenarios.tournament.site.settling import settle
         from scenarios.tournament.submitting import submit as submit_file
         from scenarios.tournament.submitting import submit_all
 
         opened = Tournament(folder)
+        settle(opened)
         if form == "json":
             show_outcomes(opened, team, files, _now(), against)
             return
@@ -191,8 +194,10 @@ def advance(folder: Path, *, early: bool) -> None:
     with bad_input():
         from scenarios.tournament.advancing import advance as advance_phase
         from scenarios.tournament.folder import Tournament
+        from scenarios.tournament.site.settling import settle
 
         opened = Tournament(folder)
+        settle(opened)
         now_open = advance_phase(opened, _now(), early=early)
         echo(f"phase {now_open} is open" if now_open != "closed" else "the tournament is closed")
         publish_notices(opened)
@@ -215,8 +220,11 @@ def score(folder: Path, public_share: float, jobs: int | None, form: str, *, ret
     """Score every table against every attacker; write boards and reports."""
     with bad_input():
         from scenarios.tournament.folder import Tournament
+        from scenarios.tournament.site.settling import settle
 
         opened = Tournament(folder)
+        if left := settle(opened):
+            _say(f"{counted(left, 'upload')} not checked yet by the server; score again later")
         if watch:
             watch_scoring(opened, public_share, jobs, retry=retry)
         else:

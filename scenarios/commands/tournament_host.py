@@ -87,10 +87,13 @@ def admit(folder: Path, team: str, file: Path, against: str | None, reason: str)
 @click.argument("number", type=click.IntRange(min=1))
 def take(folder: Path, team: str, number: int) -> None:
     """Take an older submission of TEAM into force again; NUMBER is that of its entry, as `submit` showed it."""
+    from scenarios.tournament.site.settling import settle
     from scenarios.tournament.submitting import take_into_force
 
     with bad_input():
-        one = take_into_force(_opened(folder), team, number, _now())
+        tournament = _opened(folder)
+        settle(tournament)
+        one = take_into_force(tournament, team, number, _now())
     kind = "table" if one.against is None else f"attack on {one.against}"
     echo(f"in force: {team}'s {kind} of entry {number}, content {one.content[:16]}")
 

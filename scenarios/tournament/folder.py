@@ -227,7 +227,11 @@ class Tournament:
     @property
     def recorded_files(self) -> Mapping[str, str]:
         """Hashes of the host's files that the opening logged, by path; none if an earlier version opened it."""
-        entries = self.log.head().lasting
+        try:
+            entries = self.log.head().lasting
+        except ValueError:
+            # Whatever depends on a damaged log reads it, too, and names it.
+            return {}
         return entries[0].details.get("files", {}) if entries else {}
 
     def unchanged(self, path: Path) -> Path:

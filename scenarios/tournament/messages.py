@@ -49,9 +49,7 @@ def post(tournament: Tournament, text: str, now: datetime) -> Notice:
     return Notice(entry.number, entry.time, text)
 
 
-def notices(
-    tournament: Tournament, entries: Sequence[LogEntry], shown: Callable[[str], str] = str
-) -> list[Notice]:
+def notices(tournament: Tournament, entries: Sequence[LogEntry], shown: Callable[[str], str] = str) -> list[Notice]:
     """Messages and decisions of the host, oldest first; `shown` words a deadline, which is given in ISO 8601."""
     titles = tournament.titles(entries)
     texts = ((entry, _text(entry, titles, shown)) for entry in entries)
@@ -93,7 +91,9 @@ def _rules(tournament: Tournament, entries: Sequence[LogEntry]) -> str:
         for phase in settings.phases
         if (end := tournament.until(entries, phase)) is not None
     }
-    own, roles = (tournament.unchanged(one) for one in (tournament.original_path(settings.teams[0]), tournament.roles_path))
+    own, roles = (
+        tournament.unchanged(one) for one in (tournament.original_path(settings.teams[0]), tournament.roles_path)
+    )
     table = load_table(own, roles)
     classifier = tournament.people is not None
     return rules(settings.model_copy(update=ends), table.records, table.written, classifier=classifier)

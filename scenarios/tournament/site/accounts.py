@@ -61,8 +61,8 @@ class Accounts:
     def log_in(self, name: str, password: str, address: str, now: datetime, device: str = "") -> str:
         """Check name and password; return the token of a new session.
 
-        The refusal is the same for a wrong name and a wrong password, and takes the same time. `device` is the cookie of
-        the browser, if it has one; see `Devices`.
+        The refusal is the same for a wrong name and a wrong password, and takes the same time. `device` is the cookie
+        of the browser, if it has one; see `Devices`.
 
         Raises
         ------
@@ -78,9 +78,7 @@ class Accounts:
         self.attempts.forget([place])
         return self.sessions.start(user.name, now)
 
-    def accept(
-        self, token: str, password: str, repeated: str, address: str, now: datetime, device: str = ""
-    ) -> str:
+    def accept(self, token: str, password: str, repeated: str, address: str, now: datetime, device: str = "") -> str:
         """Use an invitation: set the password, and return the token of a new session.
 
         A double click sends the same form twice. The second one logs in if the password matches the first one's.
