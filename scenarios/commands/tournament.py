@@ -223,6 +223,7 @@ def score(folder: Path, public_share: float, jobs: int | None, form: str, *, ret
         from scenarios.tournament.site.settling import settle
 
         opened = Tournament(folder)
+        opened.check_opening()
         if left := settle(opened):
             _say(f"{counted(left, 'upload')} not checked yet by the server; score again later")
         if watch:

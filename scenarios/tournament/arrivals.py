@@ -147,8 +147,7 @@ def arrivals(tournament: Tournament) -> list[Arrival]:
 
 def undecided_tables(tournament: Tournament) -> set[str]:
     """Teams of which an upload waits that may have a table in it."""
-    parts = (path.name.split(".") for path in _paths(tournament))
-    return {team for _, team, phase, _ in parts if phase != Phase.ATTACK}
+    return {one.team for one in arrivals(tournament) if one.phase is not Phase.ATTACK}
 
 
 def accepted_arrivals(entries: Sequence[LogEntry]) -> frozenset[str]:

@@ -247,25 +247,25 @@ class Tournament:
             raise ValueError(wrong)
         return path
 
-    def changed_since_opening(self) -> str:
+    def changed_since_opening(self, *, settings: bool = True) -> str:
         """What was changed by hand since the opening: a setting, or files on which scores depend; empty if nothing."""
         entries = self.log.head().lasting
-        settings = (entries[0].details.get("settings") or {}) if entries else {}
-        setting = changed_setting(self.folder / FILE, settings, self.settings.model_dump(mode="json"))
+        logged = (entries[0].details.get("settings") or {}) if entries and settings else {}
+        setting = changed_setting(self.folder / FILE, logged, self.settings.model_dump(mode="json"))
         if setting:
             return setting
         wrong = changed_files(self.folder, self.recorded_files)
         return f"{wrong[0]} ({len(wrong) - 1} more)" if len(wrong) > 1 else "".join(wrong)
 
-    def check_opening(self) -> None:
-        """Check that settings and files are as they were at the opening.
+    def check_opening(self, *, settings: bool = True) -> None:
+        """Check that files, and settings unless they are left out, are as they were at the opening.
 
         Raises
         ------
         ValueError
             If one was changed by hand, is missing or was added; the message names it.
         """
-        wrong = self.changed_since_opening()
+        wrong = self.changed_since_opening(settings=settings)
         if wrong:
             raise ValueError(wrong)
 

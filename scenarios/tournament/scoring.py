@@ -170,7 +170,8 @@ def scoring_plan(tournament: Tournament, shares: Sequence[float], *, retry: Coll
         Keys of stored results to compute again.
     """
     entries = tournament.log.entries()
-    tournament.check_opening()
+    # The server goes on after a setting was changed by hand, and shows it to the host.
+    tournament.check_opening(settings=False)
     attacks: dict[str, dict[str, Submission]] = defaultdict(dict)
     for (attacker, against), one in sorted(tournament.attacks(entries).items()):
         attacks[against][attacker] = one

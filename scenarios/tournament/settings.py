@@ -17,6 +17,7 @@ TEAM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,31}")
 QUOTA = 64 << 20
 """Default quota of a team, in bytes."""
 _LAST_SECOND = time(23, 59, 59)
+_WITH_TIME = re.compile(r"[\dW-]+[Tt ].+")
 
 
 class Phase(StrEnum):
@@ -57,8 +58,8 @@ def moment(text: str) -> str:
         return _parsed(text).astimezone(UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError):
         raise ValueError(
-            f"{text!r} is no moment; write it as 2026-06-17T12:00 or 2026-06-17T12:00+09:00, or as 2026-06-17 for the end "
-            "of that day"
+            f"{text!r} is no moment; write it as 2026-06-17T12:00 or 2026-06-17T12:00+09:00, or as 2026-06-17 for "
+            "the end of that day"
         ) from None
 
 
@@ -66,6 +67,9 @@ def _parsed(text: str) -> datetime:
     try:
         return datetime.combine(date.fromisoformat(text), _LAST_SECOND)
     except ValueError:
+        # Python takes any character between date and time, so that a zone after a date would be a time.
+        if not _WITH_TIME.fullmatch(text):
+            raise
         return datetime.fromisoformat(text)
 
 

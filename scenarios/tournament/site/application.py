@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 
 from scenarios.tournament.site.answers import refused
-from scenarios.tournament.site.deciding import resume
+from scenarios.tournament.site.deciding import resumed
 from scenarios.tournament.site.guarding import guarded
 from scenarios.tournament.site.refusal_error import RefusalError
 from scenarios.tournament.site.routes import ENDPOINTS
@@ -32,7 +32,7 @@ def application(site: Site) -> SecurityHeaders:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         site.scoring.start()
-        tasks = [asyncio.create_task(site.updates.watch()), asyncio.create_task(resume(site))]
+        tasks = [asyncio.create_task(site.updates.watch()), *await resumed(site)]
         try:
             yield
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -54,18 +55,32 @@ async def forget(site: Site, arrival: Arrival) -> None:
         If a file cannot be written.
     """
     with noticing_damage(site.folder):
-        await to_thread.run_sync(arrival.path.unlink)
+        await to_thread.run_sync(lambda: arrival.path.unlink(missing_ok=True))
         if arrival.phase is not Phase.ATTACK and (await site.state()).phase is not arrival.phase:
             await site.work(publish_decided)
 
 
-async def resume(site: Site) -> None:
-    """Check what a stopped or killed server left undecided."""
-    with suppress(DamagedFolderError):
+async def resumed(site: Site) -> list[asyncio.Task[None]]:
+    """Begin to check what a stopped or killed server left undecided; later uploads of a team wait for that."""
+    try:
         state = await site.state()
-        known = accepted_arrivals(state.entries)
-        for arrival in await to_thread.run_sync(arrivals, state.tournament):
-            async with site.turns.of(arrival.team):
+    except DamagedFolderError:
+        return []
+    by_team: dict[str, list[Arrival]] = {}
+    for arrival in await to_thread.run_sync(arrivals, state.tournament):
+        by_team.setdefault(arrival.team, []).append(arrival)
+    known = accepted_arrivals(state.entries)
+    tasks = [asyncio.create_task(_check_all(site, team, own, known)) for team, own in by_team.items()]
+    # Each task takes the turn of its team before the first request comes.
+    await asyncio.sleep(0)
+    return tasks
+
+
+async def _check_all(site: Site, team: str, waiting: Sequence[Arrival], known: frozenset[str]) -> None:
+    """Check the uploads of a team in order."""
+    if team in site.teams:
+        async with site.turns.of(team):
+            for arrival in waiting:
                 await _checked(site, arrival, known)
         site.scoring.wake()
 

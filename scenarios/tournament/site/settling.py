@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from scenarios.tournament.advancing import publish_again
 from scenarios.tournament.arrivals import accepted_arrivals, arrivals, unserved
 from scenarios.tournament.folder import Tournament
+from scenarios.tournament.site.damaged_folder_error import DamagedFolderError
 from scenarios.tournament.site.jobs import submit_file
 from scenarios.tournament.site.uploaded_content import UploadedContent
+
+
+@contextmanager
+def _named_damage() -> Iterator[None]:
+    """Refuse to go on in a damaged folder."""
+    try:
+        yield
+    except DamagedFolderError as damage:
+        raise ValueError(str(damage)) from None
 
 
 def settle(tournament: Tournament) -> int:
@@ -14,12 +27,12 @@ def settle(tournament: Tournament) -> int:
 
     Raises
     ------
-    OSError
-        If a file cannot be read or written.
+    OSError, ValueError
+        If a file cannot be read or written, or is damaged.
     """
     if not arrivals(tournament):
         return 0
-    with unserved(tournament) as here:
+    with unserved(tournament) as here, _named_damage():
         if here:
             known = accepted_arrivals(tournament.log.entries())
             for one in arrivals(tournament):

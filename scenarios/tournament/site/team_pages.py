@@ -131,7 +131,11 @@ async def upload(visit: Visit) -> Response:
             )
             # A server that stops has decided nothing, and the next one checks the files.
             if not site.workers.stopped:
-                await forget(site, arrival)
+                try:
+                    await forget(site, arrival)
+                except DamagedFolderError as damage:
+                    # The files are decided all the same, and the server's output names the damage.
+                    damage_refusal(visit, damage)
         failed = [one for one in outcomes if isinstance(one, RefusalError)]
         if len(failed) == len(outcomes):
             raise failed[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Iterable
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 PATIENCE = 1.0
 """Longest time in seconds that a decision of the host waits for uploads in work; they count in any case."""
@@ -60,7 +60,7 @@ class Turns:
                 _give_back(lock, taken)
 
 
-def _give_back(lock: asyncio.Lock, taken: asyncio.Future[bool]) -> None:
+def _give_back(lock: asyncio.Lock, taken: asyncio.Future[Any]) -> None:
     """Release a lock that was taken, or no longer wait for it."""
     if not taken.done():
         taken.cancel()

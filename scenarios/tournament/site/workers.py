@@ -63,7 +63,8 @@ class Workers:
             If the worker process died, for example because memory ran out, or took longer than its limit.
         """
         lane = self._apart if getattr(function, "apart", False) else self._lane
-        return await lane.run(function, args, kwargs)
+        outcome: Outcome = await lane.run(function, args, kwargs)
+        return outcome
 
     def stop(self) -> None:
         """End the workers; what waits is dropped."""
