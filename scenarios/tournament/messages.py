@@ -70,7 +70,9 @@ def write_notices(tournament: Tournament) -> list[str]:
     page = "\n".join(["# Notices of the host\n", *parts])
     skipped = []
     try:
-        write_whole(tournament.public / "NOTICES.md", page.encode())
+        # Submissions remove unfinished files from the public folder while they hold the lock.
+        with tournament.log.locked():
+            write_whole(tournament.public / "NOTICES.md", page.encode())
     except (ValueError, OSError) as error:
         skipped.append(f"NOTICES.md was not written: {one_line(error)}")
     if any(entry.kind in ("extended", "reopened") for entry in entries):

@@ -69,9 +69,17 @@ def numbers_of(site, kind="submitted"):
     return [entry.number for entry in site.log() if entry.kind == kind]
 
 
-@pytest.mark.usefixtures("one_baseline")
-def test_an_upload_and_the_close_wait_for_no_preview(cup_site, monkeypatch):
+@pytest.fixture
+def narrow_site(first_phase, tmp_path, monkeypatch, one_baseline):
+    """A site with as many threads for uploads as it has teams."""
+    monkeypatch.setattr(workers, "_THREADS", 3)
+    with served(first_phase, tmp_path / "cup") as one:
+        yield one
+
+
+def test_an_upload_and_the_close_wait_for_no_preview(narrow_site, monkeypatch):
     """Previews of all teams that never end hold neither uploads nor decisions; each team has one at a time."""
+    cup_site = narrow_site
     teams = [cup_site.member(name) for name in ("kyoto", "osaka", "nara")]
     tokens, host, table = [one.token() for one in teams], cup_site.member("host"), cup_site.table("kyoto")
     with holding(monkeypatch, "preview_table", mark=apart) as held, ThreadPoolExecutor(3) as pool:
@@ -240,7 +248,7 @@ def test_verify_sees_a_file_that_arrived_after_the_close(cup):
 @apart
 def endless():
     """A preview that never ends."""
-    time.sleep(3600)
+    time.sleep(PATIENCE)
 
 
 def ended_by_itself():
