@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from leaderboard.number_text import counted
 from scenarios.commands.common import GATE_FAILED, bad_input, echo
 from scenarios.commands.tournament_host import COMMANDS, publish_notices, watch_scoring
 from scenarios.commands.tournament_site import invite, serve
@@ -82,19 +83,25 @@ for command in (*COMMANDS, invite, serve):
     "--seed", type=click.IntRange(min=0), help="Seed of all secrets.  [default: drawn from the operating system]"
 )
 def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, teams: Path, **settings: Any) -> None:
-    """Create the folder of a tournament, with a subfolder for each team and one for the host alone."""
+    """Create the folder of a tournament, with a subfolder for each team and one for the host alone.
+
+    A MOMENT without a time is the end of that day. Without a zone, it is in the zone of this machine.
+    """
     with bad_input():
         from scenarios.tournament.opening import open_tournament, read_teams
+        from scenarios.tournament.settings import moment_text
 
         dataset = _dataset(name, data, roles)
         names = read_teams(teams)
         given = {option: value for option, value in settings.items() if option != "quota" or value is not None}
-        open_tournament(folder, dataset, list(names), titles=names, now=_now(), **given)
+        opened = open_tournament(folder, dataset, list(names), titles=names, now=_now(), **given)
     if settings["seed"] is not None:
         _say(
             "warning: whoever guesses the seed knows every secret of this tournament; omit --seed in a real tournament"
         )
     echo(f"{folder}: {len(names)} teams; hand each its folder in {folder / 'teams'}, keep {folder / 'host'}")
+    for phase, end in opened.ends:
+        echo(f"phase {phase} ends on {moment_text(end)}")
 
 
 @tournament.command()
@@ -153,10 +160,12 @@ def submit(folder: Path, team: str, files: Sequence[Path], against: str | None, 
     with bad_input():
         from scenarios.tournament.folder import Tournament
         from scenarios.tournament.problems import InvalidFileError
+        from scenarios.tournament.site.settling import settle
         from scenarios.tournament.submitting import submit as submit_file
         from scenarios.tournament.submitting import submit_all
 
         opened = Tournament(folder)
+        settle(opened)
         if form == "json":
             show_outcomes(opened, team, files, _now(), against)
             return
@@ -185,8 +194,10 @@ def advance(folder: Path, *, early: bool) -> None:
     with bad_input():
         from scenarios.tournament.advancing import advance as advance_phase
         from scenarios.tournament.folder import Tournament
+        from scenarios.tournament.site.settling import settle
 
         opened = Tournament(folder)
+        settle(opened)
         now_open = advance_phase(opened, _now(), early=early)
         echo(f"phase {now_open} is open" if now_open != "closed" else "the tournament is closed")
         publish_notices(opened)
@@ -209,8 +220,12 @@ def score(folder: Path, public_share: float, jobs: int | None, form: str, *, ret
     """Score every table against every attacker; write boards and reports."""
     with bad_input():
         from scenarios.tournament.folder import Tournament
+        from scenarios.tournament.site.settling import settle
 
         opened = Tournament(folder)
+        opened.check_opening()
+        if left := settle(opened):
+            _say(f"{counted(left, 'upload')} not checked yet by the server; score again later")
         if watch:
             watch_scoring(opened, public_share, jobs, retry=retry)
         else:

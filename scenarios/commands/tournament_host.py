@@ -28,14 +28,17 @@ reason_option = click.option("--reason", required=True, help="Reason, which ever
 @click.argument("until", metavar="MOMENT")
 @reason_option
 def extend(folder: Path, phase: str, until: str, reason: str) -> None:
-    """Move the end of the current or a later phase to a later MOMENT (ISO 8601)."""
+    """Move the end of the current or a later phase to a later MOMENT (ISO 8601).
+
+    A date without a time is the end of that day. Without a zone, MOMENT is in the zone of this machine.
+    """
     from scenarios.tournament.deadlines import extend as extend_phase
-    from scenarios.tournament.settings import Phase
+    from scenarios.tournament.settings import Phase, moment_text
 
     with bad_input():
         tournament = _opened(folder)
         end = extend_phase(tournament, Phase(phase), until, reason, _now())
-        echo(f"phase {phase} ends at {end.isoformat()}")
+        echo(f"phase {phase} ends on {moment_text(end)}")
         publish_notices(tournament)
 
 
@@ -45,14 +48,17 @@ def extend(folder: Path, phase: str, until: str, reason: str) -> None:
 @click.argument("until", metavar="MOMENT")
 @reason_option
 def reopen(folder: Path, phase: str, until: str, reason: str) -> None:
-    """Open an earlier phase again until MOMENT (ISO 8601)."""
+    """Open an earlier phase again until MOMENT (ISO 8601).
+
+    A date without a time is the end of that day. Without a zone, MOMENT is in the zone of this machine.
+    """
     from scenarios.tournament.deadlines import reopen as reopen_phase
-    from scenarios.tournament.settings import Phase
+    from scenarios.tournament.settings import Phase, moment_text
 
     with bad_input():
         tournament = _opened(folder)
         end = reopen_phase(tournament, Phase(phase), until, reason, _now())
-        echo(f"phase {phase} is open again until {end.isoformat()}")
+        echo(f"phase {phase} is open again until {moment_text(end)}")
         publish_notices(tournament)
 
 
@@ -81,10 +87,13 @@ def admit(folder: Path, team: str, file: Path, against: str | None, reason: str)
 @click.argument("number", type=click.IntRange(min=1))
 def take(folder: Path, team: str, number: int) -> None:
     """Take an older submission of TEAM into force again; NUMBER is that of its entry, as `submit` showed it."""
+    from scenarios.tournament.site.settling import settle
     from scenarios.tournament.submitting import take_into_force
 
     with bad_input():
-        one = take_into_force(_opened(folder), team, number, _now())
+        tournament = _opened(folder)
+        settle(tournament)
+        one = take_into_force(tournament, team, number, _now())
     kind = "table" if one.against is None else f"attack on {one.against}"
     echo(f"in force: {team}'s {kind} of entry {number}, content {one.content[:16]}")
 

@@ -16,7 +16,8 @@ import pandas as pd
 
 from scenarios.files.toml_file import read_bytes
 from scenarios.seeds import generator
-from scenarios.tournament.folder import Tournament, csv_bytes, write_whole
+from scenarios.tournament.arrivals import undecided_tables
+from scenarios.tournament.folder import Submission, Tournament, csv_bytes, write_whole
 from scenarios.tournament.log import LogEntry
 from scenarios.tournament.opened_tournament import opened_tournament
 from scenarios.tournament.settings import Phase
@@ -59,7 +60,9 @@ def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Ph
             _publish_candidates(tournament)
         if following is Phase.ATTACK:
             _publish_tables(tournament, entries)
-        tournament.log.append("advanced", {"from": str(phase), "to": str(following)}, now)
+        # Files that arrive in the same second are told by the whole moment.
+        details = {"from": str(phase), "to": str(following), "moment": now.isoformat()}
+        tournament.log.append("advanced", details, now)
     return following
 
 
@@ -90,7 +93,7 @@ def wrongly_published(tournament: Tournament) -> list[Path]:
         tournament.public / tournament.candidate_path(team).name: _sha256(read_bytes(tournament.candidate_path(team)))
         for team in tournament.settings.teams
     }
-    for team, submission in tournament.tables(entries).items():
+    for team, submission in _decided_tables(tournament, entries).items():
         sha256 = _table_sha256(tournament.folder, tournament.secret["seed"], team, submission.content)
         expected[_table_path(tournament, team)] = sha256
     return [path for path, sha256 in expected.items() if not path.is_file() or _sha256(path.read_bytes()) != sha256]
@@ -99,14 +102,20 @@ def wrongly_published(tournament: Tournament) -> list[Path]:
 def _publish_candidates(tournament: Tournament) -> None:
     """Publish all candidate files that are not published yet."""
     for team in tournament.settings.teams:
-        path = tournament.candidate_path(team)
+        path = tournament.unchanged(tournament.candidate_path(team))
         _write_new(tournament.public / path.name, read_bytes(path))
 
 
 def _publish_tables(tournament: Tournament, entries: Sequence[LogEntry]) -> None:
     """Publish the table of each team that counts, unless it is published already."""
-    for team, submission in tournament.tables(entries).items():
+    for team, submission in _decided_tables(tournament, entries).items():
         _write_new(_table_path(tournament, team), _table_bytes(tournament, team, submission.content))
+
+
+def _decided_tables(tournament: Tournament, entries: Sequence[LogEntry]) -> dict[str, Submission]:
+    """Table of each team that counts, without those of which a later file arrived in time and is not checked yet."""
+    waiting = undecided_tables(tournament)
+    return {team: one for team, one in tournament.tables(entries).items() if team not in waiting}
 
 
 def _write_new(path: Path, data: bytes) -> None:

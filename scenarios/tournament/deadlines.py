@@ -98,4 +98,6 @@ def _checked_end(
 
 def _record(tournament: Tournament, kind: str, phase: Phase, end: datetime, reason: str, now: datetime) -> None:
     details = {"phase": str(phase), "until": end.isoformat(timespec="seconds"), "reason": reason}
+    if kind == "reopened":
+        details["moment"] = now.isoformat()
     tournament.log.append(kind, details, now)

@@ -32,7 +32,8 @@ from scenarios.tables.dataset import load_table
 from scenarios.tournament.forms import Forms
 from scenarios.tournament.log import Log, LogEntry
 from scenarios.tournament.named_file import named_file
-from scenarios.tournament.settings import Phase, Settings, read_settings
+from scenarios.tournament.opening_record import changed_file, changed_files, changed_setting
+from scenarios.tournament.settings import FILE, Phase, Settings, read_settings
 from scenarios.tournament.sheets import Form
 from scenarios.tournament.submission_utility import Originals
 
@@ -223,14 +224,65 @@ class Tournament:
         """Records of people who are neither originals nor decoys, which every team may study."""
         return self.host / "others.csv"
 
+    @property
+    def recorded_files(self) -> Mapping[str, str]:
+        """Hashes of the host's files that the opening logged, by path; none if an earlier version opened it."""
+        try:
+            entries = self.log.head().lasting
+        except ValueError:
+            # Whatever depends on a damaged log reads it, too, and names it.
+            return {}
+        return entries[0].details.get("files", {}) if entries else {}
+
+    def unchanged(self, path: Path) -> Path:
+        """The path of one of the host's files, which is as it was at the opening.
+
+        Raises
+        ------
+        ValueError
+            If the file is missing, was changed or was added since.
+        """
+        wrong = changed_file(self.folder, self.recorded_files, path)
+        if wrong:
+            raise ValueError(wrong)
+        return path
+
+    def changed_since_opening(self, *, settings: bool = True) -> str:
+        """What was changed by hand since the opening: a setting, or files on which scores depend; empty if nothing."""
+        entries = self.log.head().lasting
+        logged = (entries[0].details.get("settings") or {}) if entries and settings else {}
+        setting = changed_setting(self.folder / FILE, logged, self.settings.model_dump(mode="json"))
+        if setting:
+            return setting
+        wrong = changed_files(self.folder, self.recorded_files)
+        return f"{wrong[0]} ({len(wrong) - 1} more)" if len(wrong) > 1 else "".join(wrong)
+
+    def check_opening(self, *, settings: bool = True) -> None:
+        """Check that files, and settings unless they are left out, are as they were at the opening.
+
+        Raises
+        ------
+        ValueError
+            If one was changed by hand, is missing or was added; the message names it.
+        """
+        wrong = self.changed_since_opening(settings=settings)
+        if wrong:
+            raise ValueError(wrong)
+
+    @property
+    def people(self) -> Path | None:
+        """File of the other people, unchanged; None if the tournament has none."""
+        path = self.unchanged(self.others_path)
+        return path if path.is_file() else None
+
     def records(self, path: Path) -> Microdata:
         """Records in one of the host's files, with the tournament's roles."""
-        return _records(_File.of(path), _File.of(self.roles_path))
+        return _records(_File.of(self.unchanged(path)), _File.of(self.unchanged(self.roles_path)))
 
     def originals(self, team: str) -> Originals:
         """A team's originals, against which its table is measured."""
-        others = _File.of(self.others_path) if self.others_path.is_file() else None
-        own, roles = _File.of(self.original_path(team)), _File.of(self.roles_path)
+        others = _File.of(people) if (people := self.people) is not None else None
+        own, roles = (_File.of(self.unchanged(path)) for path in (self.original_path(team), self.roles_path))
         return _originals(own, roles, others, self.settings.queries_seed)
 
     def form(self, team: str) -> Form:

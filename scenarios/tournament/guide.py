@@ -7,7 +7,7 @@ from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_num
 from metrics.table_utility import prediction_target
 from scenarios.tables.date_form import DateForm
 from scenarios.tables.written_cells import WrittenCells
-from scenarios.tournament.settings import Settings
+from scenarios.tournament.settings import Settings, local_text
 
 
 def rules(settings: Settings, records: Microdata, written: WrittenCells, *, classifier: bool) -> str:
@@ -24,10 +24,10 @@ def rules(settings: Settings, records: Microdata, written: WrittenCells, *, clas
     classifier : bool
         Whether there are other people, who test a classifier.
     """
-    ends = [("anonymize", settings.anonymize_until), ("attack", settings.attack_until)]
-    if settings.rounds == 2:
-        ends.insert(1, ("anonymize again", str(settings.anonymize_again_until)))
-    phases = "\n".join(f"| {name} | {end.replace('T', ' ')} |" for name, end in ends)
+    phases = "\n".join(
+        f"| {str(phase).replace('-', ' ')} | {end.isoformat(sep=' ')} | {local_text(end)} |"
+        for phase, end in settings.ends
+    )
     columns = "\n".join(
         f"| `{name}` | {_described(records.domain(name), settings.decimals.get(name, 0), written.dates(name))} |"
         for name in records.released_columns
@@ -93,8 +93,8 @@ You hold the original records of {originals} people. Publish a table of them tha
 back to them. Then try to trace the other teams' tables. Files are UTF-8 text with commas between the fields. The host
 keeps at most {quota} of each team's files and refuses what exceeds them; equal files count once.
 
-| phase | ends (UTC) |
-|---|---|
+| phase | ends (UTC) | in the host's zone |
+|---|---|---|
 {phases}
 {again}
 ## Your table: `TEAM_anonymized.csv`

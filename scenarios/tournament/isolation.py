@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from multiprocessing.connection import Connection
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -19,6 +23,8 @@ Task = TypeVar("Task")
 Item = TypeVar("Item")
 LIMITS = Limits(time=120.0, memory=2 << 30)
 """Limits of one step of a task."""
+_NICE = 10
+"""By how much work in the background yields to others that need a processor, such as the server of the site."""
 LAST_WORDS = 5.0
 """Seconds that a process has to end after it closed its connection."""
 
@@ -174,6 +180,16 @@ class IsolatedWorker(Generic[Task, Item]):
         process.join(patience)
         process.kill()
         return ended(process)
+
+
+@cache
+def yield_processor() -> None:
+    """Lower the priority of this process, once, so that pages do not wait for it."""
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+    # Linux may divide processors among sessions first; then the priority of the session counts.
+    with suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(_NICE), encoding="ascii")
 
 
 def isolated(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,6 +12,7 @@ from scenarios.tournament.folder import Tournament, write_whole
 from scenarios.tournament.guide import rules
 from scenarios.tournament.log import LogEntry
 from scenarios.tournament.names import LONGEST_MESSAGE, checked_text
+from scenarios.tournament.settings import moment_text
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,10 @@ def post(tournament: Tournament, text: str, now: datetime) -> Notice:
     return Notice(entry.number, entry.time, text)
 
 
-def notices(tournament: Tournament, entries: Sequence[LogEntry]) -> list[Notice]:
-    """Messages and decisions of the host, oldest first."""
+def notices(tournament: Tournament, entries: Sequence[LogEntry], shown: Callable[[str], str] = str) -> list[Notice]:
+    """Messages and decisions of the host, oldest first; `shown` words a deadline, which is given in ISO 8601."""
     titles = tournament.titles(entries)
-    texts = ((entry, _text(entry, titles)) for entry in entries)
+    texts = ((entry, _text(entry, titles, shown)) for entry in entries)
     return [Notice(entry.number, entry.time, text) for entry, text in texts if text]
 
 
@@ -64,11 +65,14 @@ def write_notices(tournament: Tournament) -> list[str]:
         For each file that could not be written, one line that says why.
     """
     entries = tournament.log.head().lasting
-    parts = [f"## {one.time.replace('T', ' ')}\n{one.text}\n" for one in reversed(notices(tournament, entries))]
+    said = notices(tournament, entries, lambda end: moment_text(datetime.fromisoformat(end)))
+    parts = [f"## {one.time.replace('T', ' ')}\n{one.text}\n" for one in reversed(said)]
     page = "\n".join(["# Notices of the host\n", *parts])
     skipped = []
     try:
-        write_whole(tournament.public / "NOTICES.md", page.encode())
+        # Submissions remove unfinished files from the public folder while they hold the lock.
+        with tournament.log.locked():
+            write_whole(tournament.public / "NOTICES.md", page.encode())
     except (ValueError, OSError) as error:
         skipped.append(f"NOTICES.md was not written: {one_line(error)}")
     if any(entry.kind in ("extended", "reopened") for entry in entries):
@@ -89,12 +93,15 @@ def _rules(tournament: Tournament, entries: Sequence[LogEntry]) -> str:
         for phase in settings.phases
         if (end := tournament.until(entries, phase)) is not None
     }
-    table = load_table(tournament.original_path(settings.teams[0]), tournament.roles_path)
-    classifier = tournament.others_path.is_file()
+    own, roles = (
+        tournament.unchanged(one) for one in (tournament.original_path(settings.teams[0]), tournament.roles_path)
+    )
+    table = load_table(own, roles)
+    classifier = tournament.people is not None
     return rules(settings.model_copy(update=ends), table.records, table.written, classifier=classifier)
 
 
-def _text(entry: LogEntry, titles: dict[str, str]) -> str:
+def _text(entry: LogEntry, titles: dict[str, str], shown: Callable[[str], str]) -> str:
     """What an entry says to everybody; empty for one that says nothing."""
     details = entry.details
     reason = details.get("reason", "")
@@ -104,10 +111,11 @@ def _text(entry: LogEntry, titles: dict[str, str]) -> str:
     if entry.kind == "submitted" and "late" in details:
         kind = "table" if details["against"] is None else f"attack on {titles[details['against']]}"
         return f"The host admitted a late {kind} of {team}: {details['late']}"
+    end = shown(details["until"]) if "until" in details else ""
     words = {
         "advanced": f"Phase {details.get('from')} is closed. " + _opened(details.get("to")),
-        "extended": f"Phase {details.get('phase')} ends at {details.get('until')}: {reason}",
-        "reopened": f"Phase {details.get('phase')} is open again until {details.get('until')}: {reason}",
+        "extended": f"Phase {details.get('phase')} ends at {end}: {reason}",
+        "reopened": f"Phase {details.get('phase')} is open again until {end}: {reason}",
         "disqualified": f"{team} is disqualified: {reason}",
         "readmitted": f"{team} takes part again: {reason}",
     }

@@ -34,6 +34,7 @@ from scenarios.tournament.folder import PUBLIC, csv_bytes, toml_bytes, write_who
 from scenarios.tournament.guide import rules
 from scenarios.tournament.log import Log
 from scenarios.tournament.names import alike, checked_title, tournament_title
+from scenarios.tournament.opening_record import file_hashes
 from scenarios.tournament.settings import FILE, QUOTA, Settings, moment, team_name
 
 OTHERS = 1000
@@ -270,7 +271,8 @@ def _fill(
     write_whole(resolved / FILE, settings_file, mode=PUBLIC)
     log = Log(host / "log.jsonl")
     with log.locked():
-        log.append("opened", {"teams": settings.teams, "settings": settings.model_dump(mode="json")}, now)
+        recorded = {"settings": settings.model_dump(mode="json"), "files": file_hashes(resolved)}
+        log.append("opened", {"teams": settings.teams, **recorded}, now)
         for team, title in titles.items():
             if title:
                 log.append("titled", {"team": team, "title": title}, now)

@@ -28,7 +28,8 @@ def preview(tournament: Tournament, team: str, name: str, data: bytes) -> CheckR
         If there is no such team.
     """
     tournament.team_folder(team)
-    dataset = load_table(tournament.original_path(team), tournament.roles_path)
+    originals, roles = (tournament.unchanged(one) for one in (tournament.original_path(team), tournament.roles_path))
+    dataset = load_table(originals, roles)
     sheet = read_sheet(name, data, form_of(dataset, tournament.settings))
-    people = tournament.records(tournament.others_path) if tournament.others_path.is_file() else None
+    people = tournament.records(others) if (others := tournament.people) is not None else None
     return measured(sheet, dataset.records, people, tournament.settings)

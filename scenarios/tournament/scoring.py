@@ -29,6 +29,7 @@ from scenarios.tournament.advancing import published
 from scenarios.tournament.folder import Submission, Tournament
 from scenarios.tournament.isolation import Death, TaskStep, isolated
 from scenarios.tournament.leakage import nearest_originals
+from scenarios.tournament.opening_record import hash_of
 from scenarios.tournament.sheets import Sheet, read_answers
 from scenarios.tournament.submission_utility import Originals
 
@@ -169,6 +170,8 @@ def scoring_plan(tournament: Tournament, shares: Sequence[float], *, retry: Coll
         Keys of stored results to compute again.
     """
     entries = tournament.log.entries()
+    # The server goes on after a setting was changed by hand, and shows it to the host.
+    tournament.check_opening(settings=False)
     attacks: dict[str, dict[str, Submission]] = defaultdict(dict)
     for (attacker, against), one in sorted(tournament.attacks(entries).items()):
         attacks[against][attacker] = one
@@ -177,7 +180,7 @@ def scoring_plan(tournament: Tournament, shares: Sequence[float], *, retry: Coll
     failed: set[str] = set()
     with Store(tournament.host / "results.db") as store:
         for team, table in sorted(tournament.tables(entries).items()):
-            keys = {share: _keys(team, table, attacks[team], share) for share in wanted}
+            keys = {share: _keys(tournament, team, table, attacks[team], share) for share in wanted}
             everything = [key for named in keys.values() for key in named.values()]
             stored = store.known(everything)
             failed |= {key for key, status in stored.items() if status != "ok"}
@@ -193,9 +196,14 @@ def scoring_plan(tournament: Tournament, shares: Sequence[float], *, retry: Coll
     return ScoringPlan(wanted, [target for *_, target in sorted(waiting, key=lambda one: one[:2])], frozenset(failed))
 
 
-def _keys(team: str, table: Submission, attacks: Mapping[str, Submission], share: float) -> dict[str, str]:
+def _keys(
+    tournament: Tournament, team: str, table: Submission, attacks: Mapping[str, Submission], share: float
+) -> dict[str, str]:
     """Keys of the results of the table itself (under the empty name) and of each attack on it."""
-    common = digest([table.content, team, share, SCORER, _code()])
+    # A result of other files is none of these, which matters where the opening did not log their hashes.
+    own = (tournament.original_path(team), tournament.candidate_path(team))
+    files = [hash_of(path) for path in (*own, tournament.roles_path, tournament.others_path)]
+    common = digest([table.content, team, share, SCORER, _code(), files])
     teams = {name: digest([common, name, one.content]) for name, one in attacks.items()}
     algorithms = {
         baseline_name(attack): digest([common, baseline_name(attack), sources(attack)]) for attack in baselines()
@@ -361,8 +369,8 @@ def _claims(table: PublishedTable, target: Target, name: str) -> RankedAnswers:
         data = tournament.content(target.attacks[name].content)
         return read_answers(name, data, len(frame), tournament.settings.candidates)
     attack = next(one for one in baselines() if baseline_name(one) == name)
-    others = tournament.others_path
-    auxiliary = tournament.records(others) if others.is_file() else table.candidates.take([])
+    others = tournament.people
+    auxiliary = tournament.records(others) if others is not None else table.candidates.take([])
     knowledge = Knowledge(table.candidates.frame.copy(), auxiliary)
     # The label enters the random seed: another one would change the scores of earlier tournaments.
     rng = generator(tournament.secret["seed"], "tournament", "house", table.team, seed_name(name))

@@ -9,13 +9,10 @@ hold the interpreter's lock, for which a server waits at almost every step of a 
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from time import monotonic
 
@@ -26,6 +23,7 @@ from scenarios.running.limits import Limits
 from scenarios.running.local import cores
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.isolation import LIMITS, IsolatedWorker, TaskStep
+from scenarios.tournament.isolation import yield_processor as _yield_processor
 from scenarios.tournament.opened_tournament import opened_tournament
 from scenarios.tournament.scoring import Target, results_of, score_target, scoring_plan
 from scenarios.tournament.separate_process import SeparateProcess
@@ -38,8 +36,6 @@ PAUSE = 0.2
 """Least seconds between two looks, however many files are submitted meanwhile."""
 REFRESH = 5.0
 """Least seconds between two updates of the boards while tables are waiting."""
-_NICE = 10
-"""By how much scoring yields to others that need a processor, such as the server of the site."""
 _PLANNING = Limits(time=1800.0, memory=4 << 30)
 """Limits of one plan or one update of the boards."""
 
@@ -261,13 +257,3 @@ def _updated(folder: Path, share: float) -> list[Result]:
     """Results of failed scorings, after the boards were written."""
     _yield_processor()
     return update_boards(Tournament(folder), share)
-
-
-@cache
-def _yield_processor() -> None:
-    """Lower the priority of this process, once, so that pages do not wait for scores."""
-    if hasattr(os, "nice"):
-        os.nice(_NICE)
-    # Linux may divide processors among sessions first; then the priority of the session counts.
-    with suppress(OSError):
-        Path("/proc/self/autogroup").write_text(str(_NICE), encoding="ascii")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from scenarios.files.toml_file import TomlTable, read_bytes, read_toml
 
@@ -16,6 +16,8 @@ FILE = "tournament.toml"
 TEAM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,31}")
 QUOTA = 64 << 20
 """Default quota of a team, in bytes."""
+_LAST_SECOND = time(23, 59, 59)
+_WITH_TIME = re.compile(r"[\dW-]+[Tt ].+")
 
 
 class Phase(StrEnum):
@@ -41,22 +43,62 @@ def team_name(name: str) -> str:
 
 
 def moment(text: str) -> str:
-    """Convert a date with time to ISO 8601 in UTC.
+    """Convert a date, with or without a time, to a moment of ISO 8601 in UTC.
+
+    A date without a time is the end of that day: its last second. Without a zone, date and time are in the zone of this
+    machine, which is the host's when the host gives commands.
 
     Raises
     ------
     ValueError
-        If it is no date with time. A time without a zone is taken to be in the host's zone.
+        If it is neither.
     """
     try:
         # In UTC, the first and last days of the calendar may lie outside of it.
-        return datetime.fromisoformat(text).astimezone(UTC).isoformat(timespec="seconds")
+        return _parsed(text).astimezone(UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError):
-        raise ValueError(f"{text!r} is no moment; write it as 2026-06-17T12:00 or 2026-06-17T12:00+09:00") from None
+        raise ValueError(
+            f"{text!r} is no moment; write it as 2026-06-17T12:00 or 2026-06-17T12:00+09:00, or as 2026-06-17 for "
+            "the end of that day"
+        ) from None
+
+
+def _parsed(text: str) -> datetime:
+    try:
+        return datetime.combine(date.fromisoformat(text), _LAST_SECOND)
+    except ValueError:
+        # Python takes any character between date and time, so that a zone after a date would be a time.
+        if not _WITH_TIME.fullmatch(text):
+            raise
+        return datetime.fromisoformat(text)
+
+
+def local_text(moment: datetime) -> str:
+    """A moment for people: weekday, date and time in the zone of this machine."""
+    try:
+        local = moment.astimezone()
+    except OverflowError:
+        local = moment.astimezone(UTC)
+    offset = f"UTC{local.isoformat()[-6:]}"
+    name = local.tzname() or ""
+    named = f"{name} ({offset})" if name.isalpha() else offset
+    zone = name if name == "UTC" else named
+    return f"{local:%A %Y-%m-%d %H:%M:%S} {zone}"
+
+
+def moment_text(moment: datetime) -> str:
+    """A moment for people: in the zone of this machine, and in UTC if that differs."""
+    local, utc = local_text(moment), f"{moment.astimezone(UTC):%A %Y-%m-%d %H:%M:%S} UTC"
+    return local if local == utc else f"{local}, which is {utc}"
+
+
+def _plain(value: object) -> object:
+    """A date or time of TOML as text."""
+    return value.isoformat() if isinstance(value, date) else value
 
 
 Team = Annotated[str, AfterValidator(team_name)]
-Moment = Annotated[str, AfterValidator(moment)]
+Moment = Annotated[str, BeforeValidator(_plain), AfterValidator(moment)]
 
 
 class Settings(TomlTable):
@@ -77,7 +119,7 @@ class Settings(TomlTable):
     rounds : {1, 2}
         Number of rounds of anonymization; in the second one, teams know their candidate file.
     anonymize_until, anonymize_again_until, attack_until : str
-        Ends of the phases, ISO 8601; `anonymize_again_until` only with two rounds.
+        Ends of the phases, as `moment` reads them; `anonymize_again_until` only with two rounds.
     queries_seed : int
         Seed of the range counts by which utility is measured; it is public, so that teams measure the same utility.
     decimals : dict of str to int
@@ -117,6 +159,11 @@ class Settings(TomlTable):
         }
         end = ends.get(phase)
         return None if end is None else datetime.fromisoformat(end)
+
+    @property
+    def ends(self) -> list[tuple[Phase, datetime]]:
+        """Each phase that ends, with its end, in order."""
+        return [(phase, end) for phase in self.phases if (end := self.until(phase)) is not None]
 
     def after(self, phase: Phase) -> Phase:
         """The next phase."""

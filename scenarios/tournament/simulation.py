@@ -110,8 +110,8 @@ def _seen(tournament: Tournament, target: str) -> tuple[MicrodataRelease, Knowle
     candidates = load_table(public / f"{target}_candidate.csv", roles)
     people = candidates.records
     text = pd.read_csv(public / f"{target}_anonymized.csv", dtype=str, keep_default_na=False, na_values=[""])
-    others = tournament.others_path
-    auxiliary = tournament.records(others) if others.is_file() else people.take([])
+    others = tournament.people
+    auxiliary = tournament.records(others) if others is not None else people.take([])
     release = MicrodataRelease(candidates.written.read_frame(text), np.full(len(text), -1))
     return release, Knowledge(people.frame, auxiliary)
 

@@ -102,6 +102,8 @@ def submit_content(
     against: str | None = None,
     measure: bool = True,
     written: datetime | None = None,
+    phase: Phase | None = None,
+    arrival: str = "",
 ) -> Receipt:
     """Validate and archive the content of a file.
 
@@ -119,6 +121,11 @@ def submit_content(
         Measure the utility of a table, which takes longer than all else.
     written : datetime, optional
         When the file was written, `now` by default.
+    phase : Phase, optional
+        Phase in which the file arrived, if that was recorded then; the host may have closed it since. By default the
+        current one.
+    arrival : str
+        Name of the file in the record of its arrival; empty without one.
 
     Raises
     ------
@@ -127,7 +134,7 @@ def submit_content(
     """
     tournament.team_folder(team)
     entries = tournament.log.head().lasting
-    phase = open_phase(tournament, entries, team, now)
+    recorded, phase = phase, open_phase(tournament, entries, team, now, phase)
     try:
         check_kind(tournament, phase, team, name, against)
         target = attacked(tournament, team, name, against, required=True) if phase is Phase.ATTACK else None
@@ -136,9 +143,9 @@ def submit_content(
         with tournament.log.locked():
             tournament.sweep()
             entries = tournament.log.head().lasting
-            if open_phase(tournament, entries, team, now) is not phase:
+            if open_phase(tournament, entries, team, now, recorded) is not phase:
                 raise ValueError(f"phase {phase} was closed meanwhile")
-            entry = archive(tournament, entries, phase, upload, now)
+            entry = archive(tournament, entries, phase, upload, now, arrival=arrival)
     except ValueError:
         about = clear_target(team, name, against) if phase is Phase.ATTACK else None
         record_refusal(tournament, team, about, written or now, now)
@@ -243,6 +250,7 @@ def archive(
     now: datetime,
     *,
     late: str | None = None,
+    arrival: str = "",
 ) -> LogEntry:
     """Archive a valid file and log it; the log must be locked, and `entries` be its lasting ones.
 
@@ -268,6 +276,7 @@ def archive(
         "by": _user(),
         **({"table": upload.table} if upload.table else {}),
         **({"late": late} if late is not None else {}),
+        **({"arrival": arrival} if arrival else {}),
     }
     return tournament.log.append("submitted", details, now)
 
@@ -308,15 +317,17 @@ def _check_quota(tournament: Tournament, team: str, name: str, content: str, siz
         raise ValueError(f"{name}: its {size} bytes exceed what is left to {team}; {used} of {quota} bytes are used")
 
 
-def open_phase(tournament: Tournament, entries: Sequence[LogEntry], team: str, now: datetime) -> Phase:
-    """The phase, if it takes files of the team.
+def open_phase(
+    tournament: Tournament, entries: Sequence[LogEntry], team: str, now: datetime, recorded: Phase | None = None
+) -> Phase:
+    """The phase, if it takes files of the team: the current one, or the recorded one in which a file arrived.
 
     Raises
     ------
     ValueError
         If the phase has ended, the tournament is closed, or the team is disqualified.
     """
-    phase = tournament.phase(entries)
+    phase = recorded or tournament.phase(entries)
     if phase is Phase.CLOSED:
         raise ValueError("the tournament is closed; no file is accepted any more")
     if (reason := tournament.disqualified(entries).get(team)) is not None:

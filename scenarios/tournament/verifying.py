@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from scenarios.tournament.advancing import wrongly_published
+from scenarios.tournament.arrivals import arrivals
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.log import LogEntry
+from scenarios.tournament.opening_record import changed_copies
 from scenarios.tournament.presenting import presented_file, wrong_presentation
-from scenarios.tournament.settings import FILE, Phase
+from scenarios.tournament.settings import Phase
+
+_UNRECORDED = "originals, candidates, others and roles were not recorded at init, so changes of them are not seen"
 
 
 def verify(tournament: Tournament) -> str:
     """Verify the log, the settings, accepted files and what is published; return a summary in one line.
+
+    The host's files must be as the opening logged them: originals, candidate files, other people, roles, and the
+    secret. So must be their copies in the teams' folders, as far as they are there. Earlier versions logged no hashes.
 
     Every file must have been submitted by a team while its phase was open, or been admitted late by the host. Phases
     must follow each other, or have been opened again by the host. From the attack phase on, the published tables must
@@ -23,15 +30,13 @@ def verify(tournament: Tournament) -> str:
     ------
     ValueError
         If an entry was changed, dropped or inserted, or contradicts an earlier one; if a setting was changed by hand.
-        If an accepted or published file is missing or was changed.
+        If an accepted or published file, or one of the host's, is missing or was changed.
     """
     entries = tournament.log.entries()
     phase = tournament.phase(entries)
     if tournament.log.head().lasting != tuple(entry for entry in entries if entry.lasting):
         raise ValueError(f"{tournament.log.path}.checkpoint: contradicts the log; remove it")
-    changed = changed_setting(tournament, entries[0])
-    if changed:
-        raise ValueError(changed)
+    tournament.check_opening()
     _check_order(tournament, entries)
     accepted = tournament.accepted(entries)
     for content in dict.fromkeys(submission.content for submission in accepted):
@@ -44,33 +49,19 @@ def verify(tournament: Tournament) -> str:
     wrong = wrongly_published(tournament)
     if wrong:
         raise ValueError(f"{wrong[0]}: is not the file that counts; `score` publishes that one")
+    copies = changed_copies(tournament.folder, tournament.recorded_files)
+    if copies:
+        raise ValueError(copies[0])
     moved = sum(entry.kind in ("extended", "reopened") for entry in entries)
     changes = f"; deadlines were moved {moved} time{'' if moved == 1 else 's'}" if moved else ""
+    waiting = len(arrivals(tournament))
+    waits = f"; {waiting} upload{'' if waiting == 1 else 's'} not checked yet" if waiting else ""
+    hashed = len(tournament.recorded_files)
+    host = f"{hashed} files of the host are as at the opening" if hashed else _UNRECORDED
     return (
-        f"{len(entries)} entries and {len(accepted)} accepted files are unchanged; phase {phase}{changes}; "
-        f"last hash {entries[-1].hash}"
+        f"{len(entries)} entries and {len(accepted)} accepted files are unchanged; {host}; phase {phase}{changes}"
+        f"{waits}; last hash {entries[-1].hash}"
     )
-
-
-def changed_setting(tournament: Tournament, opening: LogEntry) -> str:
-    """Which setting was changed by hand since the opening; empty if none was, or if the log is of an earlier version.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    opening : LogEntry
-        First entry of its log.
-    """
-    expected = opening.details.get("settings") or {}
-    actual = tournament.settings.model_dump(mode="json")
-    for name in expected:
-        if expected[name] != actual.get(name):
-            return (
-                f"{tournament.folder / FILE}: {name} was changed by hand from {expected[name]!r} to "
-                f"{actual.get(name)!r}; put it back (`extend` and `reopen` move deadlines)"
-            )
-    return ""
 
 
 def _check_order(tournament: Tournament, entries: Sequence[LogEntry]) -> None:
@@ -80,6 +71,7 @@ def _check_order(tournament: Tournament, entries: Sequence[LogEntry]) -> None:
     stated = "settings" in entries[0].details
     deadlines = {one: tournament.settings.until(one) if stated else None for one in order}
     phase = Phase.ANONYMIZE
+    left: dict[Phase, datetime] = {}
     out: set[str] = set()
     numbers: dict[int, LogEntry] = {}
     for entry in entries[1:]:
@@ -87,7 +79,7 @@ def _check_order(tournament: Tournament, entries: Sequence[LogEntry]) -> None:
         wrong = ""
         if entry.kind in ("submitted", "taken"):
             numbers[entry.number] = entry
-            wrong = _wrong_submission(entry, phase, deadlines[phase], out)
+            wrong = _wrong_submission(entry, _phase_of(entry, phase, left), deadlines, out)
             if entry.kind == "taken" and not _same(entry, numbers.get(details["number"])):
                 wrong = "takes a submission into force that is none"
         elif entry.kind == "presented":
@@ -95,13 +87,14 @@ def _check_order(tournament: Tournament, entries: Sequence[LogEntry]) -> None:
         elif entry.kind == "advanced":
             if (details["from"], details["to"]) != (phase, tournament.settings.after(phase)) or phase is Phase.CLOSED:
                 wrong = f"closes phase {details['from']} while the phase is {phase}"
-            phase = Phase(details["to"])
+            left[phase], phase = datetime.fromisoformat(entry.arrived), Phase(details["to"])
         elif entry.kind in ("extended", "reopened"):
             moved = Phase(details["phase"])
             if (order.index(moved) < order.index(phase)) != (entry.kind == "reopened"):
                 wrong = f"moves the end of phase {moved} while the phase is {phase}"
             deadlines[moved] = datetime.fromisoformat(details["until"])
-            phase = moved if entry.kind == "reopened" else phase
+            if entry.kind == "reopened":
+                left[phase], phase = datetime.fromisoformat(entry.arrived), moved
         elif entry.kind == "disqualified":
             out.add(details["team"])
         elif entry.kind == "readmitted":
@@ -110,9 +103,19 @@ def _check_order(tournament: Tournament, entries: Sequence[LogEntry]) -> None:
             raise ValueError(f"{tournament.log.path}, line {entry.number}: {wrong}")
 
 
-def _wrong_submission(entry: LogEntry, phase: Phase, end: datetime | None, out: set[str]) -> str:
+def _phase_of(entry: LogEntry, phase: Phase, left: Mapping[Phase, datetime]) -> Phase:
+    """Phase in which a file was accepted: the current one, or the one in which it arrived at the site before the close.
+
+    `left` says when each phase was left last.
+    """
+    own = Phase(entry.details["phase"])
+    arrived = datetime.fromisoformat(entry.arrived)
+    return own if "arrival" in entry.details and own in left and arrived <= left[own] else phase
+
+
+def _wrong_submission(entry: LogEntry, phase: Phase, deadlines: Mapping[Phase, datetime | None], out: set[str]) -> str:
     """What contradicts a submission; empty if nothing does."""
-    details = entry.details
+    details, end = entry.details, deadlines[phase]
     if details["team"] in out:
         return f"is of team {details['team']}, which is disqualified"
     if "late" in details:

@@ -52,6 +52,7 @@ def export_codabench(tournament: Tournament, path: Path, image: str, share: floa
         If it cannot be written; then there is no archive.
     """
     check_image(image)
+    tournament.check_opening()
     if tournament.phase(tournament.log.entries()) is Phase.CLOSED:
         share = 1.0
     public = {phase: files for phase in tournament.settings.phases[:-1] if (files := _public_data(tournament, phase))}

@@ -76,7 +76,9 @@ def read_files(tournament: Tournament, folder: Path) -> SubmissionFiles:
         )
     team, given = keys[0][: -len(".key")], contents.pop(keys[0])
     expected = (
-        key(tournament.original_path(team).read_bytes()).encode() if team in tournament.settings.teams else b"no team"
+        key(tournament.unchanged(tournament.original_path(team)).read_bytes()).encode()
+        if team in tournament.settings.teams
+        else b"no team"
     )
     if not hmac.compare_digest(given.strip(), expected):
         raise RefusedSubmissionError(

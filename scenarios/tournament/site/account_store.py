@@ -22,6 +22,9 @@ CREATE TABLE IF NOT EXISTS invitations (
 CREATE TABLE IF NOT EXISTS sessions (
     hash BLOB PRIMARY KEY, name TEXT NOT NULL, started REAL NOT NULL, seen REAL NOT NULL
 );
+CREATE TABLE IF NOT EXISTS devices (
+    hash BLOB NOT NULL, name TEXT NOT NULL, since REAL NOT NULL, PRIMARY KEY (hash, name)
+);
 CREATE TABLE IF NOT EXISTS attempts (key BLOB NOT NULL, at REAL NOT NULL);
 CREATE INDEX IF NOT EXISTS attempts_by_key ON attempts (key, at);
 """

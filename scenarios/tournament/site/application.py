@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 
 from scenarios.tournament.site.answers import refused
+from scenarios.tournament.site.deciding import resumed
 from scenarios.tournament.site.guarding import guarded
 from scenarios.tournament.site.refusal_error import RefusalError
 from scenarios.tournament.site.routes import ENDPOINTS
@@ -31,14 +32,15 @@ def application(site: Site) -> SecurityHeaders:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         site.scoring.start()
-        watching = asyncio.create_task(site.updates.watch())
+        tasks = [asyncio.create_task(site.updates.watch()), *await resumed(site)]
         try:
             yield
         finally:
             site.updates.stop()
-            watching.cancel()
-            with suppress(asyncio.CancelledError):
-                await watching
+            for task in tasks:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
             await to_thread.run_sync(site.stop)
 
     app = Starlette(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from starlette.requests import Request
 from starlette.responses import Response
 
 from scenarios.tournament.site.site import Site
 
-SESSION, FORM = "session", "form"
+SESSION, FORM, DEVICE = "session", "form", "browser"
 
 
 def cookie_name(site: Site, kind: str) -> str:
@@ -20,9 +22,20 @@ def read_cookie(request: Request, site: Site, kind: str) -> str:
     return request.cookies.get(cookie_name(site, kind), "")[:200]
 
 
-def set_cookie(response: Response, site: Site, kind: str, content: str) -> None:
-    """Set a cookie that scripts cannot read and that other sites' requests do not carry; it ends with the browser."""
-    response.set_cookie(cookie_name(site, kind), content, httponly=True, samesite="lax", secure=site.secure, path="/")
+def set_cookie(response: Response, site: Site, kind: str, content: str, *, lasts: timedelta | None = None) -> None:
+    """Set a cookie that scripts cannot read and that other sites' requests do not carry.
+
+    It ends with the browser unless `lasts` says when.
+    """
+    response.set_cookie(
+        cookie_name(site, kind),
+        content,
+        max_age=None if lasts is None else round(lasts.total_seconds()),
+        httponly=True,
+        samesite="lax",
+        secure=site.secure,
+        path="/",
+    )
 
 
 def remove_cookie(response: Response, site: Site, kind: str) -> None:

@@ -6,7 +6,8 @@ from anyio import to_thread
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from scenarios.tournament.site.answers import answered, page
-from scenarios.tournament.site.cookies import SESSION, remove_cookie, set_cookie
+from scenarios.tournament.site.cookies import DEVICE, SESSION, read_cookie, remove_cookie, set_cookie
+from scenarios.tournament.site.devices import LIFETIME
 from scenarios.tournament.site.passwords import LONGEST, SHORTEST
 from scenarios.tournament.site.refusal_error import RefusalError
 from scenarios.tournament.site.user import Role, User, user_of
@@ -25,7 +26,7 @@ async def log_in(visit: Visit) -> Response:
     name = form.text("name")
     try:
         password = form.fields.get("password", "")
-        token = await site.hashing(site.accounts.log_in, name, password, visit.address, site.clock())
+        token = await site.hashing(site.accounts.log_in, name, password, visit.address, site.clock(), device(visit))
     except RefusalError as refusal:
         if visit.wants_json:
             raise
@@ -34,7 +35,7 @@ async def log_in(visit: Visit) -> Response:
         response.headers.update(refusal.headers)
         return response
     user = user_of(name, site.settings.teams)
-    return _entered(visit, user, token, local_path(form.text("then")))
+    return await _entered(visit, user, token, local_path(form.text("then")))
 
 
 async def invitation_page(visit: Visit) -> Response:
@@ -58,6 +59,7 @@ async def accept_invitation(visit: Visit) -> Response:
             form.fields.get("repeated", ""),
             visit.address,
             site.clock(),
+            device(visit),
         )
     except RefusalError as refusal:
         if visit.wants_json or refusal.status != 422 or invited is None:
@@ -72,7 +74,7 @@ async def accept_invitation(visit: Visit) -> Response:
             message=str(refusal),
         )
     user = user_of(invited[0], site.settings.teams) if invited else None
-    return _entered(visit, user, session, "")
+    return await _entered(visit, user, session, "")
 
 
 async def account_page(visit: Visit) -> Response:
@@ -105,12 +107,21 @@ def home(user: User | None) -> str:
     return "/host" if user.role is Role.HOST else f"/team/{user.name}"
 
 
-def _entered(visit: Visit, user: User | None, token: str, then: str) -> Response:
-    """Answer that starts a session."""
+def device(visit: Visit) -> str:
+    """Cookie of the visitor's browser, which lasts; empty if it has none."""
+    return read_cookie(visit.request, visit.site, DEVICE)
+
+
+async def _entered(visit: Visit, user: User | None, token: str, then: str) -> Response:
+    """Answer that starts a session, and by which the browser is known later."""
     response: Response
     if visit.wants_json:
         response = JSONResponse({"done": "logged in", "home": home(user)})
     else:
         response = RedirectResponse(then or home(user), status_code=303)
     set_cookie(response, visit.site, SESSION, token)
+    if user is not None:
+        devices = visit.site.accounts.devices
+        known = await to_thread.run_sync(devices.remember, device(visit), user.name, visit.site.clock())
+        set_cookie(response, visit.site, DEVICE, known, lasts=LIFETIME)
     return response

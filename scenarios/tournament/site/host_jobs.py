@@ -120,9 +120,12 @@ def _utc(fields: Fields) -> str:
     """The moment in a form, as the page's script tells it; without the script the field is in UTC."""
     text = (fields.get("moment") or fields.get("until", "")).strip()
     try:
-        return text if datetime.fromisoformat(text).tzinfo else f"{text}+00:00"
+        # A date alone would be the end of a day in a zone that the form does not tell.
+        if len(text) > len("2030-01-31"):
+            return text if datetime.fromisoformat(text).tzinfo else f"{text}+00:00"
     except ValueError:
-        raise ValueError("name the new end as 2030-01-31T12:00, in UTC") from None
+        pass
+    raise ValueError("name the new end with its time as 2030-01-31T12:00, in UTC")
 
 
 ACTIONS: Mapping[str, Callable[[Tournament, Fields, datetime], str]] = {

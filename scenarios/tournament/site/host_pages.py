@@ -25,7 +25,6 @@ from scenarios.tournament.site.read_once import read_once
 from scenarios.tournament.site.refusal_error import RefusalError
 from scenarios.tournament.site.user import host_name
 from scenarios.tournament.site.visit import Visit
-from scenarios.tournament.verifying import changed_setting
 
 LATE_FILES = UploadLimits(files=1, file=LARGEST, total=LARGEST)
 EXPORT_RATE = RateLimit(5, timedelta(minutes=5))
@@ -37,6 +36,7 @@ async def host_page(visit: Visit) -> Response:
     site, state = visit.site, await visit.site.state()
     accounts = await to_thread.run_sync(site.accounts.invitations.states, site.clock())
     board = await to_thread.run_sync(read_board, site.folder / "host", state.titles)
+    changed = await to_thread.run_sync(state.tournament.changed_since_opening)
     failures = await site.work(incidents, site.clock())
     content = {
         "phase": str(state.phase),
@@ -45,7 +45,7 @@ async def host_page(visit: Visit) -> Response:
         "failures": failures,
         "scoring": site.scoring.progress(),
         "standings": board.standings,
-        "changed_setting": without_options(changed_setting(state.tournament, state.entries[0])),
+        "changed_setting": without_options(changed),
     }
     return answered(
         visit,

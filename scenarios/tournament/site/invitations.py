@@ -40,7 +40,7 @@ class Invitations:
         return None if row is None else (row[0], bool(row[1]))
 
     def redeem(self, token: str, password_hash: str, now: datetime) -> str | None:
-        """Use an invitation: store the password's hash and end all sessions of the user.
+        """Use an invitation: store the password's hash, end all sessions of the user and forget the user's browsers.
 
         Returns
         -------
@@ -56,6 +56,7 @@ class Invitations:
                 return None
             database.execute("INSERT OR REPLACE INTO passwords VALUES (?, ?, ?)", (row[0], password_hash, _s(now)))
             database.execute("DELETE FROM sessions WHERE name = ?", row)
+            database.execute("DELETE FROM devices WHERE name = ?", row)
         return str(row[0])
 
     def states(self, now: datetime) -> dict[str, str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from metrics.printable import one_line, printable
+from scenarios.tournament.advancing import publish_again
 from scenarios.tournament.check_report import check_report_to_json
 from scenarios.tournament.exporting import export
 from scenarios.tournament.folder import Tournament
@@ -24,6 +25,7 @@ from scenarios.tournament.settings import Phase
 from scenarios.tournament.site.damaged_folder_error import noticing_damage
 from scenarios.tournament.site.page_words import without_options
 from scenarios.tournament.site.uploaded_content import UploadedContent
+from scenarios.tournament.site.workers import apart
 from scenarios.tournament.submitting import Receipt, submit_content, take_into_force
 from scenarios.tournament.validating import check_kind
 
@@ -33,7 +35,14 @@ _LONGEST_NAME = 80
 
 
 def submit_file(
-    folder: Path, team: str, claimed: str, chosen: str, content: UploadedContent, now: datetime
+    folder: Path,
+    team: str,
+    claimed: str,
+    chosen: str,
+    content: UploadedContent,
+    now: datetime,
+    phase: Phase,
+    arrival: str,
 ) -> dict[str, Any]:
     """Submit an uploaded file.
 
@@ -51,6 +60,10 @@ def submit_file(
         Its content.
     now : datetime
         Moment at which the upload was complete.
+    phase : Phase
+        Phase in which it was.
+    arrival : str
+        Name of the file in the record of its arrival.
 
     Returns
     -------
@@ -59,12 +72,13 @@ def submit_file(
     """
 
     def accept(name: str, against: str | None) -> Receipt:
-        return submit_content(tournament, team, name, content.read(), now, against=against, measure=False)
+        data = content.read()
+        return submit_content(
+            tournament, team, name, data, now, against=against, measure=False, phase=phase, arrival=arrival
+        )
 
     def attacking() -> bool:
-        entries = tournament.log.head().lasting
-        phase = tournament.phase(entries)
-        end = tournament.until(entries, phase)
+        end = tournament.until(tournament.log.head().lasting, phase)
         if end is not None and now < end:
             check_kind(tournament, phase, team, shown_name(claimed), chosen or None)
         return phase is Phase.ATTACK
@@ -156,6 +170,7 @@ def take(folder: Path, team: str, number: int, now: datetime) -> str:
     return f"submission {one.number} counts now as your {kind}"
 
 
+@apart
 def preview_table(
     folder: Path, team: str, claimed: str, content: UploadedContent | None, number: int | None
 ) -> dict[str, Any]:
@@ -198,6 +213,11 @@ def _accepted_table(tournament: Tournament, team: str, number: int | None) -> by
         if one.number == number and one.against is None:
             return tournament.content(one.content)
     raise ValueError(f"{team} has no table {number}")
+
+
+def publish_decided(folder: Path) -> None:
+    """Publish the tables of which the last file was checked after the phase was closed."""
+    publish_again(opened_tournament(folder))
 
 
 def store_presentation(

@@ -38,6 +38,7 @@ def environment() -> Environment:
     )
     made.filters |= {
         "moment": moment,
+        "deadline": deadline,
         "moments": moments,
         "number": number,
         "size": size,
@@ -81,6 +82,13 @@ def moment(value: datetime | str | None) -> Markup:
     parsed = datetime.fromisoformat(value) if isinstance(value, str) else value
     return Markup('<time datetime="{}">{:%Y-%m-%d %H:%M} UTC</time>').format(
         parsed.isoformat(timespec="seconds"), parsed
+    )
+
+
+def deadline(value: datetime) -> Markup:
+    """The end of a phase in UTC, with the day of the week; see `moment`."""
+    return Markup('<time datetime="{}">{:%A %Y-%m-%d %H:%M:%S} UTC</time>').format(
+        value.isoformat(timespec="seconds"), value
     )
 
 

@@ -36,8 +36,9 @@ class RefusalError(Exception):
         self.headers = dict(headers or {})
 
     @classmethod
-    def too_many(cls, what: str, wait: timedelta) -> RefusalError:
-        """RefusalError after too many attempts, which says when to try again."""
+    def too_many(cls, what: str, wait: timedelta, hint: str = "") -> RefusalError:
+        """RefusalError after too many attempts, which says when to try again, and what else helps."""
         seconds = max(1, math.ceil(wait.total_seconds()))
         again = f"{seconds} seconds" if seconds < 120 else f"{math.ceil(seconds / 60)} minutes"
-        return cls(429, f"too many {what}; try again in {again}", headers={"Retry-After": str(seconds)})
+        message = f"too many {what}; try again in {again}{f'; {hint}' if hint else ''}"
+        return cls(429, message, headers={"Retry-After": str(seconds)})

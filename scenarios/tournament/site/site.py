@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from anyio import to_thread
 
+from scenarios.tournament.arrivals import last_number
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.site.accounts import Accounts
 from scenarios.tournament.site.background_scoring import BackgroundScoring
@@ -76,6 +78,8 @@ class Site:
         self.workers = Workers(processes, "scenarios.tournament.site.jobs")
         self.once = Once()
         self.turns = Turns(self.teams)
+        self.previewing: set[str] = set()
+        self._last_upload = max(time.time_ns(), last_number(tournament))
         self.rates = RequestRates()
         self.pages = PageCache()
         self.updates = LiveUpdates(self.journal)
@@ -112,6 +116,11 @@ class Site:
         """
         with noticing_damage(self.folder):
             return await self.workers.run(job, self.folder, *args, **kwargs)
+
+    def next_upload(self) -> int:
+        """Number of an upload that has just arrived, larger than those of all before it."""
+        self._last_upload += 1
+        return self._last_upload
 
     async def hashing(self, function: Callable[..., Outcome], *args: object) -> Outcome:
         """Outcome of a function that hashes passwords; few of them run at once, since each takes much memory."""

@@ -13,25 +13,28 @@ from anyio import to_thread
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from metrics.printable import one_line
+from scenarios.tournament.arrivals import Arrival
 from scenarios.tournament.outcomes import unsubmitted
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.sheets import LARGEST
 from scenarios.tournament.site.answers import answered, damage_refusal, page
 from scenarios.tournament.site.attempts import RateLimit
 from scenarios.tournament.site.damaged_folder_error import DamagedFolderError
+from scenarios.tournament.site.deciding import forget, recorded
 from scenarios.tournament.site.jobs import preview_table, shown_name, submit_file, take
 from scenarios.tournament.site.journal import State
 from scenarios.tournament.site.posted_form import UploadedFile, UploadLimits
 from scenarios.tournament.site.refusal_error import RefusalError
 from scenarios.tournament.site.visit import Visit
+from scenarios.tournament.site.workers import LIMITS_APART
 
 UPLOADS = UploadLimits(files=250, file=LARGEST, total=32 << 20)
 ONE_TABLE = UploadLimits(files=1, file=LARGEST, total=LARGEST)
 PREVIEW_RATE = RateLimit(10, timedelta(minutes=1))
 """Lower than that of uploads, since a preview runs attacks."""
 UPLOAD_RATE = RateLimit(30, timedelta(minutes=1))
-AT_ONCE = 4
-"""Files of one upload that are given to the workers at once; work of others comes between them."""
+AT_ONCE = 1
+"""Files of one team that are given to the workers at once, so that a team never holds more than one of them."""
 _SHOWN = 200
 """Number of submissions that the page lists."""
 
@@ -110,18 +113,29 @@ async def upload(visit: Visit) -> Response:
     chosen = form.text("against")
     places = asyncio.Semaphore(AT_ONCE)
 
-    async def submit_one(file: UploadedFile) -> dict[str, Any] | RefusalError:
+    async def submit_one(arrival: Arrival, number: int, file: UploadedFile) -> dict[str, Any] | RefusalError:
+        given = (team, file.claimed_name, chosen, file.content, arrived, arrival.phase, arrival.name_of(number))
         try:
             async with places:
-                return await site.work(submit_file, team, file.claimed_name, chosen, file.content, arrived)
+                return await site.work(submit_file, *given)
         except DamagedFolderError as damage:
             return damage_refusal(visit, damage)
         except RefusalError as refusal:
             return refusal
 
     async def submit_all() -> dict[str, Any]:
-        async with site.turns.of(team):
-            outcomes = await asyncio.gather(*map(submit_one, form.files))
+        recording = recorded(site, site.next_upload(), team, chosen, form.files, arrived)
+        async with site.turns.after(team, recording) as arrival:
+            outcomes = await asyncio.gather(
+                *(submit_one(arrival, number, file) for number, file in enumerate(form.files))
+            )
+            # A server that stops has decided nothing, and the next one checks the files.
+            if not site.workers.stopped:
+                try:
+                    await forget(site, arrival)
+                except DamagedFolderError as damage:
+                    # The files are decided all the same, and the server's output names the damage.
+                    damage_refusal(visit, damage)
         failed = [one for one in outcomes if isinstance(one, RefusalError)]
         if len(failed) == len(outcomes):
             raise failed[0]
@@ -157,7 +171,16 @@ async def preview(visit: Visit) -> Response:
         raise RefusalError(422, "no file was sent; choose a file first")
 
     async def preview_one() -> dict[str, Any]:
-        return {"kind": "preview", **await site.work(preview_table, team, claimed, content, number)}
+        if team in site.previewing:
+            raise RefusalError(
+                409,
+                f"a preview of {team} is running still; wait for it, at most {LIMITS_APART.time:g} seconds once begun",
+            )
+        site.previewing.add(team)
+        try:
+            return {"kind": "preview", **await site.work(preview_table, team, claimed, content, number)}
+        finally:
+            site.previewing.discard(team)
 
     outcome = await site.once.run(visit.form_key, preview_one)
     return JSONResponse(outcome, 200 if outcome["valid"] else 422) if visit.wants_json else _shown(visit, outcome)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Iterable
 from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
-PATIENCE = 30.0
-"""Longest time in seconds that a decision of the host waits for uploads in work."""
+PATIENCE = 1.0
+"""Longest time in seconds that a decision of the host waits for uploads in work; they count in any case."""
+Outcome = TypeVar("Outcome")
 
 
 class Turns:
@@ -29,6 +31,21 @@ class Turns:
             yield
 
     @asynccontextmanager
+    async def after(self, team: str, first: Awaitable[Outcome]) -> AsyncIterator[Outcome]:
+        """Like `of`, for an action that does something first, without waiting for its turn; yields the outcome of that.
+
+        The place among the team's actions is taken before.
+        """
+        lock = self._locks[team]
+        taken = asyncio.ensure_future(lock.acquire())
+        try:
+            outcome = await first
+            await taken
+            yield outcome
+        finally:
+            _give_back(lock, taken)
+
+    @asynccontextmanager
     async def of_all(self) -> AsyncIterator[None]:
         """Wait for what all teams began before, at most `PATIENCE`; their later actions wait for the end of the block.
 
@@ -40,7 +57,12 @@ class Turns:
             yield
         finally:
             for lock, taken in waiting:
-                if not taken.done():
-                    taken.cancel()
-                elif not taken.cancelled():
-                    lock.release()
+                _give_back(lock, taken)
+
+
+def _give_back(lock: asyncio.Lock, taken: asyncio.Future[Any]) -> None:
+    """Release a lock that was taken, or no longer wait for it."""
+    if not taken.done():
+        taken.cancel()
+    elif not taken.cancelled():
+        lock.release()

@@ -3,38 +3,54 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Callable
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+import pickle
+import traceback
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from importlib import import_module
-from typing import ParamSpec, TypeVar
+from queue import SimpleQueue
+from typing import Any, ParamSpec, TypeVar
 
-from scenarios.running.fork_server import worker_context
-from scenarios.running.process import leave_terminal
+from metrics.printable import one_line
+from scenarios.running.limits import Limits
+from scenarios.tournament.isolation import Death, IsolatedWorker, yield_processor
 from scenarios.tournament.site.refusal_error import RefusalError
 
 Arguments = ParamSpec("Arguments")
 Outcome = TypeVar("Outcome")
+Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+LIMITS = Limits(time=600.0, memory=4 << 30)
+"""Limits of one job; an export of a large tournament takes longest."""
+LIMITS_APART = Limits(time=60.0, memory=2 << 30)
+"""Limits of one job that runs apart."""
+_THREADS = 4
+"""Threads where there are no processes."""
+
+
+def apart(job: Callable[Arguments, Outcome]) -> Callable[Arguments, Outcome]:
+    """Mark a job that has a worker process of its own, since others must not wait for it; see `Workers`."""
+    job.__dict__["apart"] = True
+    return job
 
 
 class Workers:
     """Runs functions in worker processes, which end with this process however it ends, or in threads.
 
+    Functions that are marked by `apart` run in one more process, one after another, with a lower priority.
+
     Parameters
     ----------
     processes : int
-        Number of worker processes; 0 runs functions in threads of this process.
+        Number of worker processes for other functions; 0 runs all functions in threads of this process.
     module : str
         Name of the module of the functions. The processes begin at once to load it, which takes seconds.
     """
 
     def __init__(self, processes: int, module: str) -> None:
-        self._processes = processes
-        self._pool = self._new_pool()
-        if processes:
-            threading.Thread(target=self._begin, args=[module], daemon=True).start()
+        self.stopped = False
+        self._lane = _Lane(_called, processes, LIMITS, module)
+        self._apart = _Lane(_called_apart, min(processes, 1), LIMITS_APART, module)
 
     async def run(
         self, function: Callable[Arguments, Outcome], *args: Arguments.args, **kwargs: Arguments.kwargs
@@ -44,35 +60,90 @@ class Workers:
         Raises
         ------
         RefusalError
-            If the worker process died, for example because memory ran out.
+            If the worker process died, for example because memory ran out, or took longer than its limit.
         """
-        pool = self._pool
-        try:
-            return await asyncio.get_running_loop().run_in_executor(pool, _call, function, args, kwargs)
-        except BrokenProcessPool:
-            if self._pool is pool:
-                self._pool = self._new_pool()
-            raise RefusalError(503, "the server could not finish this; try again") from None
+        lane = self._apart if getattr(function, "apart", False) else self._lane
+        outcome: Outcome = await lane.run(function, args, kwargs)
+        return outcome
 
     def stop(self) -> None:
         """End the workers; what waits is dropped."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-    def _begin(self, module: str) -> None:
-        """Start the processes."""
-        # The server may have stopped already.
-        with suppress(RuntimeError):
-            for _ in range(self._processes):
-                self._pool.submit(_load, module)
-
-    def _new_pool(self) -> Executor:
-        if self._processes == 0:
-            return ThreadPoolExecutor(4, "site")
-        return ProcessPoolExecutor(self._processes, mp_context=worker_context(), initializer=leave_terminal)
+        self.stopped = True
+        for lane in (self._lane, self._apart):
+            lane.stop()
 
 
-def _call(function, args, kwargs):  # type: ignore[no-untyped-def]
-    return function(*args, **kwargs)
+class _Lane:
+    """Worker processes that share what waits for them."""
+
+    def __init__(self, serve: Callable[[Task], Iterator[_Done]], processes: int, limits: Limits, module: str) -> None:
+        self._limits = limits
+        self._threads = ThreadPoolExecutor(processes or _THREADS, "site")
+        self._workers = [IsolatedWorker[Task, _Done](serve, limits) for _ in range(processes)]
+        self._idle = SimpleQueue[IsolatedWorker[Task, _Done]]()
+        for worker in self._workers:
+            self._idle.put(worker)
+            self._threads.submit(self._call, _load, (module,), {})
+
+    async def run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._call, function, args, kwargs)
+
+    def stop(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for worker in self._workers:
+            worker.close()
+
+    def _call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not self._workers:
+            return function(*args, **kwargs)
+        worker = self._idle.get()
+        try:
+            items = list(worker.results((function, args, kwargs)))
+        finally:
+            self._idle.put(worker)
+        if not items:
+            raise RefusalError(503, "the server stops; what has arrived is checked once it runs again")
+        done = items[-1]
+        if isinstance(done, _Done):
+            if done.error is not None:
+                raise done.error
+            return done.outcome
+        if isinstance(done, Death) and done.status == "timeout":
+            raise RefusalError(504, f"this took longer than {self._limits.time:g} seconds and was stopped")
+        raise RefusalError(503, "the server could not finish this; try again")
+
+
+@dataclass(frozen=True)
+class _Done:
+    """Outcome of a call, or what it raised."""
+
+    outcome: Any = None
+    error: Exception | None = None
+
+
+def _called(task: Task) -> Iterator[_Done]:
+    function, args, kwargs = task
+    try:
+        done = _Done(function(*args, **kwargs))
+    except Exception as error:
+        # Tracebacks are not pickled; a note is.
+        error.add_note(traceback.format_exc())
+        done = _Done(error=error if _picklable(error) else RuntimeError(one_line(error)))
+    yield done
+
+
+def _called_apart(task: Task) -> Iterator[_Done]:
+    yield_processor()
+    yield from _called(task)
+
+
+def _picklable(error: Exception) -> bool:
+    """Whether another process can receive an error."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 (this process has just written them)
+    except Exception:
+        return False
+    return True
 
 
 def _load(module: str) -> None:

@@ -135,6 +135,23 @@ class TestDeadlines:
         assert rules == (other.tournament.team_folder("nara") / "RULES.md").read_text()
         assert "snow" in (cup.tournament.public / "NOTICES.md").read_text()
 
+    def test_notices_are_written_while_no_submission_cleans_up(self, cup, monkeypatch):
+        """A submission that holds the lock removes unfinished files, which are those of commands that were killed."""
+        import fcntl
+
+        from scenarios.tournament import messages
+
+        def locked(path, data, **given):
+            if path.name == "NOTICES.md":
+                with open(f"{cup.tournament.log.path}.lock") as handle, pytest.raises(BlockingIOError):
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            real(path, data, **given)
+
+        real = messages.write_whole
+        monkeypatch.setattr(messages, "write_whole", locked)
+        assert write_notices(cup.tournament) == []
+        assert (cup.tournament.public / "NOTICES.md").exists()
+
 
 class TestVerify:
     """Entries that no command writes: somebody wrote the log anew, with valid hashes."""

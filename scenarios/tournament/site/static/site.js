@@ -5,7 +5,7 @@
   const units = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
 
   const zone = new Intl.DateTimeFormat(undefined, {
-    year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short",
+    weekday: "short", year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short",
   });
 
   function showTimes() {

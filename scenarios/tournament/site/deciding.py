@@ -1,0 +1,97 @@
+"""Uploads from their arrival to their decision: recorded first, then checked in the order of their arrival."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+
+from anyio import to_thread
+
+from scenarios.tournament.arrivals import Arrival, accepted_arrivals, arrivals, record
+from scenarios.tournament.settings import Phase
+from scenarios.tournament.site.damaged_folder_error import DamagedFolderError, noticing_damage
+from scenarios.tournament.site.jobs import publish_decided, submit_file
+from scenarios.tournament.site.posted_form import UploadedFile
+from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.site import Site
+from scenarios.tournament.site.uploaded_content import UploadedContent
+
+
+async def recorded(
+    site: Site, number: int, team: str, chosen: str, files: Sequence[UploadedFile], arrived: datetime
+) -> Arrival:
+    """Record an upload durably; see `record`.
+
+    Raises
+    ------
+    DamagedFolderError
+        If it cannot be written.
+    RefusalError
+        If too much of the team waits already.
+    """
+    state = await site.state()
+
+    def write() -> Arrival:
+        contents = [(file.claimed_name, file.content.read()) for file in files]
+        return record(state.tournament, number, team, chosen, contents, arrived, site.clock())
+
+    with noticing_damage(site.folder):
+        try:
+            return await to_thread.run_sync(write)
+        except ValueError as error:
+            if str(site.folder) in str(error):
+                raise
+            raise RefusalError(429, str(error), headers={"Retry-After": "60"}) from None
+
+
+async def forget(site: Site, arrival: Arrival) -> None:
+    """Remove the record of an upload whose files are decided, and publish what waited for them.
+
+    Raises
+    ------
+    DamagedFolderError
+        If a file cannot be written.
+    """
+    with noticing_damage(site.folder):
+        await to_thread.run_sync(lambda: arrival.path.unlink(missing_ok=True))
+        if arrival.phase is not Phase.ATTACK and (await site.state()).phase is not arrival.phase:
+            await site.work(publish_decided)
+
+
+async def resumed(site: Site) -> list[asyncio.Task[None]]:
+    """Begin to check what a stopped or killed server left undecided; later uploads of a team wait for that."""
+    try:
+        state = await site.state()
+    except DamagedFolderError:
+        return []
+    by_team: dict[str, list[Arrival]] = {}
+    for arrival in await to_thread.run_sync(arrivals, state.tournament):
+        by_team.setdefault(arrival.team, []).append(arrival)
+    known = accepted_arrivals(state.entries)
+    tasks = [asyncio.create_task(_check_all(site, team, own, known)) for team, own in by_team.items()]
+    # Each task takes the turn of its team before the first request comes.
+    await asyncio.sleep(0)
+    return tasks
+
+
+async def _check_all(site: Site, team: str, waiting: Sequence[Arrival], known: frozenset[str]) -> None:
+    """Check the uploads of a team in order."""
+    if team in site.teams:
+        async with site.turns.of(team):
+            for arrival in waiting:
+                await _checked(site, arrival, known)
+        site.scoring.wake()
+
+
+async def _checked(site: Site, arrival: Arrival, known: frozenset[str]) -> None:
+    """Check those files of an upload of which the log knows nothing; nobody waits for their outcomes."""
+    with suppress(DamagedFolderError, RefusalError):
+        for number, (name, data) in enumerate(await to_thread.run_sync(arrival.files)):
+            own = arrival.name_of(number)
+            if own not in known:
+                content = UploadedContent(data)
+                given = (arrival.team, name, arrival.chosen, content, arrival.arrived, arrival.phase, own)
+                await site.work(submit_file, *given)
+        await forget(site, arrival)
