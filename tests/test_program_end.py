@@ -37,7 +37,8 @@ def planted(arguments, cwd, **options):
 
 @needs_on_exit
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"), [(["tokumei", "--version"], 0, "tokumei, version"), (["tokumei", "no"], 2, "Error: ")]
+    ("arguments", "code", "said"),
+    [(["tokumei", "--version"], 0, "tokumei, version"), (["tokumei", "no"], 2, "Error: ")],
 )
 def test_no_function_of_a_library_runs_after_the_command(tmp_path, arguments, code, said):
     process = planted(arguments, tmp_path)
