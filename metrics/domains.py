@@ -31,6 +31,8 @@ class NumericDomain:
         ``cuts[i - 1] <= v < cuts[i]``.
     inferred : bool
         Whether the domain was read from records. Then it is not public, and no guarantee of privacy may rest on it.
+    decimals : int, optional
+        Largest declared number of digits after the point.
 
     Raises
     ------
@@ -52,6 +54,8 @@ class NumericDomain:
     integer: bool = False
     cuts: tuple[float, ...] = ()
     inferred: bool = False
+    # Not shown or compared: keys of stored results hold the text of a domain.
+    decimals: int | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cuts", tuple(float(cut) for cut in self.cuts))

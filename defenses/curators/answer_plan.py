@@ -7,10 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from defenses.base.microdata import Microdata
 from defenses.base.queries.query import Answer
 from defenses.curators.answer_noise import AnswerNoise
+from defenses.curators.quantile_grid import QuantileGrid
+from defenses.dp.exponential import Exponential
 from defenses.dp.selection import Selection
+from metrics.arrays import Floats, Integers64
 
 Ends = tuple[Any, Any]
 """Lower and upper end of an interval: two numbers, or two arrays of the answer's shape."""
@@ -27,6 +32,11 @@ class NoisyPart(ABC):
     """
 
     title: str
+
+    @property
+    def step(self) -> float | None:
+        """Distance of the points to which numbers are rounded first; None where they are not."""
+        return None
 
     @abstractmethod
     def release(self, exact: Any, noise: AnswerNoise) -> Any:
@@ -113,6 +123,43 @@ class SelectedPart(NoisyPart):
 
 
 @dataclass(frozen=True)
+class GridPart(NoisyPart):
+    """The position of a point of a public grid, selected by the exponential mechanism.
+
+    The exact value is the first position of each group of neighbouring points of equal score, and their scores.
+
+    Parameters
+    ----------
+    sensitivity : float
+        Largest change of a point's score by one record.
+    grid : QuantileGrid
+        The points, to which numbers are rounded before points are scored.
+    """
+
+    sensitivity: float
+    grid: QuantileGrid
+
+    @property
+    def step(self) -> float:
+        """Distance of two points."""
+        return float(self.grid.step)
+
+    def release(self, exact: tuple[Integers64, Floats], noise: AnswerNoise) -> int:
+        """Return the position of the selected point."""
+        starts, scores = exact
+        sizes = np.diff(starts, append=self.grid.points)
+        group, position = self._mechanism(noise).release_grouped(scores, sizes, noise.rng)
+        return int(starts[group]) + position
+
+    def bound(self, noise: AnswerNoise, confidence: float) -> float:
+        """Return a bound on the selected point's distance from the highest score."""
+        return self._mechanism(noise).error_bound(confidence, self.grid.points)
+
+    def _mechanism(self, noise: AnswerNoise) -> Exponential:
+        return Exponential(epsilon=noise.selection(), sensitivity=self.sensitivity)
+
+
+@dataclass(frozen=True)
 class PartBound:
     """Bound on the noise's error in one part of an answer.
 
@@ -122,10 +169,14 @@ class PartBound:
         Name of the part.
     bound : float
         Bound on its absolute error.
+    step : float or None
+        Distance of the points to which numbers are rounded first; the bound is about the rounded numbers. None where
+        they are not rounded.
     """
 
     title: str
     bound: float
+    step: float | None = None
 
 
 @dataclass(frozen=True)
@@ -188,7 +239,7 @@ class AnswerPlan:
         the middle; what that changes is not bounded.
         """
         share, level = self._share(noise), joint(confidence, len(self.parts))
-        return tuple(PartBound(part.title, part.bound(share, level)) for part in self.parts)
+        return tuple(PartBound(part.title, part.bound(share, level), part.step) for part in self.parts)
 
     def measure(self, records: Microdata, noise: AnswerNoise, confidence: float) -> Measurement:
         """Answer as `__call__` does, and state the answer's interval.

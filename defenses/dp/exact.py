@@ -158,9 +158,21 @@ def _categories(thresholds: Thresholds, table: Words64, drawn: Words64, rng: Gen
     return result.astype(np.int64, copy=False)
 
 
-def settle_below(threshold: Thresholds, word: int, rng: Generator) -> bool:
-    """Return True if a uniform number with the first bits `word` lies below a single threshold; exact."""
-    return _settle(threshold, 0, word, rng) == 0
+def settle_below(threshold: Thresholds, word: int, rng: Generator, bits: int = WORD) -> bool:
+    """Return True if a uniform number with these first bits lies below a single threshold; exact."""
+    return _settle(threshold, 0, word, rng, bits) == 0
+
+
+def integer_below(bound: int, rng: Generator) -> int:
+    """Exact draw of a uniform integer in 0, ..., bound - 1, of any size, by rejection."""
+    bits = (bound - 1).bit_length()
+    while True:
+        drawn = 0
+        for word in words(-(-bits // WORD), rng).tolist():
+            drawn = drawn << WORD | word
+        drawn >>= -bits % WORD
+        if drawn < bound:
+            return drawn
 
 
 def geometric(rate: Fraction, size: int, rng: Generator) -> Integers64:
@@ -229,9 +241,9 @@ def _table(thresholds: Thresholds) -> Words64:
     return table
 
 
-def _settle(thresholds: Thresholds, first: int, word: int, rng: Generator) -> int:
+def _settle(thresholds: Thresholds, first: int, word: int, rng: Generator, bits: int = WORD) -> int:
     """Category of a number with the first bits `word`, which lies above every threshold before `first`."""
-    bits, number, category = WORD, word, first
+    number, category = word, first
     last = thresholds.count()
     while last is None or category < last:
         floor = thresholds.floors(category + 1, bits)[-1]

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from defenses.dp.exact import WORD, ExponentialChance, fraction, settle_below, words
+from defenses.dp.exact import WORD, ExponentialChance, fraction, integer_below, settle_below, words
 from defenses.dp.mechanism import lattice_step, on_lattice, steps_between
 from defenses.dp.selection import Selection, checked_scores
-from metrics.arrays import Floats, Integers, Words64
+from metrics.arrays import Floats, Integers, Integers64, Words64
 
 MOST_PROPOSALS = 1 << 20
 """Largest number of proposals that are held in memory at a time, unless one run needs more."""
+GROUP_BITS, NEGLIGIBLE = 128, 89
+"""Leading bits of weights of groups, all of which are 0 for e^-x with x above the second number."""
 
 
 class Exponential(Selection):
@@ -55,13 +61,65 @@ class Exponential(Selection):
     [0.5, 0.25, 0.25]
     """
 
-    def _selected(self, values: Floats, runs: int, rng: Generator) -> Integers:
+    def release_grouped(self, scores: ArrayLike, sizes: Integers64, rng: Generator) -> tuple[int, int]:
+        """Select one of many options, which are given as groups of equal scores.
+
+        It has the law of `release` on the options themselves, so that groups may depend on the records.
+
+        Parameters
+        ----------
+        scores : array_like, shape (groups,)
+            Score of every option of a group.
+        sizes : ndarray of int64, shape (groups,)
+            Number of options in each group, at least 1; below 2^62 in all.
+        rng : Generator
+            Draws the selection.
+
+        Returns
+        -------
+        tuple of int
+            The group, and the position of the option in it.
+
+        Notes
+        -----
+        An integer below the sum of floor(2^128 weight) + 1 over all options proposes one and the first bits of a
+        uniform number, which is below the option's weight with the right probability. Hardly any proposal is rejected,
+        however rare good options are.
+        """
+        unit, levels, level = self._levels(checked_scores(scores))
+        order = np.argsort(level, kind="stable")
+        ends = np.cumsum(sizes[order])
+        level_ends = ends[np.searchsorted(level[order], np.arange(levels.size), side="right") - 1]
+        counts = np.diff(level_ends, prepend=0).tolist()
+        weights = [None, *(ExponentialChance(unit * int(below)) for below in levels[1:])]
+        floors = [
+            2**GROUP_BITS - 1 if weight is None else weight.floors(1, GROUP_BITS)[0] if weight.rate < NEGLIGIBLE else 0
+            for weight in weights
+        ]
+        shares = list(accumulate(count * (floor + 1) for count, floor in zip(counts, floors, strict=True)))
+        while True:
+            drawn = integer_below(shares[-1], rng)
+            chosen = bisect_right(shares, drawn)
+            option, word = divmod(drawn - (shares[chosen - 1] if chosen else 0), floors[chosen] + 1)
+            weight = weights[chosen]
+            if weight is None or word < floors[chosen] or settle_below(weight, word, rng, GROUP_BITS):
+                option += int(level_ends[chosen]) - counts[chosen]
+                place = int(np.searchsorted(ends, option, side="right"))
+                group = int(order[place])
+                return group, option - int(ends[place]) + int(sizes[group])
+
+    def _levels(self, values: Floats) -> tuple[Fraction, NDArray[Any], Integers]:
+        """Exponent of one lattice step, distinct distances from the highest score in steps, and each option's one."""
         sensitivity = float(self.sensitivity)
         step = lattice_step(sensitivity, sensitivity / float(self.epsilon))
         unit = fraction(self.epsilon) / (2 * steps_between(sensitivity, step))
-        scores = on_lattice(values, step).tolist()
-        highest = max(scores)
-        levels, level = np.unique(np.array([highest - score for score in scores], dtype=object), return_inverse=True)
+        scores = on_lattice(values, step)
+        # Scores are clamped to 2^61, so that differences fit.
+        levels, level = np.unique(scores.max() - scores, return_inverse=True)
+        return unit, levels, level
+
+    def _selected(self, values: Floats, runs: int, rng: Generator) -> Integers:
+        unit, levels, level = self._levels(values)
         # Entry 0 belongs to the highest score, of weight 1.
         weights = [None, *(ExponentialChance(unit * int(below)) for below in levels[1:])]
         floors = np.array([0, *(weight.floors(1, WORD)[0] for weight in weights if weight)], dtype=np.uint64)

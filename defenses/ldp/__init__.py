@@ -44,8 +44,8 @@ Longitudinal collection: several rounds of reports
         are memoized and reported.
 
 Amplification by shuffling
-    attained_delta: Delta of shuffled randomized response on tables where all other persons have a third value;
-        exact.
+    attained_delta: Delta of shuffled randomized response where one person has x_0 or x_1 and all others have one
+        third value.
     clones_epsilon: Closed form of the general bound on the central epsilon; None where it does not hold.
     shuffled_delta: Upper bound on delta of n shuffled local reports for a given epsilon, between tables that differ
         in one person.

@@ -91,18 +91,50 @@ def shuffled_delta(epsilon: float, n: int, *, local_epsilon: float, d: int | Non
 
 
 def attained_delta(epsilon: float, n: int, *, local_epsilon: float, d: int) -> float:
-    """Delta of shuffled randomized response on tables where all other persons have a third value; exact.
+    """Delta of shuffled randomized response where one person has x_0 or x_1 and all others have one third value.
 
-    It is a lower bound on the delta of `shuffled_delta`. The parameters are those, with d of at least 3.
+    It is exact for this pair of tables, and hence a lower bound on the delta of the mechanism, which `shuffled_delta`
+    bounds from above. The parameters are those, with d of at least 3.
 
     Notes
     -----
-    Others send x_0 with probability p = 1/(e + d - 1), and x_1 with p. The person's report is distributed as there.
+    With e and p as there, let u, w and v be the counts of x_0, of x_1 and of the third value. The report of a person is
+    x_0 with probability e p, p and p if the person has x_0, x_1 and the third value. So the counts have the likelihood
+    ratio (e u + w + r)/(u + e w + r) with r = v/e + (n - u - w - v). For d of at least 4, u and w alone do not
+    determine it.
+
+    Given m = u + w, u and v are independent binomial numbers. For fixed m and v the positive terms of the hockey-stick
+    divergence are those with u above a bound. Many neighbouring v share that bound, and are summed together.
     """
     odds = _checked(epsilon, n, local_epsilon)
     check_integer("d", d, low=3)
-    mass = 1 / (odds + d - 1)
-    return _hockey_stick(epsilon, int(n), mass, odds * mass, mass)
+    from scipy.stats import binom
+
+    n, factor, mass = int(n), math.exp(epsilon), 1 / (odds + d - 1)
+    share = odds / (odds + (d - 3))
+    low, high = _window(n, 2 * mass)
+    total = np.arange(max(low, 1), high + 1)
+    # The terms are proportional to slope * u - offset + fall * v.
+    slope, fall = (odds - 1) * (1 + factor), (factor - 1) * (1 - 1 / odds)
+    offset = (factor * odds - 1) * total + (factor - 1) * (n - total)
+    third = _window(n - high, share)[0], _window(n - int(total[0]), share)[1]
+    most, least = (np.floor((offset - fall * end) / slope).astype(np.int64) for end in third)
+    # Larger bounds than these have no probability to speak of.
+    largest = (total / 2 + _DEVIATIONS * np.sqrt(total) / 2 + _FURTHER).astype(np.int64)
+    groups = np.maximum(np.minimum(most, largest) - least + 1, 0)
+    group = np.arange(groups.sum()) - np.repeat(np.cumsum(groups) - groups, groups)
+    total, offset, least, most = (np.repeat(values, groups) for values in (total, offset, least, most))
+    bound, others = least + group, n - total
+    with np.errstate(divide="ignore", invalid="ignore"):
+        start, end = ((offset - slope * (bound + step)) / fall for step in (1, 0))
+    start, end = np.where(bound == most, -1.0, start), np.where(bound == least, others, end)
+    third_mass = binom.cdf(end, others, share) - binom.cdf(start, others, share)
+    fewer = np.maximum(others - 1, 0)
+    third_mean = others * share * (binom.cdf(end - 1, fewer, share) - binom.cdf(start - 1, fewer, share))
+    above = binom.sf(bound, total, 0.5)
+    mean_above = total / 2 * binom.sf(bound - 1, total - 1, 0.5)
+    terms = third_mass * (slope * mean_above - offset * above) + fall * third_mean * above
+    return min(1.0, float(np.dot(binom.pmf(total, n, 2 * mass), terms)) / n)
 
 
 def shuffled_epsilon(delta: float, n: int, *, local_epsilon: float, d: int | None = None) -> float:
@@ -249,10 +281,10 @@ class ShuffledResponse(Parametrized):
         counts : array_like of int, shape (runs, d)
             Released counts.
         """
-        released = np.asarray(counts, dtype=float)
-        u, w, odds, q = released[:, 0], released[:, 1], math.exp(self.local.epsilon), self.local.q
-        # See `_hockey_stick`; the third term is the person's report of another value.
-        other = (1 - (odds + 1) * q) * (self.n - u - w) / (1 - 2 * q)
+        released, odds = np.asarray(counts, dtype=float), math.exp(self.local.epsilon)
+        u, w, third = released[:, 0], released[:, 1], released[:, 2]
+        # See `attained_delta`.
+        other = third / odds + (self.n - u - w - third)
         return np.asarray(np.log(odds * u + w + other) - np.log(u + odds * w + other))
 
     def distinguishing_advantage(self) -> float:

@@ -21,9 +21,11 @@ def answer_lines(asked: PaidQuery, measured: Measurement, confidence: float) -> 
     bound = measured.bounds[0].bound
     if not np.ndim(measured.answer):
         if measured.interval is None:
-            answer = measured.answer if isinstance(measured.answer, str) else f"{measured.answer:,.10g}"
+            answer, step = measured.answer, measured.bounds[0].step
+            shown = answer if isinstance(answer, str) else on_grid(float(answer), step or 0.0)
             of_all = f" of {len(asked.records):,}" if asked.account.about["neighbours"] == "replace" else ""
-            return f"{answer}\n{measured.bounds[0].title}: off by at most {bound:,.0f}{of_all} records, with {level}"
+            error = f"{measured.bounds[0].title}: off by at most {bound:,.0f}{of_all} records, with {level}"
+            return f"{shown}\n{error}{rounded_first(step)}"
         low, high = map(float, measured.interval)
         answer, *ends = (number(float(value), high - low) for value in (measured.answer, low, high))
         return f"{answer}\n{level} interval: {ends[0]} to {ends[1]}"
@@ -46,6 +48,7 @@ def bound_lines(bounds: Sequence[PartBound], confidence: float) -> str:
     level = f"with {100 * confidence:g} %{' jointly' if len(bounds) > 1 else ''}"
     return "\n".join(
         f"noise on {part.title}: at most {number(part.bound, part.bound)}{', ' + level if part is bounds[-1] else ''}"
+        f"{rounded_first(part.step)}"
         for part in bounds
     )
 
@@ -98,7 +101,10 @@ def plain_quote(asked: PaidQuery, quote: Quote, confidence: float) -> dict[str, 
 
 def plain_bounds(bounds: Sequence[PartBound]) -> list[dict[str, Any]]:
     """Bounds on the noise of each part as JSON values."""
-    return [{"of": part.title, "at_most": part.bound} for part in bounds]
+    return [
+        {"of": part.title, "at_most": part.bound, **({} if part.step is None else {"step": part.step})}
+        for part in bounds
+    ]
 
 
 def plain_account(asked: PaidQuery) -> dict[str, Any]:
@@ -115,6 +121,23 @@ def plain_account(asked: PaidQuery) -> dict[str, Any]:
 def cells(asked: PaidQuery) -> list[tuple[str, ...]]:
     """Labels of a histogram's or table's cells, in the order of the flattened answer."""
     return list(product(*(labels(asked.records, name) for name in asked.query.subjects)))
+
+
+def rounded_first(step: float | None) -> str:
+    """Words on the rounding before a selection; empty without one."""
+    return f"; numbers are rounded to steps of {step:,.3g} first" if step else ""
+
+
+def on_grid(value: float, step: float) -> str:
+    """A point of a grid, with one digit more than its step has.
+
+    Examples
+    --------
+    >>> on_grid(0.51300048828125, 4.5e-9), on_grid(41234.0, 1.0), on_grid(12.25, 0.01)
+    ('0.5130004883', '41,234', '12.25')
+    """
+    value = round(value, max(0, 1 - math.floor(math.log10(step)))) if step else value
+    return f"{int(value):,}" if value.is_integer() and abs(value) < 2**53 else f"{value:,}"
 
 
 def number(value: float, bound: float) -> str:

@@ -33,7 +33,7 @@ Examples:
   tokumei defend GlobalRecoding -p 'levels={age=2, job=1}' people.csv --roles roles.toml -o released.csv
   tokumei defend Mondrian -p k=5 people.csv --roles roles.toml -o released.parquet
   tokumei defend AdditiveNoise -p scale=0.5 people.csv --channel channel.toml --truth who.csv -o noisy.csv
-  tokumei defend OptimalRetention -p epsilon=2 people/ --roles roles.toml --memory 8GB -o released.parquet
+  tokumei defend RetentionReplacement -p epsilon=2 people/ --roles roles.toml --memory 8GB -o released.parquet
   cat people.csv | tokumei defend Mondrian - | head
 """
 

@@ -35,9 +35,10 @@ def _declared_numbers(declared: NumberColumn) -> tuple[NumericDomain | None, lis
         # Integrality read from the records would make the declared domain depend on them.
         notes.append("integer is not declared, so that releases may hold fractions")
     if declared.cuts is not None:
-        return NumericDomain(declared.low, declared.high, integer, tuple(declared.cuts)), notes
-    domain = NumericDomain(declared.low, declared.high, integer)
+        cuts = tuple(declared.cuts)
+        return NumericDomain(declared.low, declared.high, integer, cuts, decimals=declared.decimals), notes
+    domain = NumericDomain(declared.low, declared.high, integer, decimals=declared.decimals)
     edges = np.linspace(domain.edges[0], domain.edges[-1], BINS + 1)[1:-1]
-    cuts = np.unique(np.ceil(edges) if integer else edges)
-    domain = replace(domain, cuts=tuple(cuts[(cuts > domain.low) & (cuts <= domain.high)].tolist()))
+    even = np.unique(np.ceil(edges) if integer else edges)
+    domain = replace(domain, cuts=tuple(even[(even > domain.low) & (even <= domain.high)].tolist()))
     return domain, [*notes, f"no cuts declared: {domain.size} bins of equal width"]

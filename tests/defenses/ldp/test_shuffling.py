@@ -60,6 +60,33 @@ def test_no_table_exceeds_the_bound_and_it_is_tight(n, d, local_epsilon, epsilon
     assert attained <= bound * (1 + 1e-9)
 
 
+@pytest.mark.parametrize(("n", "d"), [(5, 3), (3, 4), (4, 4), (3, 5), (4, 5)])
+@pytest.mark.parametrize("local_epsilon", [0.5, 4.0, 9.0])
+def test_the_attained_delta_is_that_of_its_tables(n, d, local_epsilon):
+    for share in (0.0, 0.05, 0.5, 0.95):
+        exact = enumerated(share * local_epsilon, (2,) * (n - 1), local_epsilon, d)
+        attained = attained_delta(share * local_epsilon, n, local_epsilon=local_epsilon, d=d)
+        assert attained == pytest.approx(exact, rel=1e-9, abs=1e-15), share
+        assert attained <= shuffled_delta(share * local_epsilon, n, local_epsilon=local_epsilon, d=d) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("n", "local_epsilon"), [(2, 1.0), (4, 2.0), (6, 0.3)])
+def test_no_table_of_two_values_exceeds_the_bound(n, local_epsilon):
+    for epsilon in (0.0, 0.1, 0.8 * local_epsilon):
+        tables = combinations_with_replacement(range(2), n - 1)
+        worst = max(enumerated(epsilon, others, local_epsilon, 2) for others in tables)
+        assert worst <= shuffled_delta(epsilon, n, local_epsilon=local_epsilon, d=2) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("n", "d"), [(4, 3), (4, 4), (3, 5)])
+def test_log_odds_are_those_of_all_counts(n, d):
+    mechanism = ShuffledResponse(epsilon=1.0, delta=1e-5, d=d, n=n)
+    first, second = (shuffled_law((value, *(2,) * (n - 1)), mechanism.local) for value in (0, 1))
+    counts = [np.bincount(reports, minlength=d) for reports in first]
+    exact = [math.log(first[reports] / second[reports]) for reports in first]
+    np.testing.assert_allclose(mechanism.log_odds(np.array(counts)), exact, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.long
 def test_the_bound_is_tight_for_many_persons():
     for n, local_epsilon, d in ((1000, 1.0, 4), (5000, 4.0, 20)):

@@ -136,6 +136,27 @@ def test_the_noise_of_an_answer_does_not_come_again(folder):
     assert first != second
 
 
+def test_a_quantile_far_below_a_wide_bound_is_near_and_states_its_step(folder):
+    """A grid of even steps of such bounds would have one point in all the data."""
+    roles = (folder / "roles.toml").read_text()
+    cents = roles.replace("high = 100_000\n", "high = 1_000_000_000\ndecimals = 2\n")
+    (folder / "roles.toml").write_text(cents.replace("high = 95", "high = 1_000_000_000"))
+    frame = pd.read_csv(folder / "people.csv")
+    for name, step in (("age", 1), ("income", 0.01)):
+        result = ask(f"median of {name}", *ACCOUNT, "--budget", "20", epsilon=2.0)
+        first, words = result.output.splitlines()[:2]
+        answer = float(first.replace(",", ""))
+        # The stated bound is 25 ranks of 2,000 at most for integers, 30 for cents: less than a share of .02.
+        low, high = frame[name].quantile([0.48, 0.52])
+        assert low <= answer <= high
+        assert answer == round(answer, 2 if step < 1 else 0)
+        assert f"rounded to steps of {step:g} first" in words
+        quoted = ask(f"median of {name}", "--dry-run", epsilon=2.0).output
+        assert f"rounded to steps of {step:g} first" in quoted
+        plain = json.loads(ask(f"median of {name}", *ACCOUNT, "--format", "json", epsilon=2.0).output)
+        assert plain["noise"][0]["step"] == step
+
+
 @pytest.mark.parametrize(
     ("query", "words"),
     [

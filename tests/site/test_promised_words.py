@@ -1,0 +1,126 @@
+"""What README, pages and help promise of a defense is what it guarantees on a table with declared domains."""
+
+import itertools
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import defenses
+from defenses import Microdata
+from defenses.base.hierarchy import Hierarchy
+from metrics.domains import CategoricalDomain, NumericDomain
+from scenarios.commands.defend import EPILOG
+from scenarios.written_methods import given_parameters
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs/site/en").rglob("*.md")),
+    *sorted((ROOT / "docs/site/ja").rglob("*.md")),
+]
+PRIVACY = ("epsilon", "delta", "k", "l", "t")
+WORDS = {"epsilon": "epsilon|ε", "delta": "delta|δ", "k": "(?<!P)k-(anonymity|匿名性)", "pk": "Pk-"}
+SETTINGS = {
+    "TopBottomCoding": {"share": 0.05},
+    "Anatomy": {"l": 2},
+    "RecordSwapping": {"columns": ["job"]},
+    "RetentionReplacement": {"epsilon": 2.0},
+    "OptimalRetention": {"epsilon": 2.0},
+    "OptimalRetentionFromNoisyHistogram": {"epsilon_matrix": 1.0, "epsilon_release": 1.0},
+}
+OTHER_KINDS = {"GraphCurator", "PrivateGradientDescent", "FederatedAveraging"}
+"""Their promises are not about a table, or need parameters that a page of words cannot give."""
+
+
+def records():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, 300),
+            "job": rng.choice(["a", "b", "c"], 300),
+            "illness": np.repeat(list("xyz"), 100),
+        }
+    )
+    return Microdata(
+        frame,
+        quasi_identifiers=("age",),
+        sensitive=("illness",),
+        domains={
+            "age": NumericDomain(18, 90, integer=True, cuts=(40, 60)),
+            "job": CategoricalDomain(("a", "b", "c")),
+            "illness": CategoricalDomain(("x", "y", "z")),
+        },
+        hierarchies={"age": Hierarchy.from_intervals([[40, 60]], 18, 90, True)},
+    )
+
+
+def statement(name):
+    return getattr(defenses, name)(**SETTINGS.get(name, {})).guarantee(records()).statement
+
+
+def guaranteed(name, **parameters):
+    guarantee = getattr(defenses, name)(**(parameters or SETTINGS.get(name, {}))).guarantee(records())
+    return {word: getattr(guarantee, word) for word in (*PRIVACY, "pk")}
+
+
+def defended():
+    """Commands ``tokumei defend METHOD -p ...`` with a parameter of privacy, by page."""
+    texts = [(path.name, path.read_text(encoding="utf-8")) for path in PAGES] + [("defend --help", EPILOG)]
+    for place, text in texts:
+        for line in re.findall(r"tokumei defend ([A-Z][^|#\n]*)", text):
+            method, *words = shlex.split(line.rstrip(" \\"))
+            given = dict(one.split("=", 1) for flag, one in itertools.pairwise(words) if flag == "-p")
+            if set(given) & set(PRIVACY):
+                yield pytest.param(method, given, id=f"{place}: {method} {given}")
+
+
+def rows(page):
+    """Methods and words of promise in the table of families of a page ``choose.md``."""
+    for line in page.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if line.startswith("| **") and len(cells) == 7:
+            yield re.findall(r"`(\w+)`", cells[1]), cells[2]
+
+
+@pytest.mark.parametrize(("method", "given"), list(defended()))
+def test_a_command_with_a_parameter_of_privacy_promises_it(method, given):
+    promised = guaranteed(method, **given_parameters([f"{name}={text}" for name, text in given.items()]))
+    for name in set(given) & set(PRIVACY):
+        assert promised[name] is not None, f"{method} promises no {name}"
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_families_promise_what_the_page_says(language):
+    page, seen = ROOT / f"docs/site/{language}/choose.md", 0
+    for methods, words in rows(page):
+        for method in set(methods) - OTHER_KINDS:
+            promised, seen = guaranteed(method), seen + 1
+            said = {name for name, pattern in WORDS.items() if re.search(pattern, words)}
+            if "or none" in words or "またはなし" in words:
+                continue
+            if f"`{method}`" in words:
+                # The row says of it what its statement says.
+                assert statement(method)
+                continue
+            kept = {name for name, value in promised.items() if value is not None}
+            assert said - {"delta"} <= kept, f"{page}: {method}"
+            assert said or not kept, f"{page}: {method}"
+    assert seen > 20
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_what_the_questions_recommend_promises_something(language):
+    text = (ROOT / f"docs/site/{language}/choose.md").read_text(encoding="utf-8")
+    questions = re.search(r"^1\. \*\*.*?(?=^## )", text, re.MULTILINE | re.DOTALL)[0]
+    recommended = set(re.findall(r"`([A-Z]\w+)`", questions)) - OTHER_KINDS
+    assert len(recommended) >= 7
+    for name in recommended:
+        assert any(value is not None for value in guaranteed(name).values()), f"{name} promises nothing"
+
+
+def test_a_method_without_a_promise_would_be_seen():
+    assert guaranteed("OptimalRetention", epsilon=2.0)["epsilon"] is None
