@@ -74,9 +74,15 @@ def plain_values(column: pd.Series[Any], domain: Domain | None) -> pd.Series[Any
 
 def named_categories(column: pd.Series[Any]) -> set[str]:
     """Categories that occur in the cells of a released column, alone or in sets."""
-    texts = [str(cell) for cell in column.dropna().unique() if str(cell) != SUPPRESSED]
-    sets = [_split(text[1:-1]) if text.startswith("{") and text.endswith("}") else [text] for text in texts]
-    return {unescape(part) for parts in sets for part in parts if part}
+    return set().union(*(cell_categories(str(cell)) for cell in column.dropna().unique()))
+
+
+def cell_categories(cell: str) -> set[str]:
+    """Categories that a released cell names: those of a set, that of a plain cell, none of ``*``."""
+    if cell == SUPPRESSED:
+        return set()
+    parts = _split(cell[1:-1]) if cell.startswith("{") and cell.endswith("}") else [cell]
+    return {unescape(part) for part in parts if part}
 
 
 def set_cell(categories: Iterable[str]) -> str:

@@ -19,6 +19,7 @@ from scenarios.tables.released import refuse_identifiers, text_frame
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
+from scenarios.tables.unknown_values import category_note
 
 LARGEST_TABLE = 500_000_000
 """Largest number of pairs of a distinct cell and a category of one column, of one byte each."""
@@ -105,8 +106,7 @@ def read_finished(name: str, data: bytes, setting: EvaluationSetting) -> Finishe
     extended, cells = dict(domains), {}
     for column in shared:
         extended[column], unknown = _extended(domains[column], frame[column])
-        if unknown:
-            notes.append(f"{column}: {unknown} released categories that no record has")
+        notes += unknown
         _check_size(name, column, frame[column], extended[column])
         with rows_from_one(f"{name}: "):
             cells[column] = read_cells(frame[column], extended[column])
@@ -133,12 +133,13 @@ def _among(columns: Mapping[str, TextColumn], names: tuple[str, ...] | list[str]
     return {name: columns[name] for name in names if name in columns}
 
 
-def _extended(domain: Domain, column: pd.Series[str]) -> tuple[Domain, int]:
-    """An inferred domain with the categories that only the release has, and their number."""
+def _extended(domain: Domain, column: pd.Series[str]) -> tuple[Domain, list[str]]:
+    """An inferred domain with the categories that only the release has, and a note on them."""
     if not isinstance(domain, CategoricalDomain) or not domain.inferred:
-        return domain, 0
+        return domain, []
     unknown = sorted(named_categories(column) - set(domain.categories))
-    return (replace(domain, categories=(*domain.categories, *unknown)) if unknown else domain), len(unknown)
+    wider = replace(domain, categories=(*domain.categories, *unknown)) if unknown else domain
+    return wider, category_note(column, domain.categories, "record")
 
 
 def _check_size(name: str, column: str, cells: pd.Series[str], domain: Domain) -> None:
