@@ -117,7 +117,8 @@ def latent_classes(patterns: NDArray[np.int8], first: Booleans, tolerance: float
         np.array([[OFTEN, *[SELDOM / size] * size], [SELDOM / size, OFTEN, *[SELDOM / size] * (size - 1)]])
         for size in comparisons.tolist()
     ]
-    log_share, log_probability = np.log([OFTEN, SELDOM]), np.log(np.hstack(start))
+    log_share = np.log([OFTEN, SELDOM])
+    log_probability: Floats = np.log(np.hstack(start))
     levels = np.repeat(comparisons + 1, comparisons + 1)
     for _ in range(MOST_ITERATIONS):
         expected = _posterior(outcomes @ log_probability.T + log_share) * counts[:, None]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
-from metrics.cells import cell_categories, named_categories, read_cells
+from metrics.cells import NumericCells, cell_categories, named_categories, read_cells
 from metrics.domains import NumericDomain
 
 
@@ -70,7 +70,7 @@ def number_note(cells: pd.Series[Any], domain: NumericDomain, values: pd.Series[
     ValueError
         If a released cell cannot be read as numbers.
     """
-    read = read_cells(cells, domain)
+    read = cast("NumericCells", read_cells(cells, domain))
     low, high = read.hull()
     told = ~read.suppressed & ~read.missing
     outside = told & ~((high >= values.min()) & (low <= values.max()))
