@@ -10,8 +10,9 @@ from pathlib import Path
 import pandas as pd
 
 from leaderboard.number_text import counted
-from metrics.cells import SUPPRESSED, CategoricalCells, NumericCells, named_categories, read_cells
+from metrics.cells import SUPPRESSED, CategoricalCells, NumericCells, read_cells
 from metrics.domains import CategoricalDomain, Domain
+from metrics.named_categories import named_categories
 from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.tables.cell_spelling import with_one_spelling
 from scenarios.tables.file_rows import rows_from_one

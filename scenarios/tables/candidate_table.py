@@ -13,8 +13,8 @@ from attacks.base.attack import Knowledge
 from attacks.linkage.channel_likelihoods import outside, stated_domains
 from defenses.base.channel import Channel
 from defenses.base.microdata import Microdata
-from metrics.cells import named_categories
 from metrics.domains import Domain, NumericDomain
+from metrics.named_categories import named_categories
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.declared import declared_domain
 from scenarios.tables.declared_roles import read_roles

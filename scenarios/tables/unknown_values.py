@@ -8,8 +8,9 @@ from typing import Any, cast
 
 import pandas as pd
 
-from metrics.cells import NumericCells, cell_categories, named_categories, read_cells
+from metrics.cells import NumericCells, read_cells
 from metrics.domains import NumericDomain
+from metrics.named_categories import cell_categories, named_categories
 
 
 def category_note(cells: pd.Series[Any], known: Collection[str], whose: str) -> list[str]:
