@@ -72,13 +72,6 @@ def plain_values(column: pd.Series[Any], domain: Domain | None) -> pd.Series[Any
     return pd.Series(values[codes], index=column.index, name=column.name, dtype=object)
 
 
-def named_categories(column: pd.Series[Any]) -> set[str]:
-    """Categories that occur in the cells of a released column, alone or in sets."""
-    texts = [str(cell) for cell in column.dropna().unique() if str(cell) != SUPPRESSED]
-    sets = [_split(text[1:-1]) if text.startswith("{") and text.endswith("}") else [text] for text in texts]
-    return {unescape(part) for parts in sets for part in parts if part}
-
-
 def set_cell(categories: Iterable[str]) -> str:
     """Cell for a set of categories; a plain cell for a single category."""
     names = list(map(escape, categories))
@@ -341,7 +334,7 @@ def _elements(text: str) -> Sequence[str]:
     if not (text.startswith("{") and text.endswith("}")):
         return [text]
     inner = text[1:-1]
-    return _split(inner) if "\\" in inner else inner.split("|")
+    return split_set(inner) if "\\" in inner else inner.split("|")
 
 
 @lru_cache(maxsize=1 << 14)
@@ -350,7 +343,7 @@ def _segment(text: str) -> tuple[tuple[float, float, bool], ...]:
     if text == SUPPRESSED:
         return ((-np.inf, np.inf, True),)
     if text.startswith("{") and text.endswith("}"):
-        return tuple(segment for part in _split(text[1:-1]) for segment in _segment(part))
+        return tuple(segment for part in split_set(text[1:-1]) for segment in _segment(part))
     interval = _INTERVAL.match(text)
     if interval:
         low, high, closed = _number(interval[1]), _number(interval[2]), interval[3] == "]"
@@ -390,7 +383,8 @@ def _read_categorical(column: pd.Series[Any], domain: CategoricalDomain) -> Cate
     return CategoricalCells(domain, codes, suppressed, missing, or_missing, member)
 
 
-def _split(text: str) -> Sequence[str]:
+def split_set(text: str) -> Sequence[str]:
+    """Parts of a set, between bars that are not escaped."""
     return _BAR.sub(lambda match: match[1] + "\0", text).split("\0")
 
 

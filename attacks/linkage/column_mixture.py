@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.linkage.column_tables import PRIOR, START, interval_lengths
+from attacks.linkage.covering_weights import covering_weights
 from attacks.linkage.run_coded_column import RunCodedColumn
 from metrics.arrays import Booleans, Floats, Integers
 
@@ -72,10 +73,11 @@ class ColumnMixture:
         self.suppressed: Booleans = column.over_runs(np.ones(column.size)) == column.size
         self._flat = self.number | self.suppressed
         other = np.where(self._flat, 0.0, frequency)
-        reached = column.over_cells(other)
-        # Where cells overlap, a kept value shows as one of those that cover it, in proportion to their frequency.
+        # Where cells overlap, a kept value shows as one of those that cover it.
+        weight = covering_weights(other / max(other.sum(), 1e-12), column.share, column.over_cells, column.over_runs)
+        reached = column.over_cells(weight)
         self._kept_value = np.divide(1.0, reached, out=np.zeros(column.size), where=reached > 1e-12)
-        self._kept_cell = np.where(self.number, 1.0, np.where(self.suppressed, frequency, other * other.sum()))
+        self._kept_cell = np.where(self.number, 1.0, np.where(self.suppressed, frequency, weight * other.sum()))
         mean = np.where(self._flat, column.over_runs(column.share), column.over_runs(column.share * self._kept_value))
         self._kept_mean = self._kept_cell * mean
         self._replaced = (column.count + PRIOR * self._kept_mean) / (rows + PRIOR)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from attacks.base.sides import SharedColumn
+from attacks.linkage.covering_weights import covering_weights
 from attacks.linkage.noise_families import GAUSSIAN, Noise
 from metrics.arrays import Floats
 from metrics.cells import CategoricalCells, NumericCells
@@ -64,19 +65,21 @@ class ColumnTables:
         """Return the tables of a column before anything is learned."""
         cells = column.cells
         count = np.bincount(cells.codes, minlength=cells.missing.size)
-        # Where cells overlap, a kept value shows as one of those that cover it, in proportion to their frequency.
-        covering = column.contains() * (count / max(1, cells.codes.size))[:, None]
+        frequency = count / max(1, cells.codes.size)
+        share = np.bincount(column.codes, minlength=len(column.values)) / column.codes.size
+        covers = column.contains().astype(float)
+        # Where cells overlap, a kept value shows as one of those that cover it.
+        covering = covers * covering_weights(frequency, share, covers.T.__matmul__, covers.__matmul__)[:, None]
         reached = covering.sum(axis=0)
         given_kept = np.divide(covering, reached, out=np.zeros_like(covering), where=reached > 0)
         # Few rows determine cell frequencies badly: a single row would make its cell look like everybody's.
-        share = np.bincount(column.codes, minlength=len(column.values)) / column.codes.size
         by_frequency = (count + PRIOR * (given_kept @ share)) / (cells.codes.size + PRIOR)
         if not isinstance(cells, NumericCells) or not cells.plain.all() or len(column.values) < 2:
             evenly = None
             if isinstance(cells, CategoricalCells) and cells.plain.all():
                 evenly = np.where(cells.missing, by_frequency, 1 / max(1, cells.domain.size))[:, None]
             return cls(column, given_kept, by_frequency[:, None], evenly, None, 1.0, np.ones((1, 1)))
-        given_kept = column.contains().astype(float)
+        given_kept = covers
         values, numbers = column.values.astype(float), cells.hull()[0]
         # A number stands for the interval to its released neighbours, of which `width` is its own share.
         occurring = np.r_[numbers, values]

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.linkage.agreement import Agreement
-from metrics.arrays import Floats
+from metrics.arrays import Booleans, Floats
 
-# Agreement that never or always occurs among matches would weigh infinitely; e^20 settles any pair.
-LARGEST_WEIGHT = 20.0
-# Start of the iteration: the share of matches is SELDOM; matches agree with probability OFTEN, other pairs with SELDOM.
+# Pairs that each outcome of a column counts for beforehand in each class (Jeffreys' prior), and each class by itself:
+# an outcome that no pair of a class shows is unlikely in it, not impossible.
+PRIOR = 0.5
+# Start of the iteration: the share of matches is SELDOM. Columns of matches agree in the first comparison with
+# probability OFTEN. Those of other pairs disagree with it. The other outcomes of a column share SELDOM.
 OFTEN, SELDOM = 0.9, 0.1
 MOST_ITERATIONS = 100
 # Pairs whose weights are computed at a time.
@@ -56,9 +58,10 @@ class MatchWeights:
 def fitted_weights(agreement: Agreement, tolerance: float) -> MatchWeights:
     """Learn match weights by expectation maximization, without known matches.
 
-    Matches and other pairs are two latent classes, within which comparisons are independent. The iteration runs on the
-    distinct patterns with their counts. It ends when no probability moves by more than `tolerance`, after 100 rounds,
-    or when a probability of 0 leaves nothing defined; then the parameters before count.
+    Matches and other pairs are two latent classes, within which columns are independent. A column with a second
+    comparison has three outcomes: a pair agrees in the first, in the second or in neither. The iteration runs on the
+    distinct patterns with their counts. It ends when no probability moves by more than `tolerance`, or after 100
+    rounds.
 
     Parameters
     ----------
@@ -69,47 +72,63 @@ def fitted_weights(agreement: Agreement, tolerance: float) -> MatchWeights:
 
     References
     ----------
-    Jaro (1989), Advances in record-linkage methodology, section 4, for the start; Herzog, Scheuren and Winkler (2007),
-    Data quality and record linkage techniques, chapter 9.
+    Jaro (1989), Advances in record-linkage methodology, section 4, for the start; Winkler (1990), String comparator
+    metrics and enhanced decision rules in the Fellegi-Sunter model, for columns that agree in part; Enamorado, Fifield
+    and Imai (2019), Using a probabilistic model to assist merging of large-scale administrative records, for priors;
+    Herzog, Scheuren and Winkler (2007), Data quality and record linkage techniques, chapter 9.
     """
     patterns = agreement.patterns
     varied = np.flatnonzero(patterns.min(axis=0, initial=1) < patterns.max(axis=0, initial=0))
     if not varied.size:
         return MatchWeights(0.0, (), np.zeros(0))
-    probability = latent_classes(patterns[:, varied], tolerance)
-    disagree, agree = _bounded(probability[1] - probability[0]).reshape(-1, 2).T
-    return MatchWeights(float(disagree.sum()), tuple(agreement.names[column] for column in varied), agree - disagree)
+    columns = np.array(agreement.columns)[varied]
+    first = np.r_[True, columns[1:] != columns[:-1]]
+    log_probability = latent_classes(patterns[:, varied], first, tolerance)
+    weights = log_probability[1] - log_probability[0]
+    agree = np.arange(varied.size) + np.cumsum(first)
+    disagree = agree[first] - 1
+    gains = weights[agree] - weights[disagree][np.cumsum(first) - 1]
+    return MatchWeights(float(weights[disagree].sum()), tuple(agreement.names[number] for number in varied), gains)
 
 
-def latent_classes(patterns: NDArray[np.int8], tolerance: float) -> Floats:
-    """Log-probabilities of disagreement and agreement in each comparison, by class, shape (2, 2 * comparisons).
+def latent_classes(patterns: NDArray[np.int8], first: Booleans, tolerance: float, prior: float = PRIOR) -> Floats:
+    """Log-probabilities of the outcomes of each column, by class, shape (2, outcomes).
 
-    The first class are the other pairs, the second one the matches. Columns alternate: disagreement in the first
-    comparison, agreement in the first comparison, disagreement in the second one, and so on.
+    The first class are the other pairs, the second one the matches. The outcomes of a column are disagreement and
+    agreement in each of its comparisons; those of the next column follow.
 
     Parameters
     ----------
     patterns : ndarray of int8, shape (pairs, comparisons)
         0 or 1; every column holds both.
+    first : ndarray of bool, shape (comparisons,)
+        Whether a comparison is the first of its column. Those of one column stand side by side and exclude each other.
     tolerance : float
         In probabilities, positive.
+    prior : float
+        Pairs that each outcome, and each class, counts for beforehand.
     """
     distinct, counts = distinct_patterns(patterns)
-    outcomes = np.stack([1 - distinct, distinct], axis=2).reshape(len(distinct), -1).astype(float)
+    starts = np.flatnonzero(first)
+    none = 1 - np.add.reduceat(distinct, starts, axis=1)
+    outcomes = np.insert(distinct, starts, none, axis=1).astype(float)
+    comparisons = np.diff(np.r_[starts, first.size])
+    start = [
+        np.array([[OFTEN, *[SELDOM / size] * size], [SELDOM / size, OFTEN, *[SELDOM / size] * (size - 1)]])
+        for size in comparisons.tolist()
+    ]
     log_share = np.log([OFTEN, SELDOM])
-    log_probability: Floats = np.log([[OFTEN, SELDOM], [SELDOM, OFTEN]] * distinct.shape[1]).T
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for _ in range(MOST_ITERATIONS):
-            expected = _posterior(outcomes @ log_probability.T + log_share) * counts[:, None]
-            size = expected.sum(axis=0)
-            new_share = np.log(size) - np.log(len(patterns))
-            new_probability = np.log(expected.T @ outcomes) - np.log(size)[:, None]
-            if np.isnan(new_probability).all():
-                break
-            settled = _close(new_share, log_share, tolerance) and _close(new_probability, log_probability, tolerance)
-            log_share, log_probability = new_share, new_probability
-            if settled:
-                break
+    log_probability: Floats = np.log(np.hstack(start))
+    levels = np.repeat(comparisons + 1, comparisons + 1)
+    for _ in range(MOST_ITERATIONS):
+        expected = _posterior(outcomes @ log_probability.T + log_share) * counts[:, None]
+        size = expected.sum(axis=0)
+        new_share = np.log(size + prior) - np.log(len(patterns) + 2 * prior)
+        new_probability = np.log(expected.T @ outcomes + prior) - np.log(size[:, None] + prior * levels)
+        settled = _close(new_share, log_share, tolerance) and _close(new_probability, log_probability, tolerance)
+        log_share, log_probability = new_share, new_probability
+        if settled:
+            break
     return log_probability
 
 
@@ -137,8 +156,3 @@ def _close(new: Floats, old: Floats, tolerance: float) -> bool:
     """Whether no probability moved by more than the tolerance, from logarithms."""
     before = np.exp(old)
     return bool((np.abs(np.exp(new) - before) <= tolerance + RELATIVE_TOLERANCE * before).all())
-
-
-def _bounded(weights: Floats) -> Floats:
-    bounded: Floats = np.clip(np.nan_to_num(weights), -LARGEST_WEIGHT, LARGEST_WEIGHT)
-    return bounded

@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 
 from leaderboard.number_text import counted
-from metrics.cells import SUPPRESSED, CategoricalCells, NumericCells, named_categories, read_cells
+from metrics.cells import SUPPRESSED, CategoricalCells, NumericCells, read_cells
 from metrics.domains import CategoricalDomain, Domain
+from metrics.named_categories import named_categories
 from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.tables.cell_spelling import with_one_spelling
 from scenarios.tables.file_rows import rows_from_one
@@ -20,6 +21,7 @@ from scenarios.tables.released import refuse_identifiers, text_frame
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
+from scenarios.tables.unknown_values import category_note
 
 LARGEST_TABLE = 500_000_000
 """Largest number of pairs of a distinct cell and a category of one column, of one byte each."""
@@ -109,8 +111,7 @@ def read_finished(name: str, data: bytes, setting: EvaluationSetting) -> Finishe
     extended, cells = dict(domains), {}
     for column in shared:
         extended[column], unknown = _extended(domains[column], frame[column])
-        if unknown:
-            notes.append(f"{column}: {unknown} released categories that no record has")
+        notes += unknown
         _check_size(name, column, frame[column], extended[column])
         with rows_from_one(f"{name}: "):
             cells[column] = read_cells(frame[column], extended[column])
@@ -145,12 +146,13 @@ def _among(columns: Mapping[str, TextColumn], names: tuple[str, ...] | list[str]
     return {name: columns[name] for name in names if name in columns}
 
 
-def _extended(domain: Domain, column: pd.Series[str]) -> tuple[Domain, int]:
-    """An inferred domain with the categories that only the release has, and their number."""
+def _extended(domain: Domain, column: pd.Series[str]) -> tuple[Domain, list[str]]:
+    """An inferred domain with the categories that only the release has, and a note on them."""
     if not isinstance(domain, CategoricalDomain) or not domain.inferred:
-        return domain, 0
+        return domain, []
     unknown = sorted(named_categories(column) - set(domain.categories))
-    return (replace(domain, categories=(*domain.categories, *unknown)) if unknown else domain), len(unknown)
+    wider = replace(domain, categories=(*domain.categories, *unknown)) if unknown else domain
+    return wider, category_note(column, domain.categories, "record")
 
 
 def _check_size(name: str, column: str, cells: pd.Series[str], domain: Domain) -> None:

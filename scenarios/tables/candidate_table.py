@@ -13,8 +13,8 @@ from attacks.base.attack import Knowledge
 from attacks.linkage.channel_likelihoods import outside, stated_domains
 from defenses.base.channel import Channel
 from defenses.base.microdata import Microdata
-from metrics.cells import named_categories, read_cells
 from metrics.domains import Domain, NumericDomain
+from metrics.named_categories import named_categories
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.declared import declared_domain
 from scenarios.tables.declared_roles import read_roles
@@ -23,7 +23,10 @@ from scenarios.tables.inference import inferred_domain
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
+from scenarios.tables.unknown_values import category_note, number_note
 from scenarios.tables.written_cells import WrittenCells
+
+HINT = "labels of a hierarchy need --roles, which declares it"
 
 
 def candidates_beside(
@@ -55,8 +58,8 @@ def candidates_beside(
     knowledge : Knowledge
         The candidates, no further people, and no way to repeat the defense.
     notes : list of str
-        What was inferred, which released columns the candidates lack, and how many candidates lie outside the channel's
-        domain of a column.
+        What was inferred, which released columns the candidates lack, which released categories or numbers no candidate
+        has, and how many candidates lie outside the channel's domain of a column.
 
     Raises
     ------
@@ -83,13 +86,12 @@ def candidates_beside(
             domain, _ = declared_domain(declared.columns.get(name))
         if domain is None:
             domain, words = inferred_domain(name, columns[name], declared.columns.get(name))
-            if roles is None:
-                notes += _unexplained(name, released[name], domain)
             domain = _with_released(written.extended(name, domain), released[name])
             notes.append(f"{name}: {words}, inferred from the candidates")
         if name in stated:
             domain = with_values_of(domain, columns[name])
         values[name], domains[name] = columns[name].values(domain), domain
+        notes += _unknown(released[name], pd.Series(values[name]), domain, "" if roles is not None else f"; {HINT}")
     frame = pd.DataFrame(values)
     for name in (name for name in shared if name in stated):
         outsiders = int(outside(stated[name], frame[name]).sum())
@@ -111,21 +113,18 @@ def _check_named(declared: Roles, roles: Path | None, present: list[str], path: 
             )
 
 
-def _unexplained(name: str, cells: pd.Series[Any], domain: Domain) -> list[str]:
-    """A note on released categories that no candidate has.
+def _unknown(cells: pd.Series[Any], values: pd.Series[Any], domain: Domain, hint: str) -> list[str]:
+    """A note on released categories that no candidate has, or numbers outside their range.
 
     Raises
     ------
     ValueError
         If a released cell cannot be read as numbers.
     """
-    hint = "labels of a hierarchy need --roles, which declares it"
     if isinstance(domain, NumericDomain):
-        with rows_from_one("released ", f"; {hint}"):
-            read_cells(cells, domain)
-        return []
-    unknown = len(named_categories(cells) - set(domain.categories))
-    return [f"{name}: {unknown} released categories are those of no candidate; {hint}"] if unknown else []
+        with rows_from_one("released ", hint):
+            return number_note(cells, domain, values, "candidate")
+    return [note + hint for note in category_note(cells, set(values.dropna().unique()), "candidate")]
 
 
 def _with_released(domain: Domain, cells: pd.Series[Any]) -> Domain:

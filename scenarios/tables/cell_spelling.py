@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from metrics.cells import CategoricalCells, NumericCells, escape, interval_cell, named_categories, read_cells, unescape
+from metrics.cells import CategoricalCells, NumericCells, escape, interval_cell, read_cells, unescape
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.named_categories import named_categories
 from scenarios.tables.roles import CategoryColumn, Column
 from scenarios.tables.text_column import TextColumn
 

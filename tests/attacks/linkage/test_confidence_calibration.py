@@ -1,6 +1,7 @@
 """Calibration of the confidences that linkage attacks state."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from linkage_tools import (
     NOISY,
@@ -12,6 +13,7 @@ from attacks import (
     EnsembleLinkage,
     ExpectationMaximizationLinkage,
     GroupLinkage,
+    Knowledge,
     LearnedLinkage,
     LikelihoodAssignment,
     RankedAnswers,
@@ -19,11 +21,15 @@ from attacks import (
 from defenses import (
     Identity,
     Microaggregation,
+    Microdata,
+    MicrodataRelease,
     Mondrian,
     RankSwapping,
     RetentionReplacement,
 )
+from metrics import CategoricalDomain, NumericDomain
 from scenarios import CandidateFile
+from scenarios.seeds import generator
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +76,50 @@ def test_learned_confidences_are_calibrated(bank):
     ).values()
     assert calibration_error(confidence, correct) < 0.12
     assert correct.mean() > 0.65
+
+
+def suppressed(kind, rows, count, seed):
+    """Released rows of people of five columns, with cells suppressed at random, or those of rare values, or rows."""
+    rng = np.random.default_rng(seed)
+    sizes = {"state": 4, "job": 6, "sex": 2, "ill": 3}
+    domains = {name: CategoricalDomain(tuple("abcdef"[:size])) for name, size in sizes.items()}
+    weights = {name: np.arange(size, 0, -1) / np.arange(size + 1).sum() for name, size in sizes.items()}
+    people = pd.DataFrame({name: rng.choice(domains[name].categories, count, p=weights[name]) for name in sizes})
+    people["age"] = rng.integers(18, 90, count)
+    origin = rng.permutation(count)[:rows]
+    released = people.iloc[origin].reset_index(drop=True).astype(object)
+    whole = rng.random(rows) < 0.14
+    for name in released:
+        cells = released[name]
+        if name == "age" and kind == "beside intervals":
+            cells = pd.Series(
+                np.where(rng.random(rows) < 0.5, cells, [f"[{age // 10 * 10},{age // 10 * 10 + 9}]" for age in cells])
+            )
+        rare = 1 / cells.map(cells.value_counts(normalize=True))
+        chance = {
+            "all cells": 0.14,
+            "many cells": 0.3,
+            "beside intervals": 0.14,
+            "rows": whole,
+            "rare": 0.2 * rare / rare.mean(),
+        }
+        released[name] = np.where(rng.random(rows) < chance[kind], "*", cells)
+    knowledge = Knowledge(people, Microdata(people, domains={**domains, "age": NumericDomain(18, 89, integer=True)}))
+    return MicrodataRelease(released, np.full(rows, -1)), knowledge, origin
+
+
+@pytest.mark.parametrize(("rows", "count"), [(300, 300), (200, 400)])
+@pytest.mark.parametrize("kind", ["all cells", "many cells", "beside intervals", "rows", "rare"])
+def test_the_expected_share_is_right_where_cells_are_suppressed(kind, rows, count):
+    # Three releases: the standard deviation of the difference is about .02 (600 rows or more), so .08 is four of them.
+    stated, right = [], []
+    for seed in range(3):
+        release, knowledge, origin = suppressed(kind, rows, count, seed)
+        claims = ExpectationMaximizationLinkage().run(release, knowledge, generator(seed))
+        first = claims.ranking(generator(0)) == 0
+        stated.append(claims.confidence[first].mean())
+        right.append((claims.answer[first] == origin[claims.target[first]]).mean())
+    assert np.mean(stated) == pytest.approx(np.mean(right), abs=0.08)
 
 
 def test_overconfident_attacks_have_a_large_calibration_error(bank):
