@@ -153,10 +153,17 @@ def _large(
     ):
         held_out = load_table(others, roles, reading=reading).records.frame if others else records.roles.frame[:0]
         written, names = records.dataset.written, tuple(records.columns)
+        domains = {name: records.roles.domain(name) for name in names}
         with large_released(
-            paths[1], roles, reading=reading, written=written, others=names, memory=memory // 4, engine=engine
+            paths[1],
+            roles,
+            reading=reading,
+            written=written,
+            domains=domains,
+            others=names,
+            memory=memory // 4,
+            engine=engine,
         ) as released:
-            domains = {name: records.roles.domain(name) for name in names}
             target = prediction_target(records.roles.sensitive, domains)
             with _about(paths[1], roles):
                 utility = large_utility(records, released, held_out, target, seed)

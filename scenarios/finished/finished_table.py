@@ -33,8 +33,8 @@ class FinishedTable:
     name : str
         The file, or the built-in defense.
     frame : DataFrame, shape (rows, columns)
-        Released cells as text, None where missing; sensitive cells of equal meaning have one text. Columns have the
-        order of the original table.
+        Released cells as text, None where missing; cells of equal meaning have one text. Columns have the order of the
+        original table.
     lacking : tuple of str
         Columns with a role that the release does not have.
     unknown : DataFrame, shape (rows, further columns)
@@ -100,7 +100,7 @@ def read_finished(name: str, data: bytes, setting: EvaluationSetting) -> Finishe
     bare = [column for column in setting.dataset.left_out if column in columns]
     if bare:
         notes.append(f"{', '.join(bare)}: no role declared, but released; attackers use it, and utility leaves it out")
-    spelled = {column: domains[column] for column in records.sensitive}
+    spelled = {column: domains[column] for column in shared}
     frame = text_frame(with_one_spelling(setting.dataset.written.read(_among(columns, shared)), spelled))
     extended, cells = dict(domains), {}
     for column in shared:

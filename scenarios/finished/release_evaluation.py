@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from leaderboard.exposure import FEWEST_TRIALS
-from metrics.classes import k_anonymity
+from metrics.classes import k_anonymity, rows_in_classes
 from metrics.diversity import l_diversity
 from metrics.estimate import Estimate
 from metrics.headline_utility import headline_utility
@@ -135,6 +135,7 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
     origin = origin or recognized_origin(table.frame, records.frame, table.domains)
     questions = PosedQuestions(setting, table, origin)
     risks = {}
+    own = cells[rows_in_classes(cells, quasi)] if quasi else cells
     if quasi:
         report = risk_report(ReleasedTable(cells, quasi, tuple(sensitive), ()))
         risks = {name: value for name, _, value in report.models}
@@ -151,8 +152,8 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
         utility=utility,
         components=components,
         information_loss=loss,
-        k=k_anonymity(cells, quasi) if quasi else None,
-        l={name: l_diversity(cells, quasi, name) for name in sensitive} if quasi else {},
+        k=k_anonymity(own, quasi) if quasi else None,
+        l={name: l_diversity(own, quasi, name) for name in sensitive} if quasi else {},
         risks=risks,
         outcomes=tuple(questions.outcomes()),
         notes=tuple(notes),

@@ -11,7 +11,7 @@ import pandas as pd
 from leaderboard.goals import goal_meaning, goal_title
 from leaderboard.number_text import counted, exact, number
 from metrics.cells import read_cells
-from metrics.classes import class_sizes, equivalence_classes
+from metrics.classes import class_sizes, equivalence_classes, rows_in_classes
 from metrics.domains import Domain, NumericDomain
 from scenarios.finished.measured_attack import MeasuredAttack
 from scenarios.finished.release_evaluation import ReleaseEvaluation
@@ -88,6 +88,7 @@ def class_findings(
     risk of a class is (p - q) / (1 - q) for a value with share p in the class and q in the table, at its largest. Cells
     that leave several values count as `scenarios.tables.class_values` says.
     """
+    cells = cells[rows_in_classes(cells, quasi_identifiers)]
     classes = equivalence_classes(cells, quasi_identifiers)
     smallest = 1 / int(class_sizes(classes).min())
     risks = [("Smallest class of people alike", smallest, _smallest_words(smallest))]

@@ -12,7 +12,6 @@ from defenses.base.defense import MicrodataDefense
 from defenses.base.release import MicrodataRelease
 from leaderboard.number_text import counted
 from metrics.cells import read_cells
-from metrics.classes import class_sizes, equivalence_classes
 from scenarios.choosing.column_costs import column_costs
 from scenarios.files.toml_file import read_bytes
 from scenarios.finished.control_in_release import refuse_control_in_release
@@ -106,14 +105,13 @@ def report_content(
     findings = [*class_findings(cells, quasi, domains, threshold, counts=counts)] if quasi else []
     findings += identifier_findings(table.unknown, records.frame[list(records.identifiers)])
     findings += attack_findings(evaluation, threshold, releases)
-    alone = int((class_sizes(equivalence_classes(cells, quasi)) == 1).sum()) if quasi else 0
     measured = Measured(
         evaluation=evaluation,
         findings=tuple(ordered(findings)),
         identifiers=records.identifiers,
         pseudonyms=_pseudonyms(pd.concat([table.frame, table.unknown], axis=1)),
         unknown=tuple(map(str, table.unknown.columns)),
-        alone=alone,
+        alone=0 if after is None else after.uniques,
         threshold=threshold,
         control=setting.control is not None,
         releases=releases,

@@ -17,6 +17,8 @@ from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_num
 from scenarios.tables.roles import MOST_DIGITS
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from scenarios.tables.date_form import DateForm
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
@@ -76,6 +78,11 @@ class TextColumn:
         encoded = pa.chunked_array(column.chunks, type=pa.string()).dictionary_encode().combine_chunks()
         codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.intp)
         return cls(where, codes, encoded.dictionary)
+
+    @classmethod
+    def of_values(cls, where: str, values: Sequence[str | None] | pd.Series[Any]) -> Self:
+        """Encode texts, None where missing."""
+        return cls.from_arrow(where, pa.chunked_array([pa.array(values, pa.string(), from_pandas=True)]))
 
     def with_texts(self, texts: Any) -> Self:
         """Return a column with other distinct texts, an Arrow array of shape (distinct,); null means missing."""
