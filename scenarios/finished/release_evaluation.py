@@ -135,9 +135,10 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
     origin = origin or recognized_origin(table.frame, records.frame, table.domains)
     questions = PosedQuestions(setting, table, origin)
     risks = {}
-    own = cells[rows_in_classes(cells, quasi)] if quasi else cells
+    alike = table.alike[list(setting.columns)]
+    own = alike[rows_in_classes(alike, quasi)]
     if quasi:
-        report = risk_report(ReleasedTable(cells, quasi, tuple(sensitive), ()))
+        report = risk_report(ReleasedTable(alike, quasi, tuple(sensitive), ()))
         risks = {name: value for name, _, value in report.models}
         risks["records alone in their class"] = float(report.uniques)
         risks |= {f"{name}: {about}": value for name, about, value in report.measures}

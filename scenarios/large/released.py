@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,6 +25,7 @@ from scenarios.large.value_texts import value_texts
 from scenarios.large.wide_columns import wide_code, wide_column, wide_values
 from scenarios.tables.cell_spelling import with_one_spelling
 from scenarios.tables.declared_roles import read_roles
+from scenarios.tables.readable_cells import readable_cells
 from scenarios.tables.released import refuse_identifiers, released_roles, spelling_domains
 from scenarios.tables.risk import require_quasi_identifiers
 from scenarios.tables.text_column import TextColumn
@@ -84,6 +85,8 @@ class LargeReleased:
         Written form of the cells.
     spelling : mapping of str to Domain or None
         What is known about the spelling of the cells.
+    unknown : tuple of str
+        Notes on empty and unknown cells, beside the original table.
     first_block, first_row : int
         Number of the first block, and position of its first row; not 0 in later parts of a table.
     """
@@ -95,6 +98,7 @@ class LargeReleased:
     notes: tuple[str, ...] = field(repr=False)
     written: WrittenCells = field(repr=False)
     spelling: Mapping[str, Domain | None] = field(repr=False)
+    unknown: tuple[str, ...]
     first_block: int = 0
     first_row: int = 0
 
@@ -127,7 +131,9 @@ def large_released(
     *,
     reading: Mapping[str, Any] | None = None,
     written: WrittenCells | None = None,
-    domains: Mapping[str, Domain | None] | None = None,
+    spelling: Mapping[str, Domain | None] | None = None,
+    domains: Mapping[str, Domain] | None = None,
+    never_missing: Collection[str] = (),
     others: Sequence[str] = (),
     memory: int | None = None,
     engine: Engine | None = None,
@@ -140,8 +146,12 @@ def large_released(
         A Parquet file, a folder of Parquet files, or a CSV file.
     roles, reading, written
         As in `scenarios.tables.released.read_released`.
-    domains : mapping of str to Domain or None, optional
+    spelling : mapping of str to Domain or None, optional
         What is known about the spelling of cells; by default what the roles file and the cells tell.
+    domains : mapping of str to Domain, optional
+        Domains of the original table. See `readable_cells` for cells outside them.
+    never_missing : collection of str
+        Columns of which no original value is missing.
     others : sequence of str
         Further columns to read, where the table has them.
     memory : int, optional
@@ -166,11 +176,23 @@ def large_released(
         text = value_texts(files, raw, declared, released=True)
         written = WrittenCells.of(declared, roles) if written is None else written
         cells = written.read(text.columns)
-        spelling = spelling_domains(cells, declared, (*quasi_identifiers, *sensitive)) | dict(domains or {})
-        cells = with_one_spelling(cells, {name: spelling[name] for name in spelling if name in cells})
+        unknown: list[str] = []
+        for name, domain in (domains or {}).items():
+            if name in cells and not raw[name].sampled:
+                cells[name], words = readable_cells(name, cells[name], domain, never_missing=name in never_missing)
+                unknown += words
+        # Measures of a release beside its original are about the cells as they are written.
+        spelled = sensitive if domains else (*quasi_identifiers, *sensitive)
+        known = spelling_domains(cells, declared, spelled) | dict(spelling or {})
+        cells = with_one_spelling(cells, {name: known[name] for name in spelled if name in cells})
         quasi_identifiers = tuple(name for name in quasi_identifiers if name in cells or declared.quasi_identifiers)
-        columns = {name: _column(files, raw[name], cells[name]) for name in names if name in cells}
-        yield LargeReleased(files, columns, quasi_identifiers, sensitive, (*text.notes, *notes), written, spelling)
+        columns = {
+            name: _column(files, raw[name], cells[name], SUPPRESSED if name in never_missing else None)
+            for name in names
+            if name in cells
+        }
+        notes = (*text.notes, *notes)
+        yield LargeReleased(files, columns, quasi_identifiers, sensitive, notes, written, known, tuple(unknown))
 
 
 def _distinct_texts(files: TableFiles, names: Sequence[str]) -> Iterator[pd.DataFrame]:
@@ -182,8 +204,8 @@ def _distinct_texts(files: TableFiles, names: Sequence[str]) -> Iterator[pd.Data
             yield pd.DataFrame({name: batch.column("value").to_pandas()})
 
 
-def _column(files: TableFiles, raw: RawColumn, text: TextColumn) -> CellColumn:
-    """Codes and cells of a column, given the cells of its distinct values."""
+def _column(files: TableFiles, raw: RawColumn, text: TextColumn, empty: str | None) -> CellColumn:
+    """Codes and cells of a column, given the cells of its distinct values, and what an empty cell stands for."""
     if raw.sampled:
         # Its own codes are those of the cells; DuckDB looks for cells that are no single value.
         cells = np.broadcast_to(np.array(None, dtype=object), raw.size)
@@ -191,7 +213,7 @@ def _column(files: TableFiles, raw: RawColumn, text: TextColumn) -> CellColumn:
         coded = LargeColumn(raw, cells, 0, np.arange(raw.size))
         return CellColumn(coded, None, counts, _is_plain(files, raw), wide_code(files, raw, SUPPRESSED))
     distinct = len(raw.values)
-    values = np.append(text.text_values()[:distinct], [None])
+    values = np.append(text.text_values()[:distinct], [empty])
     of_value, uniques = pd.factorize(values, use_na_sentinel=False)
     uniques = np.array([None if pd.isna(cell) else cell for cell in uniques], dtype=object)
     counts = np.bincount(of_value, np.append(raw.counts, raw.missing), minlength=uniques.size).astype(np.int64)

@@ -231,7 +231,7 @@ def _journalist(
     # The wholly suppressed records, which come last, are in no class.
     own = {name: codes[: classes.sizes.classes] for name, codes in classes.coded.codes.items()}
     counts = classes.coded.counts[: classes.sizes.classes]
-    with large_released(population, roles, reading=reading, domains=table.spelling, memory=memory // 4) as everybody:
+    with large_released(population, roles, reading=reading, spelling=table.spelling, memory=memory // 4) as everybody:
         for name in names:
             if name not in everybody.columns:
                 raise ValueError(f"{population}: there is no column {name!r}")

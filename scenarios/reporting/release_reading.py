@@ -93,16 +93,16 @@ def report_content(
     quasi = list(records.quasi_identifiers)
     sensitive = [name for name in records.sensitive if name in table.frame.columns]
     domains = {name: table.domains[name] for name in sensitive}
-    cells = table.suppressed[list(setting.columns)]
+    cells, alike = table.suppressed[list(setting.columns)], table.alike[list(setting.columns)]
     before = after = None
     if quasi:
         original = records.frame[list(setting.columns)]
         before = risk_report(ReleasedTable(original, tuple(quasi), tuple(sensitive), ()))
-        after = risk_report(ReleasedTable(cells, tuple(quasi), tuple(sensitive), ()))
+        after = risk_report(ReleasedTable(alike, tuple(quasi), tuple(sensitive), ()))
     if promised is not None:
         refuse_false_promise(promised, evaluation, defense_name, after.several if after else ())
     counts = evaluation.origin != "unknown" or _generalized(table)
-    findings = [*class_findings(cells, quasi, domains, threshold, counts=counts)] if quasi else []
+    findings = [*class_findings(alike, quasi, domains, threshold, counts=counts)] if quasi else []
     findings += identifier_findings(table.unknown, records.frame[list(records.identifiers)])
     findings += attack_findings(evaluation, threshold, releases)
     measured = Measured(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge
 from attacks.linkage.channel_likelihoods import outside, stated_domains
@@ -20,6 +21,7 @@ from scenarios.tables.declared import declared_domain
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.file_rows import rows_from_one
 from scenarios.tables.inference import inferred_domain
+from scenarios.tables.readable_cells import filled_gaps, known_cells
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
@@ -83,10 +85,14 @@ def candidates_beside(
             domain, _ = declared_domain(declared.columns.get(name))
         if domain is None:
             domain, words = inferred_domain(name, columns[name], declared.columns.get(name))
+            if isinstance(domain, NumericDomain):
+                released[name] = _known(name, released[name], columns[name], domain, notes)
             if roles is None:
                 notes += _unexplained(name, released[name], domain)
             domain = _with_released(written.extended(name, domain), released[name])
             notes.append(f"{name}: {words}, inferred from the candidates")
+        if name not in stated:
+            released[name] = _known(name, released[name], columns[name], domain, notes)
         if name in stated:
             domain = with_values_of(domain, columns[name])
         values[name], domains[name] = columns[name].values(domain), domain
@@ -109,6 +115,19 @@ def _check_named(declared: Roles, roles: Path | None, present: list[str], path: 
                 f"{roles}, {key}: there is no column {column!r} in {path} or the released table, "
                 f"which have {', '.join(present)}"
             )
+
+
+def _known(
+    name: str, cells: pd.Series[Any], candidates: TextColumn, domain: Domain, notes: list[str]
+) -> NDArray[np.object_]:
+    """Released cells of a domain beside candidates, as `readable_cells` reads them; its notes are added."""
+    column = TextColumn.of_values(name, cells)
+    gaps: list[str] = []
+    if not candidates.missing_rows:
+        column, gaps = filled_gaps(name, column, "the candidates have")
+    column, unknown = known_cells(name, column, domain)
+    notes += [*gaps, *unknown]
+    return column.text_values()
 
 
 def _unexplained(name: str, cells: pd.Series[Any], domain: Domain) -> list[str]:
