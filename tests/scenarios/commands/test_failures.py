@@ -339,7 +339,7 @@ def test_downtime_is_written_in_every_format(tmp_path, form):
     Store(tmp_path / "results.db").close()
     done = CliRunner().invoke(cli, ["downtime", "--db", str(tmp_path / "results.db"), "--format", form])
     assert done.exit_code == 0, done.output
-    assert "incidents" in done.stdout.lower()
+    assert "downtime" in done.stdout.lower()
 
 
 def test_downtime_of_nothing_is_no_report(tmp_path, monkeypatch):
