@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from metrics.arrays import Integers
+from metrics.arrays import Booleans, Integers
+from metrics.cells import SUPPRESSED
 from metrics.columns import require_column
 
 _DENSE = 8
 """Up to this size in multiples of the number of rows, filling a table of counts is faster than sorting the rows."""
+_TABLE = 1 << 20
+"""Codes that a table of counts may always hold."""
+_COMPARED = 1 << 28
+"""Rows times pairs of patterns of ``*`` up to which agreeing records are counted."""
 
 
 def equivalence_classes(frame: pd.DataFrame, quasi_identifiers: Sequence[str]) -> Integers:
@@ -40,6 +45,80 @@ def equivalence_classes(frame: pd.DataFrame, quasi_identifiers: Sequence[str]) -
         codes, distinct = pd.factorize(frame[name], use_na_sentinel=False)
         classes = pd.factorize(classes * len(distinct) + codes)[0]
     return classes
+
+
+def rows_in_classes(frame: pd.DataFrame, quasi_identifiers: Sequence[str]) -> Booleans:
+    """Which rows belong to a class, shape (n,): all that have a cell other than ``*``, which agrees with every value.
+
+    If all rows are wholly suppressed, they form one class.
+    """
+    require_columns(frame, quasi_identifiers)
+    inside = np.zeros(len(frame), dtype=bool)
+    for name in quasi_identifiers:
+        inside |= (frame[name] != SUPPRESSED).to_numpy(dtype=bool)
+    return inside if inside.any() else np.ones(len(frame), dtype=bool)
+
+
+def agreeing_records(
+    columns: Mapping[str, Integers], counts: Integers, suppressed: Mapping[str, int]
+) -> Integers | None:
+    """Number of records that agree with each row, shape (n,), where ``*`` agrees with every value.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray of int, each of shape (n,)
+        Code of each row in each column, at least 0.
+    counts : ndarray of int, shape (n,)
+        Number of records that each row stands for.
+    suppressed : mapping of str to int
+        Code of ``*`` in the columns that hold it.
+
+    Returns
+    -------
+    ndarray of int or None
+        None if there are too many patterns of ``*`` to compare.
+    """
+    hidden = np.stack([codes == suppressed.get(name, -1) for name, codes in columns.items()], axis=1)
+    patterns, pattern_of_row = np.unique(hidden, axis=0, return_inverse=True)
+    if len(patterns) ** 2 * counts.size > _COMPARED:
+        return None
+    pattern_of_row = pattern_of_row.ravel()
+    members = [np.flatnonzero(pattern_of_row == number) for number in range(len(patterns))]
+    sizes = [int(codes.max(initial=0)) + 1 for codes in columns.values()]
+    joint: dict[bytes, tuple[Integers, int]] = {}
+    agreeing = np.zeros(counts.size, dtype=np.int64)
+    for own, rows in zip(patterns, members, strict=True):
+        for other, others in zip(patterns, members, strict=True):
+            compared = ~(own | other)
+            if (key := compared.tobytes()) not in joint:
+                chosen = [
+                    (codes, size) for codes, size, one in zip(columns.values(), sizes, compared, strict=True) if one
+                ]
+                joint[key] = joint_codes(chosen, counts.size)
+            codes, bound = joint[key]
+            agreeing[rows] += np.bincount(codes[others], counts[others], minlength=bound).astype(np.int64)[codes[rows]]
+    return agreeing
+
+
+def joint_codes(columns: Sequence[tuple[Integers, int]], rows: int) -> tuple[Integers, int]:
+    """One code of each row for the values of all columns, shape (rows,), and a bound of the codes.
+
+    Parameters
+    ----------
+    columns : sequence of (ndarray of int, int)
+        Codes of each column, shape (rows,), and their bound.
+    """
+    joint: Integers = np.zeros(rows, dtype=np.int64)
+    bound = 1
+    for codes, size in columns:
+        joint *= size
+        joint += codes
+        bound *= size
+        # A small table of counts is faster than hashing.
+        if bound > max(4 * rows, _TABLE):
+            joint, distinct = pd.factorize(joint)
+            bound = len(distinct)
+    return joint, bound
 
 
 def given_or_computed_classes(
@@ -133,6 +212,14 @@ def count_pairs(
         pairs, counts = np.unique(keys, return_counts=True)
     pair_groups = pairs // value_count
     return pair_groups, pairs - pair_groups * value_count, counts
+
+
+def without_group(
+    groups: Integers, values: Integers, counts: Integers, dropped: int
+) -> tuple[Integers, Integers, Integers]:
+    """Pairs of `count_pairs` without those of one group; groups are numbered from 0 without a gap, before and after."""
+    kept = groups != dropped
+    return groups[kept] - (groups[kept] > dropped), values[kept], counts[kept]
 
 
 def group_starts(groups: Integers) -> Integers:

@@ -58,11 +58,11 @@ class CountedTableUtility(TableUtility):
         self.counted = original
         self.strength = association(original) if self.domains else self.strength
         self.constant = constant_table(original)
-        self.suppressed = suppressed_table(original)
+        self.suppressed = suppressed_table(original, self.domains)
 
     @cached_property
     def _anchors(self) -> tuple[dict[str, float], float]:
-        floor = information_free_fidelity(self.counted, self._measures, self._reference_rng)
+        floor = information_free_fidelity(self.counted, self.suppressed, self._measures, self._reference_rng)
         share = self.original.rows / self.counted.rows
         return floor, share * association_noise(self.original, self._reference_rng)
 

@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 
 import numpy as np
+import pandas as pd
 from numpy.random import Generator
 
 from metrics.arrays import Floats
+from metrics.cells import SUPPRESSED, read_cells
+from metrics.domains import Domain
 from metrics.fidelity import association, relative_squared_distance
 from metrics.profile import CodedProfile, DenseProfile, Profile
 
@@ -34,12 +37,11 @@ def constant_table(original: Profile) -> CodedProfile:
     return _repeated(row, original)
 
 
-def suppressed_table(original: Profile) -> CodedProfile:
-    """Table of ``*``: every cell spreads evenly over the values of its column, without the missing value."""
-    row = np.zeros(original.bins)
-    for start, end in _blocks(original):
-        row[start : end - 1] = 1 / max(1, end - 1 - start)
-    return _repeated(row, original)
+def suppressed_table(original: Profile, domains: Mapping[str, Domain]) -> CodedProfile:
+    """Table of ``*``, whose cells spread over the bins as those of a release do; `domains` are those of the profile."""
+    star = pd.Series([SUPPRESSED])
+    cells = [read_cells(star, domain).mass()[0] for domain in domains.values()]
+    return _repeated(np.concatenate([np.empty(0), *cells]), original)
 
 
 def _repeated(row: Floats, original: Profile) -> CodedProfile:
@@ -50,31 +52,35 @@ def _repeated(row: Floats, original: Profile) -> CodedProfile:
     return CodedProfile(cells, [codes] * len(cells), original.rows)
 
 
-def uniform_table(original: Profile, rng: Generator, *, rows: int | None = None, copies: bool = False) -> Profile:
+def uniform_table(
+    suppressed: CodedProfile, rng: Generator, *, rows: int | None = None, copies: bool = False
+) -> Profile:
     """Table of uniform draws over the values of each column.
 
     Parameters
     ----------
-    original : Profile
-        Gives the columns and the number of rows.
+    suppressed : CodedProfile
+        The `suppressed_table`, which gives the share of the values in each bin, and the number of rows.
     rng : Generator
         Draws the cells.
     rows : int, optional
-        Another number of rows. By default the original's, at most `MOST_DRAWN`.
+        Another number of rows. By default those of `suppressed`, at most `MOST_DRAWN`.
     copies : bool
         Whether one draw decides all cells of a row, so that all columns are associated as strongly as possible.
     """
-    count = min(original.rows, MOST_DRAWN) if rows is None else rows
+    count = min(suppressed.rows, MOST_DRAWN) if rows is None else rows
     shared = rng.random(count)
-    mass = np.zeros((count, original.bins))
-    for start, end in _blocks(original):
+    mass = np.zeros((count, suppressed.bins))
+    for start, cells in zip(suppressed.starts, suppressed.cells, strict=True):
         draws = shared if copies else rng.random(count)
-        mass[np.arange(count), start + np.floor(draws * max(1, end - 1 - start)).astype(np.intp)] = 1.0
-    return DenseProfile(mass, original.starts)
+        # The last bins are cut off, since a sum of shares may end just below 1 and the missing value has none.
+        below = np.cumsum(cells[0])[:-2]
+        mass[np.arange(count), start + np.searchsorted(below, draws, side="right")] = 1.0
+    return DenseProfile(mass, suppressed.starts)
 
 
 def information_free_fidelity(
-    original: Profile, fidelity: Mapping[str, Callable[[Profile], float]], rng: Generator
+    original: Profile, suppressed: CodedProfile, fidelity: Mapping[str, Callable[[Profile], float]], rng: Generator
 ) -> dict[str, float]:
     """Best fidelity, by component, of releases that hold no information about the records, in [0, 1].
 
@@ -89,6 +95,8 @@ def information_free_fidelity(
     ----------
     original : Profile
         The original table.
+    suppressed : CodedProfile
+        Its `suppressed_table`.
     fidelity : mapping of str to callable
         For each component, the fidelity of a table to the original.
     rng : Generator
@@ -105,18 +113,22 @@ def information_free_fidelity(
     rows = min(original.rows, MOST_DRAWN)
     best = dict.fromkeys(fidelity, 0.0)
     for count in (rows, max(2, rows // 3)):
-        for name, values in _values([uniform_table(original, rng, rows=count) for _ in range(DRAWS)], fidelity).items():
+        for name, values in _values(
+            [uniform_table(suppressed, rng, rows=count) for _ in range(DRAWS)], fidelity
+        ).items():
             best[name] = max(best[name], min(1.0, float(values.mean() + MARGIN * values.std(ddof=1))))
-    constant, suppressed = constant_table(original), suppressed_table(original)
-    few = [uniform_table(original, rng, rows=max(2, rows // 16)) for _ in range(DRAWS // 2)]
-    for tables in ([constant], [suppressed], [uniform_table(original, rng, copies=True)], few):
+    constant = constant_table(original)
+    few = [uniform_table(suppressed, rng, rows=max(2, rows // 16)) for _ in range(DRAWS // 2)]
+    for tables in ([constant], [suppressed], [uniform_table(suppressed, rng, copies=True)], few):
         for name, values in _values(tables, fidelity).items():
             best[name] = max(best[name], float(values.mean()))
     for name, measure in fidelity.items():
         if name == ASSOCIATIONS:
             searched = _equally_associated(original)
         else:
-            searched = max(_best_columns(original, measure), _best_share(original, measure, rng))
+            searched = max(
+                _best_columns(constant, suppressed, measure), _best_share(constant, suppressed, measure, rng)
+            )
         best[name] = max(best[name], searched)
     return best
 
@@ -133,23 +145,23 @@ def _equally_associated(original: Profile) -> float:
     return 1 - relative_squared_distance(strength, np.full_like(strength, strength.mean()), strength)
 
 
-def _best_columns(original: Profile, measure: Callable[[Profile], float]) -> float:
+def _best_columns(constant: CodedProfile, suppressed: CodedProfile, measure: Callable[[Profile], float]) -> float:
     """Best fidelity of tables whose columns are each constant or ``*``, by coordinate ascent from either."""
-    kinds = [np.hstack(table.cells) for table in (constant_table(original), suppressed_table(original))]
+    kinds = [np.hstack(table.cells) for table in (constant, suppressed)]
     best = 0.0
     for start in kinds:
         mass = start
-        reached = measure(DenseProfile(mass, original.starts))
+        reached = measure(DenseProfile(mass, constant.starts))
         for _ in range(SWEEPS):
             before = reached
-            for first, end in _blocks(original):
+            for first, end in _blocks(constant):
                 # One of the two kinds is the column's own.
                 for kind in kinds:
                     if (mass[:, first:end] == kind[:, first:end]).all():
                         continue
                     trial = mass.copy()
                     trial[:, first:end] = kind[:, first:end]
-                    if (value := measure(DenseProfile(trial, original.starts))) > reached:
+                    if (value := measure(DenseProfile(trial, constant.starts))) > reached:
                         mass, reached = trial, value
             if reached == before:
                 break
@@ -157,17 +169,18 @@ def _best_columns(original: Profile, measure: Callable[[Profile], float]) -> flo
     return best
 
 
-def _best_share(original: Profile, measure: Callable[[Profile], float], rng: Generator) -> float:
+def _best_share(
+    constant: CodedProfile, suppressed: CodedProfile, measure: Callable[[Profile], float], rng: Generator
+) -> float:
     """Best fidelity of tables of constant rows among rows of ``*`` or of draws, over the share of constant rows.
 
     On average draws are no nearer than ``*``. They are tried at the best share, and as a few among constants, since
     single tables reach more by luck.
     """
-    constant, suppressed = np.hstack(constant_table(original).cells), np.hstack(suppressed_table(original).cells)
-    pair = np.vstack([constant, suppressed])
+    pair = np.vstack([np.hstack(table.cells) for table in (constant, suppressed)])
 
     def reached(count: int, rows: int) -> float:
-        return measure(DenseProfile(np.repeat(pair, [count, rows - count], axis=0), original.starts))
+        return measure(DenseProfile(np.repeat(pair, [count, rows - count], axis=0), constant.starts))
 
     coarse = [reached(count, COARSE) for count in range(COARSE + 1)]
     near, step = int(np.argmax(coarse)), FINE // COARSE
@@ -177,9 +190,9 @@ def _best_share(original: Profile, measure: Callable[[Profile], float], rng: Gen
     for copies, count in product((False, True), (best, FINE - FINE // 16)):
         values = []
         for _ in range(DRAWS):
-            mass = uniform_table(original, rng, copies=copies).mass
-            mass[: round(count / FINE * len(mass))] = constant
-            values.append(measure(DenseProfile(mass, original.starts)))
+            mass = uniform_table(suppressed, rng, copies=copies).mass
+            mass[: round(count / FINE * len(mass))] = pair[0]
+            values.append(measure(DenseProfile(mass, constant.starts)))
         reaches.append(min(1.0, float(np.mean(values) + MARGIN * np.std(values, ddof=1))))
     return max(reaches)
 

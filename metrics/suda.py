@@ -11,12 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metrics.arrays import Integers
-from metrics.classes import class_sizes, require_columns
+from metrics.cells import SUPPRESSED
+from metrics.classes import class_sizes, joint_codes, require_columns
 
 Subset = tuple[str, ...]
-
-_DENSE, _LEAST_TABLE = 4, 1 << 20
-"""Up to this size, in multiples of the number of rows or at least, a table of counts is faster than hashing."""
 
 
 def minimal_sample_uniques(
@@ -27,7 +25,8 @@ def minimal_sample_uniques(
     Parameters
     ----------
     frame : DataFrame, shape (n, columns)
-        Original values or released cells; a missing value is a value of its own.
+        Original values or released cells. A missing value is a value of its own, and ``*`` is none: it makes no row
+        unique.
     quasi_identifiers : sequence of str
         The columns that an attacker may know.
     max_size : int
@@ -63,12 +62,22 @@ def minimal_sample_uniques(
     if isinstance(max_size, bool) or not isinstance(max_size, int | np.integer) or max_size < 1:
         raise ValueError(f"max_size must be an integer of at least 1, got {max_size!r}")
     class_sizes(np.zeros(len(frame), dtype=np.intp))
-    columns = {name: pd.factorize(frame[name], use_na_sentinel=False)[0] for name in names}
-    yield from minimal_unique_sets(columns, np.ones(len(frame), dtype=np.intp), max_size=max_size)
+    columns, suppressed = coded_cells(frame, names)
+    yield from minimal_unique_sets(columns, np.ones(len(frame), dtype=np.intp), suppressed, max_size=max_size)
+
+
+def coded_cells(frame: pd.DataFrame, names: Sequence[str]) -> tuple[dict[str, Integers], dict[str, int]]:
+    """Code of each row in each column, and the code of ``*`` in the columns that hold it."""
+    columns, suppressed = {}, {}
+    for name in names:
+        columns[name], distinct = pd.factorize(frame[name], use_na_sentinel=False)
+        if (found := np.flatnonzero(np.asarray(distinct == SUPPRESSED, dtype=bool))).size:
+            suppressed[name] = int(found[0])
+    return columns, suppressed
 
 
 def minimal_unique_sets(
-    columns: Mapping[str, Integers], counts: Integers, *, max_size: int = 3
+    columns: Mapping[str, Integers], counts: Integers, suppressed: Mapping[str, int] | None = None, *, max_size: int = 3
 ) -> Iterator[tuple[Subset, NDArray[np.intp]]]:
     """Minimal sample uniques of rows that stand for several records each.
 
@@ -78,6 +87,8 @@ def minimal_unique_sets(
         Code of each row in each column, at least 0.
     counts : ndarray of int, shape (n,)
         Number of records that each row stands for, at least 1.
+    suppressed : mapping of str to int, optional
+        Code of ``*`` in the columns that hold it. A set makes no row unique whose cell there is ``*``.
     max_size : int
         Largest number of columns in a set.
 
@@ -91,32 +102,22 @@ def minimal_unique_sets(
     alone = np.flatnonzero(counts == 1)
     weights = None if alone.size == counts.size else counts
     sizes = {name: int(codes.max(initial=0)) + 1 for name, codes in columns.items()}
+    hidden = {name: columns[name][alone] == code for name, code in (suppressed or {}).items()}
     covered: dict[Subset, NDArray[np.bool_]] = {(): np.full(alone.size, counts.sum() == 1)}
     for size in range(1, min(max_size, len(columns)) + 1):
         singled = {}
         for subset in combinations(columns, size):
-            joint, bound = _joint_codes([columns[name] for name in subset], [sizes[name] for name in subset])
+            joint, bound = joint_codes([(columns[name], sizes[name]) for name in subset], counts.size)
             unique = np.bincount(joint, weights, minlength=bound)[joint[alone]] == 1
+            for name in subset:
+                if name in hidden:
+                    unique &= ~hidden[name]
             before = np.logical_or.reduce([covered[part] for part in combinations(subset, size - 1)])
             rows = alone[unique & ~before]
             if rows.size:
                 yield subset, rows
-            singled[subset] = unique
+            singled[subset] = unique | before
         covered = singled
-
-
-def _joint_codes(columns: Sequence[Integers], sizes: Sequence[int]) -> tuple[Integers, int]:
-    """One code of each row for the values of all columns, shape (n,), and a bound of the codes."""
-    joint: Integers = columns[0].astype(np.int64)
-    bound = sizes[0]
-    for codes, size in zip(columns[1:], sizes[1:], strict=True):
-        joint = joint * size
-        joint += codes
-        bound *= size
-        if bound > max(_DENSE * joint.size, _LEAST_TABLE):
-            joint, distinct = pd.factorize(joint)
-            bound = len(distinct)
-    return joint, bound
 
 
 def suda_scores(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, max_size: int = 3) -> NDArray[np.float64]:

@@ -89,13 +89,13 @@ class TableUtility:
         (self._reference_rng,) = rng.spawn(1)
         self.strength = association(self.original) if self.domains else np.zeros(0)
         self.constant = constant_table(self.original)
-        self.suppressed = suppressed_table(self.original)
+        self.suppressed = suppressed_table(self.original, self.domains)
         self.held_out = original_profile(held_out, self.domains) if target and len(held_out) else None
 
     # Computed when a release is scored: games that draw people only to attack them do not pay for it.
     @cached_property
     def _anchors(self) -> tuple[dict[str, float], float]:
-        floor = information_free_fidelity(self.original, self._measures, self._reference_rng)
+        floor = information_free_fidelity(self.original, self.suppressed, self._measures, self._reference_rng)
         return floor, association_noise(self.original, self._reference_rng)
 
     @property

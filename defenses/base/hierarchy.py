@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from os import PathLike
 from typing import Any
@@ -84,6 +84,8 @@ class Hierarchy(ABC):
     ) -> TableHierarchy:
         """Read a hierarchy from a CSV without header: in each row a value, then its ever coarser groups.
 
+        A byte order mark is left out.
+
         Values that are all numbers are read as numbers, unless `text` is True; see `TableHierarchy`.
 
         Raises
@@ -93,7 +95,7 @@ class Hierarchy(ABC):
         """
         try:
             with open(path, newline="", encoding=encoding) as file:
-                rows = [row for row in csv.reader(file, delimiter=sep) if row]
+                rows = [row for row in csv.reader(_without_mark(file), delimiter=sep) if row]
         except UnicodeDecodeError as error:
             raise ValueError(f"{path}: no {encoding} text ({error.reason} at byte {error.start})") from None
         try:
@@ -107,6 +109,12 @@ class Hierarchy(ABC):
     ) -> IntervalHierarchy:
         """Build a hierarchy of numbers from the interior cut points of each level; see `IntervalHierarchy`."""
         return IntervalHierarchy(levels, low, high, integer)
+
+
+def _without_mark(lines: Iterable[str]) -> Iterator[str]:
+    """Lines of a text without its byte order mark."""
+    for number, line in enumerate(lines):
+        yield line if number else line.removeprefix("\ufeff")
 
 
 class TableHierarchy(Hierarchy):

@@ -191,7 +191,7 @@ def echo_with_earlier(text: str, earlier: Sequence[Earlier], form: str) -> None:
     import leaderboard as lb
 
     if form in ("table", "markdown") and earlier:
-        text = below(text, _report_writers()[form](lb.earlier_sections(earlier)))
+        text = below(text, report_writers()[form](lb.earlier_sections(earlier)))
     echo_board(text)
     if form not in ("table", "markdown"):
         echo_earlier(earlier)
@@ -257,7 +257,7 @@ def written_summary(results: Sequence[Result], form: str) -> str:
     if form not in STORED_NAMES:
         results, _ = _shown(results, ())
     sections = lb.summarize(results, by_goal=form != "table")
-    return str(_report_writers()[form](sections))
+    return str(report_writers()[form](sections))
 
 
 def shows_summary(results: Sequence[Result], form: str, *, matrix: bool) -> bool:
@@ -333,7 +333,7 @@ def write_report(
     import leaderboard as lb
     from leaderboard.version import version
 
-    echo_board(_report_writers()[form](sections) if text is None else text)
+    echo_board(report_writers()[form](sections) if text is None else text)
     if html is not None:
         about = {**about, "version": f"tokumei {version()}"}
         with bad_input():
@@ -341,7 +341,7 @@ def write_report(
         echo(f"page written to {html}", err=True)
 
 
-def _report_writers() -> dict[str, Any]:
+def report_writers() -> dict[str, Any]:
     """Function that writes a report as text, by format."""
     import leaderboard as lb
 

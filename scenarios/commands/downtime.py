@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from scenarios.commands.common import FORMATS, NOTHING, bad_input, db_option, echo
+from scenarios.commands.common import FORMATS, NOTHING, bad_input, db_option, echo, echo_board, report_writers
 
 EPILOG = """\b
 Examples:
@@ -52,10 +52,4 @@ def downtime(db: str, folder: Path | None, hourly_cost: float | None, form: str)
 
             incidents += tournament_incidents(Tournament(folder))
     section = lb.Section("Failures", tables=(downtime_table(incidents, datetime.now(UTC), hourly_cost),))
-    writers = {
-        "table": lb.report_to_terminal,
-        "markdown": lb.report_to_markdown,
-        "csv": lb.report_to_csv,
-        "json": lb.report_to_json,
-    }
-    echo(writers[form]((section,)))
+    echo_board(report_writers()[form]((section,)))

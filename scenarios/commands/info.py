@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable
 
@@ -50,7 +51,7 @@ def _show_export(name: str) -> None:
     echo(f"\n{inspect.cleandoc(export.__doc__ or 'It has no docstring.')}\n")
     if name in queries():
         _show_private_answer(name)
-    origin = export.__module__ if ":" in name else _package_of(export)
+    origin = export.__module__ if ":" in name else _importable_from(export)
     echo(f"from {origin} import {export.__name__}    # {inspect.getsourcefile(export)}")
 
 
@@ -64,10 +65,11 @@ def _show_private_answer(name: str) -> None:
     echo(f"How a curator answers it, `defenses.curators.planning`:\n{inspect.getdoc(PLANNERS[Query.kinds[name]])}\n")
 
 
-def _package_of(export: type | Callable[..., object]) -> str:
-    """The innermost package around the module of a class or function."""
-    package, _, module = export.__module__.rpartition(".")
-    return package or module
+def _importable_from(export: type | Callable[..., object]) -> str:
+    """The outermost package or module around a class or function from which it can be imported by its name."""
+    parts = export.__module__.split(".")
+    modules = [".".join(parts[:end]) for end in range(1, len(parts) + 1)]
+    return next(one for one in modules if getattr(importlib.import_module(one), export.__name__, None) is export)
 
 
 def _show_dataset(name: str) -> None:

@@ -112,13 +112,21 @@ def _small(paths: list[Path], roles: Path | None, others: Path | None, seed: int
     from scenarios.reporting.rank_correlations import rank_correlations
     from scenarios.tables.coarse_bins import hidden_differences
     from scenarios.tables.dataset import load_table
+    from scenarios.tables.readable_cells import readable_cells
     from scenarios.tables.released import read_released
+    from scenarios.tables.text_column import TextColumn
 
     dataset = load_table(paths[0], roles, reading=reading)
     records = dataset.records
     held_out = records.take([]) if others is None else load_table(others, roles, reading=reading).records
     cells = read_released(paths[1], roles, reading=reading, written=dataset.written).frame
     domains = {name: records.domain(name) for name in records.released_columns}
+    notes: list[str] = []
+    for name in [name for name in domains if name in cells]:
+        column = TextColumn.of_values(name, cells[name])
+        never_missing = not records.frame[name].isna().any()
+        column, words = readable_cells(name, column, domains[name], never_missing=never_missing)
+        cells[name], notes = column.text_values(), [*notes, *words]
     target = prediction_target(records.sensitive, domains)
     scorer = TableUtility(records.frame, domains, held_out.frame, target, np.random.default_rng(seed))
     with _about(paths[1], roles):
@@ -126,7 +134,8 @@ def _small(paths: list[Path], roles: Path | None, others: Path | None, seed: int
         loss = normalized_certainty_penalty(cells, {name: domains[name] for name in records.quasi_identifiers})
     numbers = {name: domain for name, domain in domains.items() if dataset.written.dates(name) is None}
     pairs = rank_correlations(records.frame, cells, domains)
-    return scores, loss, len(cells), len(domains), pairs, tuple(hidden_differences(records.frame, cells, numbers))
+    notes += hidden_differences(records.frame, cells, numbers)
+    return scores, loss, len(cells), len(domains), pairs, tuple(notes)
 
 
 def _large(
@@ -153,14 +162,23 @@ def _large(
     ):
         held_out = load_table(others, roles, reading=reading).records.frame if others else records.roles.frame[:0]
         written, names = records.dataset.written, tuple(records.columns)
+        domains = {name: records.roles.domain(name) for name in names}
         with large_released(
-            paths[1], roles, reading=reading, written=written, others=names, memory=memory // 4, engine=engine
+            paths[1],
+            roles,
+            reading=reading,
+            written=written,
+            domains=domains,
+            never_missing=[name for name, column in records.columns.items() if not column.has_missing],
+            others=names,
+            memory=memory // 4,
+            engine=engine,
         ) as released:
-            domains = {name: records.roles.domain(name) for name in names}
             target = prediction_target(records.roles.sensitive, domains)
             with _about(paths[1], roles):
                 utility = large_utility(records, released, held_out, target, seed)
-            return utility.scores, utility.penalty, released.rows, len(domains), None, (*utility.notes, NO_RANKS)
+            notes = (*released.unknown, *utility.notes, NO_RANKS)
+            return utility.scores, utility.penalty, released.rows, len(domains), None, notes
 
 
 def _about(released: Path, roles: Path | None) -> AbstractContextManager[None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from metrics.named_categories import named_categories
 from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.tables.cell_spelling import with_one_spelling
 from scenarios.tables.file_rows import rows_from_one
+from scenarios.tables.readable_cells import readable_cells
 from scenarios.tables.released import refuse_identifiers, text_frame
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
@@ -67,6 +69,13 @@ class FinishedTable:
         """The released cells with ``*`` in every column that is lacking."""
         return self.frame.assign(**dict.fromkeys(self.lacking, SUPPRESSED))
 
+    @cached_property
+    def alike(self) -> pd.DataFrame:
+        """`suppressed` with one text for cells of equal meaning, to count classes."""
+        columns = {name: TextColumn.of_values(name, self.frame[name]) for name in self.frame.columns}
+        cells = with_one_spelling(columns, {name: self.domains[name] for name in columns})
+        return self.suppressed.assign(**text_frame(cells))
+
 
 def read_finished(name: str, data: bytes, setting: EvaluationSetting) -> FinishedTable:
     """Read a finished release.
@@ -106,12 +115,19 @@ def read_finished(name: str, data: bytes, setting: EvaluationSetting) -> Finishe
     bare = [column for column in setting.dataset.left_out if column in columns]
     if bare:
         notes.append(f"{', '.join(bare)}: no role declared, but released; attackers use it, and utility leaves it out")
-    spelled = {column: domains[column] for column in records.sensitive}
-    frame = text_frame(with_one_spelling(setting.dataset.written.read(_among(columns, shared)), spelled))
+    cells_of = setting.dataset.written.read(_among(columns, shared))
     extended, cells = dict(domains), {}
     for column in shared:
+        frame = text_frame({column: cells_of[column]})
         extended[column], unknown = _extended(domains[column], frame[column])
         notes += unknown
+        never_missing = not records.frame[column].isna().any()
+        cells_of[column], words = readable_cells(
+            column, cells_of[column], extended[column], never_missing=never_missing
+        )
+        notes += words
+    frame = text_frame(with_one_spelling(cells_of, {column: extended[column] for column in records.sensitive}))
+    for column in shared:
         _check_size(name, column, frame[column], extended[column])
         with rows_from_one(f"{name}: "):
             cells[column] = read_cells(frame[column], extended[column])

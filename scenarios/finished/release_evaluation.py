@@ -10,7 +10,7 @@ import pandas as pd
 
 from leaderboard.exposure import FEWEST_TRIALS
 from metrics.arrays import Integers
-from metrics.classes import equivalence_classes, k_anonymity
+from metrics.classes import equivalence_classes, k_anonymity, rows_in_classes
 from metrics.diversity import l_diversity
 from metrics.estimate import Estimate
 from metrics.headline_utility import headline_utility
@@ -182,11 +182,14 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
     questions = PosedQuestions(setting, table, origin)
     risks, smallest = {}, None
     people = people_of_rows(setting, table, origin) if quasi else None
+    alike = table.alike[list(setting.columns)]
+    inside = rows_in_classes(alike, quasi)
+    own = alike[inside]
     if quasi:
-        smallest = k_anonymity(cells, quasi)
+        smallest = k_anonymity(own, quasi)
         if people is not None:
-            smallest = int(ClassMembers.of(equivalence_classes(cells, quasi), people).sizes.min())
-        report = class_report(setting, cells, sensitive, people)
+            smallest = int(ClassMembers.of(equivalence_classes(own, quasi), people[inside]).sizes.min())
+        report = class_report(setting, alike, sensitive, people)
         risks = {name: value for name, _, value in report.models}
         risks["records alone in their class"] = float(report.uniques)
         risks |= {f"{name}: {about}": value for name, about, value in report.measures}
@@ -202,7 +205,7 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
         components=components,
         information_loss=loss,
         k=smallest,
-        l={name: l_diversity(cells, quasi, name) for name in sensitive} if quasi else {},
+        l={name: l_diversity(own, quasi, name) for name in sensitive} if quasi else {},
         risks=risks,
         outcomes=tuple(questions.outcomes()),
         notes=tuple(notes),

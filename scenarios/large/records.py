@@ -59,6 +59,11 @@ class LargeColumn:
         """Whether rows hold numbers instead of codes, since nearly all are distinct."""
         return self.raw.sampled
 
+    @property
+    def has_missing(self) -> bool:
+        """Whether a value is missing."""
+        return bool(self.raw.missing) if self.numbers_only else self.missing < self.values.size
+
 
 @dataclass(frozen=True)
 class Block:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,16 +14,19 @@ import pandas as pd
 import pyarrow as pa
 
 from metrics.arrays import Floats, Integers
+from metrics.cells import SUPPRESSED
+from metrics.domains import Domain
 from scenarios.large.engine import Engine
 from scenarios.large.raw_columns import RawColumn, raw_columns
 from scenarios.large.records import Block, LargeColumn, coded_blocks
 from scenarios.large.sql_names import quoted
 from scenarios.large.table_files import TableFiles
 from scenarios.large.value_texts import value_texts
-from scenarios.large.wide_columns import wide_column, wide_values
+from scenarios.large.wide_columns import wide_code, wide_column, wide_values
 from scenarios.tables.cell_spelling import with_one_spelling
 from scenarios.tables.declared_roles import read_roles
-from scenarios.tables.released import refuse_identifiers, released_roles, sensitive_domains
+from scenarios.tables.readable_cells import readable_cells
+from scenarios.tables.released import refuse_identifiers, released_roles, spelling_domains
 from scenarios.tables.risk import require_quasi_identifiers
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.written_cells import WrittenCells
@@ -48,12 +51,15 @@ class CellColumn:
         Number of rows with each code.
     plain : bool
         Whether no cell is an interval, a set or ``*``.
+    suppressed : int or None
+        Code of ``*``; None if no cell is suppressed.
     """
 
     coded: LargeColumn
     cells: np.ndarray[tuple[int], np.dtype[np.object_]] | None = field(repr=False)
     counts: Integers = field(repr=False)
     plain: bool
+    suppressed: int | None = None
 
     @property
     def shares(self) -> Floats:
@@ -77,6 +83,10 @@ class LargeReleased:
         What was inferred.
     written : WrittenCells
         Written form of the cells.
+    spelling : mapping of str to Domain or None
+        What is known about the spelling of the cells.
+    unknown : tuple of str
+        Notes on empty and unknown cells, beside the original table.
     first_block, first_row : int
         Number of the first block, and position of its first row; not 0 in later parts of a table.
     """
@@ -87,6 +97,8 @@ class LargeReleased:
     sensitive: tuple[str, ...]
     notes: tuple[str, ...] = field(repr=False)
     written: WrittenCells = field(repr=False)
+    spelling: Mapping[str, Domain | None] = field(repr=False)
+    unknown: tuple[str, ...]
     first_block: int = 0
     first_row: int = 0
 
@@ -119,6 +131,9 @@ def large_released(
     *,
     reading: Mapping[str, Any] | None = None,
     written: WrittenCells | None = None,
+    spelling: Mapping[str, Domain | None] | None = None,
+    domains: Mapping[str, Domain] | None = None,
+    never_missing: Collection[str] = (),
     others: Sequence[str] = (),
     memory: int | None = None,
     engine: Engine | None = None,
@@ -131,6 +146,12 @@ def large_released(
         A Parquet file, a folder of Parquet files, or a CSV file.
     roles, reading, written
         As in `scenarios.tables.released.read_released`.
+    spelling : mapping of str to Domain or None, optional
+        What is known about the spelling of cells; by default what the roles file and the cells tell.
+    domains : mapping of str to Domain, optional
+        Domains of the original table. See `readable_cells` for cells outside them.
+    never_missing : collection of str
+        Columns of which no original value is missing.
     others : sequence of str
         Further columns to read, where the table has them.
     memory : int, optional
@@ -154,10 +175,24 @@ def large_released(
         raw = raw_columns(files, names, wide=partial(wide_column, na=declared.na))
         text = value_texts(files, raw, declared, released=True)
         written = WrittenCells.of(declared, roles) if written is None else written
-        cells = with_one_spelling(written.read(text.columns), sensitive_domains(declared))
+        cells = written.read(text.columns)
+        unknown: list[str] = []
+        for name, domain in (domains or {}).items():
+            if name in cells and not raw[name].sampled:
+                cells[name], words = readable_cells(name, cells[name], domain, never_missing=name in never_missing)
+                unknown += words
+        # Measures of a release beside its original are about the cells as they are written.
+        spelled = sensitive if domains else (*quasi_identifiers, *sensitive)
+        known = spelling_domains(cells, declared, spelled) | dict(spelling or {})
+        cells = with_one_spelling(cells, {name: known[name] for name in spelled if name in cells})
         quasi_identifiers = tuple(name for name in quasi_identifiers if name in cells or declared.quasi_identifiers)
-        columns = {name: _column(files, raw[name], cells[name]) for name in names if name in cells}
-        yield LargeReleased(files, columns, quasi_identifiers, sensitive, (*text.notes, *notes), written)
+        columns = {
+            name: _column(files, raw[name], cells[name], SUPPRESSED if name in never_missing else None)
+            for name in names
+            if name in cells
+        }
+        notes = (*text.notes, *notes)
+        yield LargeReleased(files, columns, quasi_identifiers, sensitive, notes, written, known, tuple(unknown))
 
 
 def _distinct_texts(files: TableFiles, names: Sequence[str]) -> Iterator[pd.DataFrame]:
@@ -169,15 +204,16 @@ def _distinct_texts(files: TableFiles, names: Sequence[str]) -> Iterator[pd.Data
             yield pd.DataFrame({name: batch.column("value").to_pandas()})
 
 
-def _column(files: TableFiles, raw: RawColumn, text: TextColumn) -> CellColumn:
-    """Codes and cells of a column, given the cells of its distinct values."""
+def _column(files: TableFiles, raw: RawColumn, text: TextColumn, empty: str | None) -> CellColumn:
+    """Codes and cells of a column, given the cells of its distinct values, and what an empty cell stands for."""
     if raw.sampled:
         # Its own codes are those of the cells; DuckDB looks for cells that are no single value.
         cells = np.broadcast_to(np.array(None, dtype=object), raw.size)
         counts = np.append(raw.missing, raw.counts)
-        return CellColumn(LargeColumn(raw, cells, 0, np.arange(raw.size)), None, counts, _is_plain(files, raw))
+        coded = LargeColumn(raw, cells, 0, np.arange(raw.size))
+        return CellColumn(coded, None, counts, _is_plain(files, raw), wide_code(files, raw, SUPPRESSED))
     distinct = len(raw.values)
-    values = np.append(text.text_values()[:distinct], [None])
+    values = np.append(text.text_values()[:distinct], [empty])
     of_value, uniques = pd.factorize(values, use_na_sentinel=False)
     uniques = np.array([None if pd.isna(cell) else cell for cell in uniques], dtype=object)
     counts = np.bincount(of_value, np.append(raw.counts, raw.missing), minlength=uniques.size).astype(np.int64)
@@ -187,7 +223,8 @@ def _column(files: TableFiles, raw: RawColumn, text: TextColumn) -> CellColumn:
         raw = _merged(files, raw, of_raw, uniques.size)
         of_raw = np.arange(uniques.size)
     plain = not any(cell.startswith(_OPENINGS) for cell, n in zip(uniques, counts, strict=True) if n and cell)
-    return CellColumn(LargeColumn(raw, uniques, int(of_value[-1]), of_raw), uniques, counts, plain)
+    starred = next((code for code, cell in enumerate(uniques) if cell == SUPPRESSED and counts[code]), None)
+    return CellColumn(LargeColumn(raw, uniques, int(of_value[-1]), of_raw), uniques, counts, plain, starred)
 
 
 def _merged(files: TableFiles, raw: RawColumn, of_raw: Integers, size: int) -> RawColumn:

@@ -8,18 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from metrics.arrays import Integers
 from metrics.class_diversity import ClassDiversity
+from metrics.classes import without_group
 from metrics.risk import ReidentificationRisk, journalist_of_sizes
 from metrics.size_counts import SizeCounts
-from scenarios.large.class_pairs import class_pairs
+from scenarios.large.class_pairs import ClassPairs, class_pairs
 from scenarios.large.combinations import CombinationKey
 from scenarios.large.engine import Engine
 from scenarios.large.key_space import KeySpace
 from scenarios.large.released import LargeReleased, large_released
 from scenarios.tables.declared_roles import read_roles
-from scenarios.tables.risk import THRESHOLD, RiskReport, report_of_counts, singled_out
+from scenarios.tables.noised_numbers import looks_noised
+from scenarios.tables.risk import THRESHOLD, CodedClasses, RiskReport, report_of_counts
 from scenarios.tables.rows_of_people import hidden_people_notes
 
 _SEARCH = 40
@@ -36,16 +39,17 @@ class Classes:
         Their sizes.
     diversity : mapping of str to ClassDiversity
         Diversity of each sensitive column.
-    codes : mapping of str to ndarray of int, each of shape (classes,)
-        Code of each class in each quasi-identifier; None if memory does not suffice for them.
-    counts : ndarray of int, shape (classes,)
-        Number of records of each; None with `codes`.
+    coded : CodedClasses
+        Code of each class in each quasi-identifier, and its number of records. The wholly suppressed records come last,
+        if there are any. None if memory does not suffice.
+    suppressed : int
+        Number of wholly suppressed records.
     """
 
     sizes: SizeCounts
     diversity: Mapping[str, ClassDiversity]
-    codes: Mapping[str, Integers] | None
-    counts: Integers | None
+    coded: CodedClasses | None
+    suppressed: int
 
 
 def large_risk_report(
@@ -94,22 +98,28 @@ def large_risk_report(
         # Even where the release names people, parts of a table count rows.
         unnamed = [name for name in table.files.columns if name != declared.person]
         notes = [*table.notes, *hidden_people_notes(declared.person, unnamed, declared.identifiers)]
-        if classes.codes is None:
+        if classes.coded is None:
             notes.append(
                 f"{classes.sizes.classes:,} classes do not fit into memory, so that sets of columns that single out "
                 "records are not searched; raise --memory"
             )
         plain = all(column.plain for column in table.columns.values())
         several = tuple(name for name in table.sensitive if not table.columns[name].plain)
+        starred = any(table.columns[name].suppressed is not None for name in table.quasi_identifiers)
+        noised = tuple(
+            name
+            for name in table.quasi_identifiers
+            if looks_noised(_cell_counts(table, name), declared.columns.get(name))
+        )
         journalist = None if population is None else _journalist(table, classes, population, roles, reading, memory)
-    singled = None
-    if classes.codes is not None and classes.counts is not None:
-        singled = singled_out(classes.codes, classes.counts)
     report = report_of_counts(
         classes.sizes,
         classes.diversity,
         plain=plain,
-        singled=singled,
+        classes=classes.coded,
+        suppressed=classes.suppressed,
+        starred=starred,
+        noised=noised,
         journalist=journalist,
         population_size=population_size,
         cells=cells,
@@ -142,10 +152,15 @@ def read_classes(table: LargeReleased, memory: int) -> Classes:
     diversity: dict[str, ClassDiversity] = {}
     parts: list[dict[str, Integers]] | None = []
     counts: list[Integers] = []
-    used = 0
+    used = suppressed = 0
+    stars = _stars(table)
     sensitive: tuple[str | None, ...] = table.sensitive or (None,)
     for number, name in enumerate(sensitive):
-        for pairs in class_pairs(table, key, name):
+        for whole in class_pairs(table, key, name):
+            pairs, stripped = _without_suppressed(whole, key, stars)
+            suppressed = stripped or suppressed
+            if not pairs.counts.size:
+                continue
             if name is not None:
                 shares = table.columns[name].shares
                 measured = ClassDiversity.of_pairs(pairs.groups, pairs.values, pairs.counts, shares)
@@ -162,11 +177,46 @@ def read_classes(table: LargeReleased, memory: int) -> Classes:
                 if used > memory:
                     parts, counts = None, []
     ordered = np.array(sorted(sizes.items()), dtype=np.int64)
-    joined = None
+    coded = None
     if parts is not None:
+        if suppressed:
+            parts.append({name: np.array([code]) for name, code in stars.items()})
+            counts.append(np.array([suppressed]))
         joined = {name: np.concatenate([part[name] for part in parts]) for name in table.quasi_identifiers}
-    total = SizeCounts(ordered[:, 0], ordered[:, 1])
-    return Classes(total, diversity, joined, None if joined is None else np.concatenate(counts))
+        found = {name: table.columns[name].suppressed for name in joined}
+        coded = CodedClasses(
+            joined, np.concatenate(counts), {name: code for name, code in found.items() if code is not None}
+        )
+    return Classes(SizeCounts(ordered[:, 0], ordered[:, 1]), diversity, coded, suppressed)
+
+
+def _stars(table: LargeReleased) -> dict[str, int]:
+    """Code of ``*`` in each quasi-identifier if rows may be wholly suppressed, and not all are; else empty."""
+    columns = {name: table.columns[name] for name in table.quasi_identifiers}
+    stars = {name: column.suppressed for name, column in columns.items() if column.suppressed is not None}
+    every = all(columns[name].counts[code] == table.rows for name, code in stars.items())
+    return stars if len(stars) == len(columns) and not every else {}
+
+
+def _without_suppressed(pairs: ClassPairs, key: CombinationKey, stars: Mapping[str, int]) -> tuple[ClassPairs, int]:
+    """Classes without that of the wholly suppressed records, and the number of these; see `rows_in_classes`."""
+    if not stars:
+        return pairs, 0
+    codes = key.codes(pairs.keys)
+    found = np.flatnonzero(np.logical_and.reduce([codes[name] == code for name, code in stars.items()]))
+    if not found.size:
+        return pairs, 0
+    kept = without_group(pairs.groups, pairs.values, pairs.counts, int(found[0]))
+    return ClassPairs(tuple(np.delete(one, found) for one in pairs.keys), *kept), int(pairs.sizes[found[0]])
+
+
+def _cell_counts(table: LargeReleased, name: str) -> pd.Series[Any]:
+    """Number of rows of each cell, by the cell; of some cells only if there are too many to list."""
+    column = table.columns[name]
+    if column.cells is not None:
+        return pd.Series(column.counts, index=column.cells)[pd.notna(column.cells)]
+    sample = column.coded.raw.values.to_numpy(zero_copy_only=False)
+    return pd.Series(1, index=sample.astype(str))
 
 
 def _journalist(
@@ -179,21 +229,24 @@ def _journalist(
 ) -> ReidentificationRisk:
     """Journalist risk, for a population in files."""
     names = table.quasi_identifiers
-    if classes.codes is None or classes.counts is None:
+    if classes.coded is None:
         raise ValueError(f"{table.files.path}: its classes do not fit into memory beside a population; raise --memory")
-    with large_released(population, roles, reading=reading, memory=memory // 4) as everybody:
+    # The wholly suppressed records, which come last, are in no class.
+    own = {name: codes[: classes.sizes.classes] for name, codes in classes.coded.codes.items()}
+    counts = classes.coded.counts[: classes.sizes.classes]
+    with large_released(population, roles, reading=reading, spelling=table.spelling, memory=memory // 4) as everybody:
         for name in names:
             if name not in everybody.columns:
                 raise ValueError(f"{population}: there is no column {name!r}")
         key = CombinationKey.of([everybody.columns[name].coded for name in names])
         translations = {name: _translation(table, everybody, name) for name in names}
-        space = KeySpace.of([classes.codes[name] for name in names])
-        sizes = np.zeros(classes.counts.size, dtype=np.int64)
+        space = KeySpace.of([own[name] for name in names])
+        sizes = np.zeros(counts.size, dtype=np.int64)
         for pairs in class_pairs(everybody, key):
             codes = key.codes(pairs.keys)
             position = space.positions([translations[name][codes[name]] for name in names])
             np.add.at(sizes, position[position >= 0], pairs.sizes[position >= 0])
-    return journalist_of_sizes(classes.counts, sizes, THRESHOLD)
+    return journalist_of_sizes(counts, sizes, THRESHOLD)
 
 
 def _translation(table: LargeReleased, everybody: LargeReleased, name: str) -> Integers:

@@ -86,3 +86,10 @@ def wide_values(files: TableFiles, column: RawColumn, size: int) -> Iterator[Any
     table = f"wide_{files.columns.index(column.name)}"
     for batch in files.batches(f"SELECT value::VARCHAR AS value FROM {table} ORDER BY code", size):
         yield pa.chunked_array([batch.column("value")])
+
+
+def wide_code(files: TableFiles, column: RawColumn, text: str) -> int | None:
+    """Code of a text in a column of `wide_column`; None if the column does not hold it."""
+    table = f"wide_{files.columns.index(column.name)}"
+    found = files.fetch(f"SELECT code FROM {table} WHERE value::VARCHAR = {literal(text)}")
+    return int(found[0][0]) if found else None

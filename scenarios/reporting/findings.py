@@ -13,7 +13,7 @@ from leaderboard.goals import goal_meaning, goal_title
 from leaderboard.number_text import counted, exact, number
 from metrics.arrays import Integers
 from metrics.cells import read_cells
-from metrics.classes import equivalence_classes
+from metrics.classes import equivalence_classes, rows_in_classes
 from metrics.domains import Domain, NumericDomain
 from scenarios.finished.attack_sets import QUASI
 from scenarios.finished.measured_attack import MeasuredAttack
@@ -114,6 +114,8 @@ def class_findings(
     If a person may have several rows and nobody knows whose they are, a class of n rows holds n people at most. Its
     risk is 1 / n at least, and never called within.
     """
+    inside = rows_in_classes(cells, quasi_identifiers)
+    cells, people = cells[inside], None if people is None else people[inside]
     classes = equivalence_classes(cells, quasi_identifiers)
     members = ClassMembers.of(classes, np.arange(classes.size) if people is None else people)
     smallest = 1 / int(members.sizes.min())

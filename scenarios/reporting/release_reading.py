@@ -13,7 +13,7 @@ from defenses.base.defense import MicrodataDefense
 from defenses.base.release import MicrodataRelease
 from leaderboard.number_text import counted
 from metrics.cells import read_cells
-from metrics.classes import equivalence_classes
+from metrics.classes import equivalence_classes, rows_in_classes
 from scenarios.choosing.column_costs import column_costs
 from scenarios.files.toml_file import read_bytes
 from scenarios.finished.control_in_release import refuse_control_in_release
@@ -95,13 +95,13 @@ def report_content(
     quasi = list(records.quasi_identifiers)
     sensitive = [name for name in records.sensitive if name in table.frame.columns]
     domains = {name: table.domains[name] for name in sensitive}
-    cells = table.suppressed[list(setting.columns)]
+    cells, alike = table.suppressed[list(setting.columns)], table.alike[list(setting.columns)]
     before = after = whose = None
     if quasi:
         whose = people_of_rows(setting, table, origin)
         original = records.frame[list(setting.columns)]
         before = class_report(setting, original, sensitive, None if whose is None else setting.people)
-        after = class_report(setting, cells, sensitive, whose)
+        after = class_report(setting, alike, sensitive, whose)
     if promised is not None:
         refuse_false_promise(promised, evaluation, defense_name, after.several if after else ())
     counts = evaluation.origin != "unknown" or _generalized(table)
@@ -109,9 +109,10 @@ def report_content(
     findings, alone = [], 0
     if quasi:
         numbers = None if person is None else whose
-        findings += class_findings(cells, quasi, domains, threshold, counts=counts, people=numbers, person=person)
-        classes = equivalence_classes(cells, quasi)
-        members = ClassMembers.of(classes, np.arange(classes.size) if numbers is None else numbers)
+        findings += class_findings(alike, quasi, domains, threshold, counts=counts, people=numbers, person=person)
+        inside = rows_in_classes(alike, quasi)
+        classes = equivalence_classes(alike[inside], quasi)
+        members = ClassMembers.of(classes, np.arange(classes.size) if numbers is None else numbers[inside])
         alone = int((members.sizes[classes] == 1).sum())
     findings += identifier_findings(table.unknown, records.frame[list(records.identifiers)])
     findings += attack_findings(evaluation, threshold, releases)

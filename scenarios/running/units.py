@@ -18,7 +18,7 @@ from scenarios.running.fingerprint import closure, digest, sources, versions
 from scenarios.running.plan import Plan
 
 # Incremented when the meaning of a stored score changes, so that old and new scores are not mixed.
-SCORER = 1
+SCORER = 2
 # Modules that run between the methods of a play, besides the game.
 SCORING = ("scenarios.games.playing", "scenarios.seeds")
 DONE = ("ok", "skipped")

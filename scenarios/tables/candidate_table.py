@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge
 from attacks.linkage.channel_likelihoods import outside, stated_domains
@@ -20,6 +21,7 @@ from scenarios.tables.declared import declared_domain
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.file_rows import rows_from_one
 from scenarios.tables.inference import inferred_domain
+from scenarios.tables.readable_cells import filled_gaps, known_cells
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
@@ -88,10 +90,15 @@ def candidates_beside(
             domain, words = inferred_domain(name, columns[name], declared.columns.get(name))
             domain = _with_released(written.extended(name, domain), released[name])
             notes.append(f"{name}: {words}, inferred from the candidates")
+        named = released[name]
         if name in stated:
             domain = with_values_of(domain, columns[name])
+        else:
+            released[name] = _known(name, named, columns[name], domain, notes)
         values[name], domains[name] = columns[name].values(domain), domain
-        notes += _unknown(released[name], pd.Series(values[name]), domain, "" if roles is not None else f"; {HINT}")
+        # Categories outside a declared domain are read as suppressed, and only their own texts tell why.
+        cells = released[name] if isinstance(domain, NumericDomain) else named
+        notes += _unknown(cells, pd.Series(values[name]), domain, "" if roles is not None else f"; {HINT}")
     frame = pd.DataFrame(values)
     for name in (name for name in shared if name in stated):
         outsiders = int(outside(stated[name], frame[name]).sum())
@@ -111,6 +118,19 @@ def _check_named(declared: Roles, roles: Path | None, present: list[str], path: 
                 f"{roles}, {key}: there is no column {column!r} in {path} or the released table, "
                 f"which have {', '.join(present)}"
             )
+
+
+def _known(
+    name: str, cells: pd.Series[Any], candidates: TextColumn, domain: Domain, notes: list[str]
+) -> NDArray[np.object_]:
+    """Released cells of a domain beside candidates, as `readable_cells` reads them; its notes are added."""
+    column = TextColumn.of_values(name, cells)
+    gaps: list[str] = []
+    if not candidates.missing_rows:
+        column, gaps = filled_gaps(name, column, "the candidates have")
+    column, unknown = known_cells(name, column, domain)
+    notes += [*gaps, *unknown]
+    return column.text_values()
 
 
 def _unknown(cells: pd.Series[Any], values: pd.Series[Any], domain: Domain, hint: str) -> list[str]:

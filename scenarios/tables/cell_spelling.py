@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -12,13 +13,17 @@ import pyarrow as pa
 from metrics.cells import CategoricalCells, NumericCells, escape, interval_cell, read_cells, unescape
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from metrics.named_categories import named_categories
-from scenarios.tables.roles import CategoryColumn, Column
+from scenarios.tables.roles import CategoryColumn, Column, DateColumn
 from scenarios.tables.text_column import TextColumn
 
 Segment = tuple[float, float, bool]
 """Low end, high end, and whether the high end is included."""
-_INTEGER = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
-"""An integer in its only spelling."""
+_PLAIN = re.compile(r"0|-?[1-9][0-9]*|-?(?=.{3,16}$)(0\.(?!0000)|[1-9][0-9]*\.)[0-9]*[1-9]", re.ASCII)
+"""An integer, or a fraction of few digits, in its only spelling."""
+_NUMBERS = re.compile(r"[^\[\](){}|,\s]+")
+"""A part of a cell that may be a number."""
+_NUMERIC = re.compile(r"[-+.0-9eE\[\](){}|,\s]*[0-9][-+.0-9eE\[\](){}|,\s]*", re.ASCII)
+"""A number, an interval or a set of them, or what looks like one."""
 _TOGETHER = 1 << 12
 """Number of cells that are read together; a table of them and their categories is held in memory."""
 
@@ -32,18 +37,34 @@ def with_one_spelling(columns: Mapping[str, TextColumn], domains: Mapping[str, D
         Columns of a release, in the form of the program.
     domains : mapping of str to Domain or None
         The columns to change, with their domains. Of a domain, only the order of its categories and whether numbers are
-        integers matter. Without a domain, sets get the order of their texts, and other cells stay.
+        integers matter. Without a domain, sets get the order of their texts, and intervals stay.
     """
     return {name: _spelled(column, domains[name]) if name in domains else column for name, column in columns.items()}
 
 
-def spelling_domain(declared: Column | None) -> Domain | None:
-    """What a roles file declares about the spelling of a column's cells; its bounds do not matter."""
+def spelling_domain(declared: Column | None, column: TextColumn) -> Domain | None:
+    """What is known about the spelling of a column's cells; its bounds do not matter.
+
+    Parameters
+    ----------
+    declared : Column or None
+        What the roles file declares. What it leaves open is told from the cells.
+    column : TextColumn
+        The column, in the form of the program.
+    """
     if isinstance(declared, CategoryColumn):
         return CategoricalDomain(tuple(declared.categories)) if declared.categories else None
-    if declared is None:
+    if isinstance(declared, DateColumn):
+        return NumericDomain(0, 0, integer=True)
+    if declared is not None and (declared.integer is not None or declared.decimals is not None):
+        return NumericDomain(0, 0, integer=bool(declared.integer or declared.decimals == 0))
+    texts = [text for text in column.texts.to_pylist() if text != "*"]
+    numbers = list(chain.from_iterable(map(_NUMBERS.findall, texts)))
+    values = TextColumn.of_values(column.where, numbers)
+    if declared is None and not (all(map(_NUMERIC.fullmatch, texts)) and values.looks_numeric()):
         return None
-    return NumericDomain(0, 0, integer=declared.type == "date" or bool(declared.integer))
+    whole = values.looks_numeric() and all(map(float.is_integer, map(float, numbers)))
+    return NumericDomain(0, 0, integer=whole)
 
 
 def spellings(texts: Sequence[str], domain: Domain | None) -> list[str]:
@@ -64,11 +85,15 @@ def spellings(texts: Sequence[str], domain: Domain | None) -> list[str]:
     ['50', '[20,29]', 'n/a']
     """
     if isinstance(domain, NumericDomain):
-        several = [i for i, text in enumerate(texts) if not _INTEGER.fullmatch(text)]
+        several = [i for i, text in enumerate(texts) if not _PLAIN.fullmatch(text)]
         result = list(texts)
     else:
         several = [i for i, text in enumerate(texts) if text.startswith("{") and text.endswith("}")]
-        result = list(texts) if domain is None else [text if text == "*" else escape(unescape(text)) for text in texts]
+        # Without a domain, a text with brackets may be an interval.
+        result = [
+            text if text == "*" or (domain is None and text.startswith(("[", "{"))) else escape(unescape(text))
+            for text in texts
+        ]
     for start in range(0, len(several), _TOGETHER):
         part = several[start : start + _TOGETHER]
         for index, cell in zip(part, _read([texts[i] for i in part], domain), strict=True):

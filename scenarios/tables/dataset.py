@@ -345,7 +345,7 @@ def _hierarchies(
             if described.hierarchy.csv is not None:
                 csv_path = roles_path.parent / described.hierarchy.csv
                 files[csv_path] = read_bytes(csv_path)
-            hierarchy = described.hierarchy.read(roles_path.parent, domains[name])
+            hierarchy = described.hierarchy.read(roles_path.parent, name, declared, domains[name])
             hierarchy.group(_possible_values(columns[name], domains[name]), hierarchy.height)
         except ValueError as error:
             raise ValueError(f"{roles_path}, table [columns.{name}], key 'hierarchy': {error}") from None

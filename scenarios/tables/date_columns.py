@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from leaderboard.number_text import counted
 from scenarios.tables.date_form import DateForm
 from scenarios.tables.date_format import ISO, ISO_TIME, DateFormat
-from scenarios.tables.roles import DateColumn, Roles
+from scenarios.tables.roles import DateColumn, NumberColumn, Roles
 from scenarios.tables.text_column import TextColumn
 
 _SURE = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d")
@@ -24,6 +25,16 @@ FORMATS = (
     DateFormat("%Y年%m月%d日"),
 )
 """Formats that are recognized. Where a text fits two of them, it does not show which number is the month."""
+COMPACT = DateFormat("%Y%m%d")
+"""Dates that look like numbers; recognized where all texts are such dates, and there are `_SEVERAL`."""
+_SEVERAL = 5
+"""Fewest distinct numbers: one number in thirty of eight digits is a date by chance."""
+_COMPACT_LIKE = re.compile(r"\s*(?:(?:19|20)\d{6}|99991231)\s*", re.ASCII)
+SENTINELS = (
+    *("0001-01-01", "1753-01-01", "1899-12-30", "1899-12-31", "1900-01-01"),
+    *("2099-12-31", "2999-12-31", "9999-01-01", "9999-12-31"),
+)
+"""Dates that usually stand for a missing value or for the end of time."""
 HEAD = 50
 _DATE_LIKE = re.compile(r"\s*\d{1,4}[-/.年]\d{1,2}[-/.月]\d{1,4}")
 _ZONED = re.compile(r"\s*\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?\s*(Z|[+-]\d\d:?\d\d|UTC)\s*")
@@ -98,7 +109,35 @@ def dated_columns(
                 note = f"dates of the format {found.pattern}, inferred from all values"
             if note:
                 notes.append(f"{name}: {note}")
+        elif isinstance(described, NumberColumn) and _is_compact(column.without(missing)):
+            notes.append(
+                f"{name}: every number is a date such as 20190117; releases hold numbers that are no dates, unless the "
+                f'roles file declares type = "date" and format = "{COMPACT.pattern}"'
+            )
+        notes += _sentinel_notes(name, changed[name])
     return DatedColumns(changed, notes)
+
+
+def _is_compact(column: TextColumn) -> bool:
+    """Whether all texts of a column are dates of the format `COMPACT`."""
+    texts = column.texts.to_pylist()
+    return all(_COMPACT_LIKE.fullmatch(text) and COMPACT.number(text) is not None for text in texts)
+
+
+def _sentinel_notes(name: str, column: TextColumn) -> list[str]:
+    """A note on each date of a column that usually stands for a missing value."""
+    if column.dates is None:
+        return []
+    numbers = np.array([int(text) // column.dates.unit for text in column.texts.to_pylist()], dtype=np.int64)
+    notes = []
+    for text in SENTINELS:
+        count = column.rows_of(numbers == ISO.number(text))
+        if count:
+            notes.append(
+                f"{name}: {text} in {counted(count, 'row')} of {column.rows:,}; if it means a missing value, empty "
+                "these fields"
+            )
+    return notes
 
 
 def _native_format(column: TextColumn) -> DateFormat:
@@ -108,6 +147,11 @@ def _native_format(column: TextColumn) -> DateFormat:
 def _recognized(column: TextColumn) -> tuple[DateFormat | None, str]:
     """The only format of which all texts are dates, or None and a note if they seem to be dates."""
     head = column.texts.slice(0, HEAD).to_pylist()
+    if head and _is_compact(column):
+        if len(column.texts) >= _SEVERAL:
+            return COMPACT, ""
+        declared = f'declare type = "date" and format = "{COMPACT.pattern}"'
+        return None, f"a number, though all values look like dates such as 20190117; if they are, {declared}"
     if not head or sum(_DATE_LIKE.match(text) is not None for text in head) < 0.9 * len(head):
         return None, ""
     if all(map(_ZONED.fullmatch, head)):

@@ -9,7 +9,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from scenarios.tables.date_columns import SENTINELS
 from scenarios.tables.date_form import DateForm
+from scenarios.tables.date_format import ISO
 
 OLDEST = date(1905, 1, 1)
 """Nobody alive is much older, so earlier dates often stand for a missing value."""
@@ -37,7 +39,10 @@ def doubtful_dates(frame: pd.DataFrame, dates: Mapping[str, DateForm], today: da
     epoch = date(1970, 1, 1)
     first, last = (OLDEST - epoch).days, (today - epoch).days + 1
     notes = []
-    for name, numbers in days.items():
+    sentinels = [number for number in ISO.numbers(SENTINELS) if number is not None]
+    for name, every in days.items():
+        # Notes of the reader name these dates.
+        numbers = np.where(np.isin(every, sentinels), np.nan, every)
         faults = []
         for found, words in ((numbers >= last, "after today"), (numbers < first, "before 1905")):
             count = int(found.sum())

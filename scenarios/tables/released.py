@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from metrics.files import PRIVATE, check_new_file, write_atomically
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.cell_spelling import spelling_domain, with_one_spelling
 from scenarios.tables.declared_roles import read_roles
-from scenarios.tables.roles import Roles
+from scenarios.tables.roles import Column, Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
 from scenarios.tables.written_cells import WrittenCells
@@ -42,6 +42,10 @@ class ReleasedTable:
         Column that names the person of each row in the original table.
     people : ndarray of int, shape (rows,), optional
         Number of the person of each row, where it is known by other means than that column.
+    declared : mapping of str to Column
+        What the roles file declares about columns.
+    spelling : mapping of str to Domain or None
+        Quasi-identifiers whose cells of equal meaning may have several texts; see `with_one_spelling`.
     """
 
     frame: pd.DataFrame
@@ -50,6 +54,14 @@ class ReleasedTable:
     notes: tuple[str, ...]
     person: str | None = None
     people: Integers | None = None
+    declared: Mapping[str, Column] = field(default_factory=dict, repr=False)
+    spelling: Mapping[str, Domain | None] = field(default_factory=dict, repr=False)
+
+    def spelled(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Cells of this table, or of its population, in which quasi-identifiers of equal meaning have one text."""
+        names = [name for name in self.spelling if name in frame.columns]
+        columns = {name: TextColumn.of_values(str(name), frame[name]) for name in names}
+        return frame.assign(**text_frame(with_one_spelling(columns, self.spelling)))
 
 
 def input_path(name: str) -> Path:
@@ -62,9 +74,11 @@ def text_frame(columns: Mapping[str, TextColumn]) -> pd.DataFrame:
     return pd.DataFrame({name: column.text_values() for name, column in columns.items()})
 
 
-def sensitive_domains(declared: Roles) -> dict[str, Domain | None]:
-    """What a roles file declares about the spelling of cells, by sensitive column."""
-    return {name: spelling_domain(declared.columns.get(name)) for name in declared.sensitive}
+def spelling_domains(
+    columns: Mapping[str, TextColumn], declared: Roles, names: Sequence[str]
+) -> dict[str, Domain | None]:
+    """What is known about the spelling of some columns' cells, of those that the release has."""
+    return {name: spelling_domain(declared.columns.get(name), columns[name]) for name in names if name in columns}
 
 
 def read_released(
@@ -97,10 +111,18 @@ def read_released(
     declared = read_roles(roles, reading)
     columns, notes = text_table(path, read_bytes(path), declared, released=True)
     cells = (WrittenCells.of(declared, roles) if written is None else written).read(columns)
-    frame = text_frame(with_one_spelling(cells, sensitive_domains(declared)))
+    frame = text_frame(with_one_spelling(cells, spelling_domains(cells, declared, declared.sensitive)))
     refuse_identifiers(path, frame, declared.identifiers)
     quasi_identifiers, sensitive, role_notes = released_roles(path, tuple(frame.columns), declared)
-    return ReleasedTable(frame, quasi_identifiers, sensitive, (*notes, *role_notes), declared.person)
+    return ReleasedTable(
+        frame,
+        quasi_identifiers,
+        sensitive,
+        (*notes, *role_notes),
+        declared.person,
+        declared=dict(declared.columns),
+        spelling=spelling_domains(cells, declared, quasi_identifiers),
+    )
 
 
 def released_roles(

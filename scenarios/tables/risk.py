@@ -10,14 +10,15 @@ import numpy as np
 import pandas as pd
 
 import metrics as m
-from leaderboard.number_text import exact
-from metrics.arrays import Integers
+from leaderboard.number_text import counted, exact
+from metrics.arrays import Booleans, Integers
 from metrics.class_diversity import ClassDiversity
-from metrics.classes import class_sizes
+from metrics.classes import agreeing_records, rows_in_classes, without_group
 from metrics.diversity import sensitive_counts
 from metrics.risk import prosecutor_of_sizes
 from metrics.size_counts import SizeCounts
-from metrics.suda import minimal_unique_sets
+from metrics.suda import coded_cells, minimal_unique_sets
+from scenarios.tables.noised_numbers import looks_noised
 from scenarios.tables.released import ReleasedTable
 from scenarios.tables.rows_of_people import ClassMembers, numbers_of
 
@@ -61,6 +62,12 @@ class RiskReport:
         Whether sets of columns that single out records were searched.
     several : tuple of str
         Sensitive columns with intervals, sets or ``*``, which l, alpha, t and `one_value` count as values of their own.
+    suppressed : int
+        Number of records that are ``*`` in every quasi-identifier. They agree with all records and are in no class.
+    starred : bool
+        Whether a quasi-identifier holds ``*``.
+    noised : tuple of str
+        Quasi-identifiers whose numbers look noised; see `scenarios.tables.noised_numbers`.
     """
 
     rows: int
@@ -77,6 +84,35 @@ class RiskReport:
     sets: list[tuple[str, int]] = field(default_factory=list)
     searched: bool = True
     several: tuple[str, ...] = ()
+    suppressed: int = 0
+    starred: bool = False
+    noised: tuple[str, ...] = ()
+
+    @property
+    def conventions(self) -> str:
+        """Sentences on how ``*`` in quasi-identifiers counts; empty if there is none."""
+        if not self.starred:
+            return ""
+        words = "In classes, * counts as a value of its own; it singles nobody out."
+        if not self.suppressed:
+            return words
+        rows = counted(self.suppressed, "record")
+        verb, agree = ("is", "agrees") if self.suppressed == 1 else ("are", "agree")
+        return (
+            f"{words} {rows} {verb} * in every quasi-identifier, {agree} with all others and {verb} in no class; as a "
+            f"class, {'it' if self.suppressed == 1 else 'they'} would have k = {self.suppressed:,}."
+        )
+
+    @property
+    def inexact(self) -> str:
+        """Sentences on numbers that look noised; empty if none do."""
+        if not self.noised:
+            return ""
+        return (
+            f"{', '.join(self.noised)}: nearly all numbers differ, or the roles do not allow them, as after noise. "
+            "Exact matching does not apply to noised numbers, so these classes and risks say little. `tokumei attack` "
+            "and `tokumei report` show who is linked."
+        )
 
     @property
     def own_values(self) -> str:
@@ -101,7 +137,7 @@ def risk_report(
     Parameters
     ----------
     table : ReleasedTable
-        The released table. Two cells are equal if their texts are equal.
+        The released table. Two cells are equal if they have one meaning.
     population : DataFrame, optional
         The population that the table was sampled from, generalized in the same way, for the journalist risk.
     population_size : int, optional
@@ -114,35 +150,48 @@ def risk_report(
     ValueError
         If there is no quasi-identifier, or the population is smaller than the table.
     """
-    names, frame = table.quasi_identifiers, table.frame
+    names, frame = table.quasi_identifiers, table.spelled(table.frame)
     require_quasi_identifiers(names)
     classes = m.equivalence_classes(frame, names)
-    journalist = None if population is None else m.journalist_risk(frame, population, names, threshold=THRESHOLD)
+    inside = rows_in_classes(frame, names)
+    journalist = None
+    if population is not None:
+        journalist = m.journalist_risk(frame[inside], table.spelled(population), names, threshold=THRESHOLD)
     diversity = {}
     for sensitive in table.sensitive:
         counts = sensitive_counts(frame, names, sensitive, classes)
-        diversity[sensitive] = ClassDiversity.of_pairs(counts.groups, counts.values, counts.counts, counts.table)
-    columns = {name: pd.factorize(frame[name], use_na_sentinel=False)[0] for name in names}
+        pairs = counts.groups, counts.values, counts.counts
+        if not inside.all():
+            pairs = without_group(*pairs, classes[~inside][0])
+        diversity[sensitive] = ClassDiversity.of_pairs(*pairs, counts.table)
+    codes, suppressed = coded_cells(frame, names)
+    sizes = np.bincount(classes[inside])
     return report_of_counts(
-        SizeCounts.of_classes(class_sizes(classes)),
+        SizeCounts.of_classes(sizes[sizes > 0]),
         diversity,
         plain=_plain(frame[[*names, *table.sensitive]]),
-        singled=singled_out(columns, np.ones(len(frame), dtype=np.intp)),
+        classes=CodedClasses(codes, np.ones(len(frame), dtype=np.intp), suppressed),
+        suppressed=int((~inside).sum()),
+        starred=bool(suppressed),
+        noised=tuple(name for name in names if looks_noised(frame[name].value_counts(), table.declared.get(name))),
         journalist=journalist,
         population_size=population_size,
         cells=cells,
-        people=_people(table, classes),
+        people=_people(table, classes, inside),
         several_rows=table.person is not None,
         several=tuple(name for name in table.sensitive if not _plain(frame[[name]])),
     )
 
 
-def _people(table: ReleasedTable, classes: Integers) -> SizeCounts | None:
+def _people(table: ReleasedTable, classes: Integers, inside: Booleans) -> SizeCounts | None:
     """Sizes of the classes in people, if these are told, or named by a column outside the quasi-identifiers."""
     people = table.people
     if people is None and table.person in table.frame and table.person not in table.quasi_identifiers:
         people = numbers_of(table.frame[table.person])
-    return None if people is None else SizeCounts.of_classes(ClassMembers.of(classes, people).sizes)
+    if people is None:
+        return None
+    sizes = ClassMembers.of(classes[inside], people[inside]).sizes
+    return SizeCounts.of_classes(sizes[sizes > 0])
 
 
 def require_quasi_identifiers(names: Sequence[str]) -> None:
@@ -156,7 +205,10 @@ def report_of_counts(
     diversity: Mapping[str, ClassDiversity],
     *,
     plain: bool,
-    singled: SingledOut | None,
+    classes: CodedClasses | None,
+    suppressed: int = 0,
+    starred: bool = False,
+    noised: tuple[str, ...] = (),
     journalist: m.ReidentificationRisk | None = None,
     population_size: int | None = None,
     cells: int | None = None,
@@ -174,8 +226,10 @@ def report_of_counts(
         Diversity of each sensitive column.
     plain : bool
         Whether no cell is an interval, a set or ``*``.
-    singled : SingledOut, optional
-        What singles out records; None if it was not searched.
+    classes : CodedClasses, optional
+        The classes and the wholly suppressed records, to search what singles out records; None if they do not fit.
+    suppressed, starred, noised
+        As in `RiskReport`.
     journalist : ReidentificationRisk, optional
         Journalist risk.
     population_size, cells
@@ -189,10 +243,15 @@ def report_of_counts(
     """
     prosecutor = prosecutor_of_sizes(sizes if people is None else people, THRESHOLD)
     unit = "records" if people is None else "people"
+    by_size = dict(_by_size(sizes)) | ({"none, all cells *": suppressed} if suppressed else {})
+    singled = None if classes is None else singled_out(classes)
+    agreeing = None if classes is None or not starred else classes.fewest_agreeing()
+    total = sizes.rows + suppressed
+    among = f"{unit} in classes" if suppressed else unit
     models = [
         ("prosecutor, highest", "knows that the target is in the table", prosecutor.highest),
-        ("prosecutor, mean", f"the same, over all {unit}", prosecutor.mean),
-        ("prosecutor, at risk", f"share of {unit} above {exact(THRESHOLD)}", prosecutor.at_risk),
+        ("prosecutor, mean", f"the same, over all {among}", prosecutor.mean),
+        ("prosecutor, at risk", f"share of {among} above {exact(THRESHOLD)}", prosecutor.at_risk),
         ("marketer", f"share of {unit} linked rightly by linking all", prosecutor.mean),
     ]
     if journalist is not None:
@@ -201,20 +260,23 @@ def report_of_counts(
             ("journalist, mean", "the same, over all records", journalist.mean),
         ]
     return RiskReport(
-        rows=sizes.rows,
+        rows=total,
         classes=sizes.classes,
         uniques=sizes.uniques,
-        sizes=dict(_by_size(sizes)),
+        sizes=by_size,
         models=models,
-        measures=list(_measures(sizes, diversity, people, several_rows=several_rows)),
+        measures=list(_measures(sizes, diversity, people, agreeing, several_rows=several_rows)),
         one_value=[(name, column.one_value) for name, column in diversity.items()],
         plain=plain,
         estimates=_estimates(sizes, population_size, cells),
-        fraction=None if population_size is None else sizes.rows / population_size,
+        fraction=None if population_size is None else total / population_size,
         columns=[] if singled is None else singled.columns,
         sets=[] if singled is None else singled.sets,
         searched=singled is not None,
         several=several,
+        suppressed=suppressed,
+        starred=starred,
+        noised=noised,
     )
 
 
@@ -228,9 +290,16 @@ def _by_size(sizes: SizeCounts) -> Iterator[tuple[str, int]]:
 
 
 def _measures(
-    sizes: SizeCounts, diversity: Mapping[str, ClassDiversity], people: SizeCounts | None, *, several_rows: bool
+    sizes: SizeCounts,
+    diversity: Mapping[str, ClassDiversity],
+    people: SizeCounts | None,
+    agreeing: int | None,
+    *,
+    several_rows: bool,
 ) -> Iterator[tuple[str, str, float]]:
     yield "k", "smallest class, in rows" if several_rows else "smallest class", int(sizes.sizes[0])
+    if agreeing is not None:
+        yield "k, * as any value", "fewest records that agree with a record, itself included", agreeing
     if people is not None:
         yield "k, people", "fewest people in a class", int(people.sizes[0])
         yield "alone, people", "classes that hold one person", people.uniques
@@ -294,19 +363,35 @@ class SingledOut:
     sets: list[tuple[str, int]]
 
 
-def singled_out(columns: Mapping[str, Integers], counts: Integers) -> SingledOut:
-    """Search for the minimal sets of columns that single out records.
+@dataclass(frozen=True)
+class CodedClasses:
+    """Records or classes of a released table, wholly suppressed ones included.
 
-    Parameters
+    Attributes
     ----------
-    columns : mapping of str to ndarray of int, each of shape (n,)
+    codes : mapping of str to ndarray of int, each of shape (n,)
         Code of each row in each quasi-identifier.
     counts : ndarray of int, shape (n,)
         Number of records that each row stands for.
+    suppressed : mapping of str to int
+        Code of ``*`` in the columns that hold it.
     """
+
+    codes: Mapping[str, Integers]
+    counts: Integers
+    suppressed: Mapping[str, int]
+
+    def fewest_agreeing(self) -> int | None:
+        """Fewest records that agree with a record, as `agreeing_records` counts them."""
+        agreeing = agreeing_records(self.codes, self.counts, self.suppressed)
+        return None if agreeing is None else int(agreeing.min())
+
+
+def singled_out(classes: CodedClasses) -> SingledOut:
+    """Search for the minimal sets of columns that single out records; ``*`` singles nobody out."""
     by_set: Counter[str] = Counter()
-    alone = {name: np.zeros(counts.size, dtype=bool) for name in columns}
-    for names, rows in minimal_unique_sets(columns, counts, max_size=SET_SIZE):
+    alone = {name: np.zeros(classes.counts.size, dtype=bool) for name in classes.codes}
+    for names, rows in minimal_unique_sets(classes.codes, classes.counts, classes.suppressed, max_size=SET_SIZE):
         by_set[", ".join(names)] += len(rows)
         for name in names:
             alone[name][rows] = True

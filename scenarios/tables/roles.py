@@ -35,9 +35,10 @@ class HierarchyTable(TomlTable):
     rows : list of list of str, optional
         Each row holds a value and then its groups from fine to coarse.
     csv : str, optional
-        File without header; each row holds a value and then its groups from fine to coarse.
-    separator : str
-        Separator of the fields in `csv`.
+        File whose rows hold a value and then its groups from fine to coarse. It is read as the table is; a header is
+        left out.
+    separator : str, optional
+        Separator of the fields in `csv`. By default that of the table, a comma, or what its rows show.
     labels : bool
         Whether releases name the groups in `rows` or `csv` as these do; otherwise they list each group's values.
     calendar : list of str, optional
@@ -47,7 +48,7 @@ class HierarchyTable(TomlTable):
     intervals: list[list[float]] | None = None
     rows: list[list[str]] | None = None
     csv: str | None = None
-    separator: str = Field(default=",", min_length=1, max_length=1)
+    separator: str | None = Field(default=None, min_length=1, max_length=1)
     labels: bool = True
     calendar: list[str] | None = None
 
@@ -57,8 +58,36 @@ class HierarchyTable(TomlTable):
             raise ValueError("a hierarchy is given by one of 'intervals', 'rows' and 'csv', or for dates by 'calendar'")
         return self
 
-    def read(self, folder: Path, domain: Domain) -> Hierarchy:
-        """Build the hierarchy; `folder` is that of the roles file.
+    def listed(self, folder: Path, name: str, declared: Roles) -> tuple[list[list[str]], list[str]] | None:
+        """Rows of a hierarchy that lists its groups, and notes; None for one of intervals.
+
+        Parameters
+        ----------
+        folder : Path
+            Folder of the roles file.
+        name : str
+            The column.
+        declared : Roles
+            Content of the roles file, whose layout of tables holds for files of hierarchies.
+        """
+        if self.csv is None:
+            return None if self.rows is None else (self.rows, [])
+        from scenarios.tables.hierarchy_file import hierarchy_rows
+
+        column = declared.columns[name]
+        rows, has_header = hierarchy_rows(
+            folder / self.csv,
+            name,
+            separator=self.separator,
+            usual=declared.separator,
+            encoding=declared.encoding,
+            categories=(column.categories or ()) if isinstance(column, CategoryColumn) else (),
+            numeric=isinstance(column, NumberColumn),
+        )
+        return rows, [f"the first line of {self.csv} is a header, which is left out"] if has_header else []
+
+    def read(self, folder: Path, name: str, declared: Roles, domain: Domain) -> Hierarchy:
+        """Build the hierarchy of a column with a domain; the other parameters are those of `listed`.
 
         Raises
         ------
@@ -69,11 +98,12 @@ class HierarchyTable(TomlTable):
 
         if self.calendar is not None:
             raise ValueError("'calendar' is for dates; declare type = \"date\"")
-        text = not isinstance(domain, NumericDomain)
-        if self.rows is not None:
-            return TableHierarchy(self.rows, text=text)
-        if self.csv is not None:
-            return Hierarchy.from_csv(folder / self.csv, self.separator, text=text)
+        listed = self.listed(folder, name, declared)
+        if listed is not None:
+            try:
+                return TableHierarchy(listed[0], text=not isinstance(domain, NumericDomain))
+            except ValueError as error:
+                raise ValueError(f"{folder / self.csv}: {error}" if self.csv is not None else str(error)) from None
         if not isinstance(domain, NumericDomain):
             raise ValueError("'intervals' are for numbers; give categories 'rows' or a 'csv'")
         return Hierarchy.from_intervals(self.intervals or [], domain.low, domain.high, domain.integer)

@@ -17,6 +17,8 @@ from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_num
 from scenarios.tables.roles import MOST_DIGITS
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from scenarios.tables.date_form import DateForm
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
@@ -77,11 +79,22 @@ class TextColumn:
         codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.intp)
         return cls(where, codes, encoded.dictionary)
 
+    @classmethod
+    def of_values(cls, where: str, values: Sequence[str | None] | pd.Series[Any]) -> Self:
+        """Encode texts, None where missing."""
+        return cls.from_arrow(where, pa.chunked_array([pa.array(values, pa.string(), from_pandas=True)]))
+
     def with_texts(self, texts: Any) -> Self:
         """Return a column with other distinct texts, an Arrow array of shape (distinct,); null means missing."""
         encoded = texts.dictionary_encode()
         renumbered = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.intp)
         return replace(self, codes=np.append(renumbered, -1)[self.codes], texts=encoded.dictionary)
+
+    def filled(self, text: str) -> Self:
+        """Return a column in which missing values are a text."""
+        texts = pa.concat_arrays([pa.array(self.texts, pa.string()), pa.array([text])])
+        codes = np.where(self.codes < 0, len(self.texts), self.codes)
+        return replace(self, codes=codes, texts=texts).with_texts(texts)
 
     def without(self, missing: Sequence[str]) -> Self:
         """Return a column in which some texts, compared without surrounding blanks, are missing values."""
@@ -99,12 +112,27 @@ class TextColumn:
         other = self._matches(_NAN) | self._matches(_INFINITY)
         return bool(number.any() and (number | other).all() and not self.looks_coded())
 
-    def rows_like(self, pattern: str) -> int:
-        """Number of records whose text matches a regular expression."""
+    @property
+    def rows(self) -> int:
+        """Number of records."""
+        return int(self.codes.size if self.weights is None else self.weights.sum())
+
+    @property
+    def missing_rows(self) -> int:
+        """Number of records without a text."""
+        missing = self.codes < 0
+        return int(missing.sum() if self.weights is None else self.weights[missing].sum())
+
+    def rows_of(self, chosen: Booleans) -> int:
+        """Number of records with one of the chosen distinct texts."""
         codes = self.codes[self.codes >= 0]
         weights = None if self.weights is None else self.weights[self.codes >= 0]
         counts = np.bincount(codes, weights, minlength=len(self.texts))
-        return int(counts[self._matches(pattern)].sum())
+        return int(counts[chosen].sum())
+
+    def rows_like(self, pattern: str) -> int:
+        """Number of records whose text matches a regular expression."""
+        return self.rows_of(self._matches(pattern))
 
     def numeric_texts(self) -> int:
         """Return the number of distinct texts that are numbers."""

@@ -134,6 +134,7 @@ def arrow_text_table(
     notes, layout = list(opened.notes), dict(opened.layout)
     columns: dict[str, TextColumn] = {}
     texts: dict[str, TextColumn] = {}
+    whole: dict[str, TextColumn] = {}
     native: list[str] = []
     names = column_names(path, table.column_names)
     for position, (name, field, column) in enumerate(zip(names, table.column_names, table.columns, strict=True), 1):
@@ -154,13 +155,15 @@ def arrow_text_table(
             texts[name] = text_column
         elif _is_text(column.type):
             texts[name] = columns[name] = text_column.without([*declared.na, *_missing_beside(declared, name)])
+        elif pa.types.is_integer(column.type):
+            whole[name] = text_column
     if not columns:
         raise ValueError(f"{path}: has no column with a name or a value")
     if not released:
-        dated = dated_columns(texts, declared, MISSING, native)
+        dated = dated_columns({**texts, **whole}, declared, MISSING, native)
         notes += dated.notes
         columns |= dated.columns
-        texts = {name: column for name, column in dated.columns.items() if column.dates is None}
+        texts = {name: dated.columns[name] for name in texts if dated.columns[name].dates is None}
     fixed = [name for name in texts if _fixed(declared, name)]
     forms = recognized(texts, separator=separator, decimal=declared.decimal, fixed=fixed, plain_first=released)
     columns |= forms.columns

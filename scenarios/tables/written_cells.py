@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,10 +13,9 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from defenses.base.hierarchy import Hierarchy, TableHierarchy
+from defenses.base.hierarchy import TableHierarchy
 from metrics.domains import Domain, NumericDomain
 from metrics.values import distinct_values
-from scenarios.files.toml_file import read_bytes
 from scenarios.tables.date_form import DateForm
 from scenarios.tables.group_labels import GroupLabels
 from scenarios.tables.number_forms import MISSING
@@ -83,7 +81,7 @@ class WrittenCells:
             if roles is None or column.hierarchy is None:
                 continue
             try:
-                labels = _labels(column, column.hierarchy, roles.parent, declared.na)
+                labels = _labels(name, column, column.hierarchy, roles.parent, declared)
             except ValueError as error:
                 raise ValueError(f"{roles}, table [columns.{name}], key 'hierarchy': {error}") from None
             if labels is not None:
@@ -191,24 +189,23 @@ class WrittenCells:
 
 
 def _labels(
-    column: NumberColumn | CategoryColumn, table: HierarchyTable, folder: Path, na: list[str]
+    name: str, column: NumberColumn | CategoryColumn, hierarchy: HierarchyTable, folder: Path, declared: Roles
 ) -> GroupLabels | None:
     """Labels of a hierarchy that lists its groups; None for one of intervals."""
-    text = isinstance(column, CategoryColumn)
-    if table.csv is not None:
-        path = folder / table.csv
-        read_bytes(path)
-        hierarchy = Hierarchy.from_csv(path, table.separator, text=text)
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = [row for row in csv.reader(file, delimiter=table.separator) if row]
-    elif table.rows is not None:
-        rows, hierarchy = table.rows, TableHierarchy(table.rows, text=text)
-    else:
+    listed = hierarchy.listed(folder, name, declared)
+    if listed is None:
         return None
+    text = isinstance(column, CategoryColumn)
+    rows, notes = listed
+    try:
+        table = TableHierarchy(rows, text=text)
+    except ValueError as error:
+        raise ValueError(f"{folder / hierarchy.csv}: {error}" if hierarchy.csv is not None else str(error)) from None
     categories = (column.categories or []) if isinstance(column, CategoryColumn) else []
-    if not table.labels:
-        return GroupLabels(tuple(map(tuple, rows)), {}, {}, ())
-    return GroupLabels.of(rows, hierarchy, text=text, reserved={*categories, *na, *MISSING})
+    if not hierarchy.labels:
+        return GroupLabels(tuple(map(tuple, rows)), {}, {}, tuple(notes))
+    labels = GroupLabels.of(rows, table, text=text, reserved={*categories, *declared.na, *MISSING})
+    return replace(labels, notes=(*notes, *labels.notes))
 
 
 def _mapped(column: pd.Series[Any], change: Callable[[Any], Any]) -> NDArray[np.object_]:

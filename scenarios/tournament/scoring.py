@@ -36,7 +36,7 @@ from scenarios.tournament.submission_utility import Originals
 SCENARIO = "tournament"
 ROWS = "reidentification"
 """Goal that can be scored on a share of the rows."""
-SCORER = 3
+SCORER = 4
 """Version of the scorer, which is raised when the meaning of a stored number changes."""
 WAITING = "waiting"
 """Status of a result that the log asks for and that is not stored yet."""

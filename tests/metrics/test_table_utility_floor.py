@@ -6,7 +6,7 @@ import pytest
 
 from defenses import Microdata, RetentionReplacement
 from leaderboard import pooled_utility
-from metrics import CategoricalDomain, TableUtility, table_utility
+from metrics import CategoricalDomain, NumericDomain, TableUtility, table_utility
 from scenarios import load
 
 COMPONENTS = ("marginals", "associations", "queries")
@@ -98,6 +98,24 @@ def test_releases_without_information_are_worth_nothing(name, rows):
     for release, table in without_information(original, other, domains).items():
         score = utility.score(table)
         assert max(score[component] or 0 for component in COMPONENTS) <= 0.02, (release, score)
+
+
+def test_exact_columns_beside_suppressed_ones_keep_their_marginals():
+    """The floor spreads ``*`` over the bins of a number as a release does; if it did so evenly, exact columns lost."""
+    rng = np.random.default_rng(4)
+    numbers = {f"amount {i}": rng.lognormal(3, 1.5, 400).round() for i in range(4)}
+    ills = [f"ill {i}" for i in range(30)]
+    shares = 0.85 ** np.arange(30) / (0.85 ** np.arange(30)).sum()
+    frame = pd.DataFrame({**numbers, **{name: rng.choice(ills, 400, p=shares) for name in ("ill", "other")}})
+    cuts = {name: tuple(np.unique(np.quantile(frame[name], np.linspace(0.1, 0.9, 9)))) for name in numbers}
+    domains = {name: NumericDomain(0, 20_000, integer=True, cuts=cuts[name]) for name in numbers}
+    domains |= dict.fromkeys(("ill", "other"), CategoricalDomain(tuple(ills)))
+    utility = TableUtility(frame, domains, frame[:0], None, np.random.default_rng(1))
+    stars = frame.astype(object)
+    stars[list(numbers)] = "*"
+    assert utility.score(stars)["marginals"] >= 0.05
+    assert utility.score(stars.assign(ill="*"))["marginals"] < utility.score(stars)["marginals"]
+    assert utility.score(pd.DataFrame("*", index=frame.index, columns=frame.columns))["marginals"] == 0
 
 
 def mixed(frame, domains, rng):

@@ -17,6 +17,7 @@ from leaderboard.store import Store
 from metrics.printable import one_line, printable
 from metrics.score import Score
 from scenarios.cli import cli
+from scenarios.commands.common import FORMATS
 
 pytestmark = pytest.mark.waits
 
@@ -331,6 +332,14 @@ def test_an_output_that_cannot_be_written_is_refused_before_any_work(place, argu
     assert "/proc/written cannot be written" in done.stderr
     assert done.stdout == ""
     assert not (place / "fresh.db").exists()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_downtime_is_written_in_every_format(tmp_path, form):
+    Store(tmp_path / "results.db").close()
+    done = CliRunner().invoke(cli, ["downtime", "--db", str(tmp_path / "results.db"), "--format", form])
+    assert done.exit_code == 0, done.output
+    assert "downtime" in done.stdout.lower()
 
 
 def test_downtime_of_nothing_is_no_report(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ from run_tools import invoke
 
 from defenses import GlobalRecoding, Incognito, Mondrian, RetentionReplacement
 from defenses.base.hierarchy import IntervalHierarchy
+from metrics.cells import read_cells
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios.tables import calendar_periods
 from scenarios.tables.calendar_periods import PERIODS
@@ -408,3 +409,71 @@ def test_queries_about_dates_are_refused_in_words(folder):
     assert (
         invoke("ask", "people.csv", "mean age", "--roles", "roles.toml", "--epsilon", "1", "--dry-run").exit_code == 0
     )
+
+
+COMPACT = [f"{year}{month:02}{day:02}" for year in (2019, 2020) for month in (1, 5, 12) for day in (1, 17, 28)]
+
+
+def test_dates_without_marks_are_dates(folder):
+    dataset = loaded(folder, COMPACT)
+    assert dataset.written.dates("day").format.pattern == "%Y%m%d"
+    assert any("dates of the format %Y%m%d" in note for note in dataset.notes)
+    text = call("describe", "t.csv")
+    assert 'type = "date"\nformat = "%Y%m%d"' in text
+    released = call("defend", "Microaggregation", "-p", "k=5", "t.csv", "--seed", "1")
+    days = [line.split(",")[header_position(released)] for line in released.splitlines()[1:]]
+    assert all(pd.notna(pd.to_datetime(day, format="%Y%m%d", errors="coerce")) for day in days)
+
+
+def header_position(text):
+    return text.splitlines()[0].split(",").index("day")
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_numbers_that_are_dates_are_noted_where_they_are_declared_as_numbers(folder, form):
+    frame = pd.DataFrame({"day": list(map(int, COMPACT)), "x": 1})
+    frame.to_csv("n.csv", index=False)
+    frame.to_parquet("n.parquet")
+    (folder / "n.toml").write_text('[columns.day]\ntype = "number"\ninteger = true\n')
+    dataset = load_table(f"n.{form}", "n.toml")
+    assert any(note.startswith("day: every number is a date") for note in dataset.notes)
+    assert load_table(f"n.{form}").written.dates("day") is not None
+    # Amounts of eight digits are no dates.
+    frame.assign(day=frame["day"] + 60).to_csv("amounts.csv", index=False)
+    assert load_table("amounts.csv").written.dates("day") is None
+
+
+@pytest.mark.parametrize("sentinel", ["9999-12-31", "1900-01-01"])
+def test_sentinels_of_dates_are_noted_whatever_their_number(folder, sentinel):
+    days = [f"2024-02-{day:02}" for day in range(1, 21)] + [sentinel] * 10
+    dataset = loaded(folder, days)
+    (note,) = [note for note in dataset.notes if sentinel in note and "empty these fields" in note]
+    assert f"day: {sentinel} in 10 rows of 30" in note
+    assert sum("empty" in line for line in invoke("describe", "t.csv").stderr.splitlines()) == 1
+    assert not any("empty these fields" in note for note in loaded(folder, days[:20]).notes)
+
+
+def test_default_bins_end_at_short_numbers(folder):
+    (folder / "n.toml").write_text('[columns.x]\ntype = "number"\nlow = 64.9\nhigh = 163.1\n')
+    values = np.round(np.linspace(64.9, 163.1, 983), 1)
+    pd.DataFrame({"x": values}).to_csv("n.csv", index=False)
+    domain = load_table("n.csv", "n.toml").records.domain("x")
+    assert max(len(str(cut)) for cut in domain.cuts) <= 6
+    done = invoke(
+        "defend",
+        "GlobalRecoding",
+        "-p",
+        "levels={x=1}",
+        "n.csv",
+        "--roles",
+        "n.toml",
+        "-o",
+        "r.csv",
+        "--truth",
+        "who.csv",
+    )
+    assert done.exit_code == 0, done.output
+    cells, truth = pd.read_csv("r.csv")["x"], pd.read_csv("who.csv")["record"]
+    assert max(map(len, cells)) <= len("[104.18,114.00)")
+    contains = read_cells(cells, domain)
+    assert contains.contains(values)[contains.codes, truth].all()

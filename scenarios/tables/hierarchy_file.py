@@ -1,0 +1,92 @@
+"""Files of hierarchies, read as tables are: byte order mark, encoding, separator, outer blanks and a header."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from metrics.cells import SUPPRESSED
+from scenarios.files.toml_file import read_bytes
+from scenarios.tables.csv_text import csv_rows, decompressed, inferred_separator
+from scenarios.tables.encodings import table_text
+
+
+def hierarchy_rows(
+    path: Path,
+    name: str,
+    *,
+    separator: str | None = None,
+    usual: str | None = None,
+    encoding: str | None = None,
+    categories: Collection[str] = (),
+    numeric: bool = False,
+) -> tuple[list[list[str]], bool]:
+    """Rows of a hierarchy's file, each a value and its groups, and whether a header was left out.
+
+    Parameters
+    ----------
+    path : Path
+        The CSV file.
+    name : str
+        The column that the hierarchy belongs to.
+    separator : str, optional
+        Declared separator of the file.
+    usual : str, optional
+        Separator of the table, which is tried first where none is declared.
+    encoding : str, optional
+        Encoding of the table, for a file that is not UTF-8.
+    categories : collection of str
+        Declared categories of the column; a value is not trimmed if only so it is one of them.
+    numeric : bool
+        Whether the column holds numbers.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read, is no such text or no CSV; names it.
+    """
+    text = table_text(path, decompressed(path, read_bytes(path)), encoding)
+    try:
+        rows = [row for _, row in csv_rows(text, separator or _separator(text, usual))] if text.strip() else []
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    rows = [[row[0] if row[0] in categories else row[0].strip(), *map(str.strip, row[1:])] for row in rows]
+    has_header = _has_header(rows, name, categories, numeric=numeric)
+    return rows[has_header:], has_header
+
+
+def _separator(text: str, usual: str | None) -> str:
+    """Separator by which all rows have equally many fields: that of the table, a comma, or the likeliest."""
+    for separator in (usual, ","):
+        if separator is not None:
+            widths = {len(row) for _, row in csv_rows(text, separator)}
+            if len(widths) == 1 and min(widths) > 1:
+                return separator
+    return inferred_separator(text)
+
+
+def _has_header(rows: Sequence[Sequence[str]], name: str, categories: Collection[str], *, numeric: bool) -> bool:
+    """Whether the first row is clearly a header.
+
+    It is one if it names the column, holds no number where all other values are numbers, or lacks the ``*`` in which
+    all other rows end. So it is if its value is no declared category, and its groups occur in no other row.
+    """
+    if len(rows) < 2 or rows[0][0] in categories:
+        return False
+    first, others = rows[0], rows[1:]
+    if first[0].casefold() == name.strip().casefold():
+        return True
+    if numeric and not _is_number(first[0]) and all(_is_number(row[0]) for row in others):
+        return True
+    if len(others) > 1 and first[-1] != SUPPRESSED and all(row[-1] == SUPPRESSED for row in others):
+        return True
+    groups = {group for row in others for group in row[1:]}
+    return bool(categories) and len(others) > 1 and not groups & {*first[1:]}
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
