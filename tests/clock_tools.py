@@ -10,8 +10,14 @@ CLOCKS |= {f"{name}_ns" for name in CLOCKS} | {"cpu_times", "default_timer", "ti
 CLOCKS_WITH_ARGUMENTS = {"getrusage", "now"}
 CLOCK_IN_TEXT = re.compile(r"\b(monotonic|perf_counter|process_time|thread_time|time\.time|getrusage)(_ns)?\(")
 DURATION = re.compile(r"(^|_)(seconds|elapsed|duration|runtime|took)$")
+WORDS = re.compile(
+    r"monotonic|perf_counter|process_time|thread_time|\btime\(\)|times\(\)|getrusage|default_timer|utcnow|now\("
+    r"|seconds\b|elapsed|duration\b|runtime\b|took\b|timeout=|\.result\(\w|\.wait\(\w|settimeout"
+)
+"""What a module that asserts a time holds; the others need not be read."""
 ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-WAITS = {"result", "settimeout", "wait"}
+RAISING = {"result", "settimeout"}
+"""Methods that raise when the time is over that is their last argument."""
 SHORTEST_PATIENCE = 60
 """Seconds that something may take on a busy machine before a test that waits for it fails."""
 EXPIRED = {"Empty", "TimeoutError", "TimeoutExpired"}
@@ -63,14 +69,15 @@ class Clocked:
         self.enter(tree, {})
         # Functions may be read before those that they call.
         for _ in range(3):
-            for scope, names in self.scopes:
-                for node in own_nodes(scope):
+            for scope, names, nodes in self.scopes:
+                for node in nodes:
                     self.read(node, names, scope)
 
     def enter(self, scope, names):
         """Collect a module or a function and what is in it; nested functions share the names of the outermost one."""
-        self.scopes.append((scope, names))
-        for node in own_nodes(scope):
+        nodes = list(own_nodes(scope))
+        self.scopes.append((scope, names, nodes))
+        for node in nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 self.enter(node, names if isinstance(scope, ast.FunctionDef) else ChainMap({}, names))
 
@@ -127,9 +134,11 @@ class Clocked:
 
     def assertions(self):
         """Lines that assert a time, with what they say."""
-        for scope, names in self.scopes:
-            for node in own_nodes(scope):
-                if isinstance(node, ast.Assert) and (timed(self.value(node.test, names)) or orders_a_duration(node.test)):
+        for _, names, nodes in self.scopes:
+            for node in nodes:
+                if isinstance(node, ast.Assert) and (
+                    timed(self.value(node.test, names)) or orders_a_duration(node.test)
+                ):
                     yield node.lineno, ast.unparse(node)
                 elif isinstance(node, ast.If) and timed(self.value(node.test, names)) and fails(node.body):
                     yield node.lineno, f"if {ast.unparse(node.test)}: fails"
@@ -157,7 +166,9 @@ def orders_a_duration(test):
 def fails(block):
     """Whether a block raises or fails."""
     nodes = [node for statement in block for node in ast.walk(statement)]
-    return any(isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and name_of(node.func) == "fail") for node in nodes)
+    return any(
+        isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and name_of(node.func) == "fail") for node in nodes
+    )
 
 
 def clocks_in_texts(tree):
@@ -173,6 +184,7 @@ def short_waits(tree):
     for node in tree.body:
         if isinstance(node, ast.Assign):
             constants.update((full_name(target), number(node.value, constants)) for target in node.targets)
+    asserted = {one for node in ast.walk(tree) if isinstance(node, ast.Assert) for one in ast.walk(node)}
     # An end of the patience is expected, or asked for.
     expected = set()
     for node in ast.walk(tree):
@@ -188,7 +200,9 @@ def short_waits(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node not in expected:
             limits = [one.value for one in node.keywords if one.arg == "timeout"]
-            if name_of(node.func) == "wait_until" or (isinstance(node.func, ast.Attribute) and node.func.attr in WAITS):
+            method = getattr(node.func, "attr", None)
+            # A wait for an event fails only where its outcome is asserted.
+            if method in RAISING or (method == "wait" and node in asserted):
                 limits += node.args[-1:]
             for limit in limits:
                 if (seconds := number(limit, constants)) is not None and seconds < SHORTEST_PATIENCE:
@@ -205,6 +219,25 @@ def number(node, constants):
     return found if isinstance(found, int | float) else None
 
 
-def asserted_times(tree, known=MappingProxyType({})):
-    """Lines of a module that assert a time, with what they say; `known` tells what functions of others return."""
-    return sorted({*Clocked(tree, known).assertions(), *clocks_in_texts(tree), *short_waits(tree)})
+def asserted_times(text, helpers=MappingProxyType({})):
+    """Lines of a module that assert a time, with what they say, and what its functions return, if of a clock.
+
+    Parameters
+    ----------
+    text : str
+        The module.
+    helpers : mapping of str
+        What functions of other modules return, by module.
+    """
+    imported = re.findall(r"^from (\w+) import", text, re.M)
+    if not WORDS.search(text) and not any(helpers.get(name) for name in imported):
+        return [], {}
+    tree = ast.parse(text)
+    known = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module in helpers:
+            returns = helpers[node.module]
+            known |= {one.asname or one.name: returns[one.name] for one in node.names if one.name in returns}
+    clocked = Clocked(tree, known)
+    found = {*clocked.assertions(), *clocks_in_texts(tree), *short_waits(tree)}
+    return sorted(found), {name: value for name, value in clocked.returns.items() if timed(value)}
