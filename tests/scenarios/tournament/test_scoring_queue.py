@@ -343,6 +343,7 @@ def test_many_uploads_cause_few_looks(cup, monkeypatch, pause):
     """Each look reads the log; however many calls come before the pause has ended, they cause no look."""
     looks, look = [], scoring_queue.opened_tournament
     monkeypatch.setattr(scoring_queue, "PAUSE", pause)
+    monkeypatch.setattr(scoring_queue, "monotonic", lambda: 1e6)
     monkeypatch.setattr(scoring_queue, "opened_tournament", lambda folder: looks.append(folder) or look(folder))
     queue = queue_of(cup)
     queue.start()
