@@ -14,15 +14,15 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 import numpy as np
 import pytest
 from forked_process import at_start, shared_server, use_shared_server
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from query_tools import read_tables_once
 from run_tools import environment
 
 # The garbage collector would spend a third of the collection of tests on objects that stay until the end.
 gc.disable()
 
-# Every run tries the same examples; `--hypothesis-profile default` tries others.
-settings.register_profile("same", derandomize=True)
+# Every run tries the same examples, however long they take; `--hypothesis-profile default` tries others.
+settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same")
 
 

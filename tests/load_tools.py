@@ -83,7 +83,7 @@ class SiteProcess:
         self._stopping.set()
         self._watching.join()
         self.child.send_signal(signal.SIGINT)
-        self.child.wait(30)
+        self.child.wait(300)
 
     def upload(self, team, files):
         """A request that uploads files, by name and content."""

@@ -3,7 +3,6 @@
 import csv
 import io
 import subprocess
-import time
 
 import numpy as np
 import pytest
@@ -39,9 +38,7 @@ def tokumei(folder, *arguments):
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
     folder = tmp_path_factory.mktemp("references")
-    started = time.monotonic()
-    board = tokumei(folder, "run", "-j", "2")
-    return board, tokumei(folder, "board", "--matrix"), time.monotonic() - started
+    return tokumei(folder, "run", "-j", "2"), tokumei(folder, "board", "--matrix")
 
 
 def line(board, decoys, defense, parameters="{}"):
@@ -62,13 +59,9 @@ def rows_found(matrix, decoys, defense, attack):
     return rate
 
 
-def test_a_board_takes_minutes_at_most(played):
-    assert played[2] < 150
-
-
 @pytest.mark.parametrize("decoys", DECOYS)
 def test_identity_is_found_and_constants_are_not(played, decoys):
-    board, matrix, _ = played
+    board, matrix = played
     identity, constant = line(board, decoys, "Identity"), line(board, decoys, "Constant")
     assert identity["success"] >= 0.99
     assert identity["utility"] == 1
@@ -81,7 +74,7 @@ def test_identity_is_found_and_constants_are_not(played, decoys):
 
 @pytest.mark.parametrize("decoys", DECOYS)
 def test_less_retention_is_safer_and_worth_less(played, decoys):
-    board, _, _ = played
+    board, _ = played
     steps = [line(board, decoys, "RetentionReplacement", f'{{"retention":{p}}}') for p in (0.9, 0.7, 0.5, 0.3, 0.1)]
     for name in ("success", "utility"):
         values = [step[name] for step in steps]

@@ -7,7 +7,6 @@ import gzip
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from run_tools import wait_until
 
 from scenarios.large import raw_columns
 from scenarios.large.records import large_records
@@ -293,10 +293,7 @@ def test_a_kill_leaves_no_temporary_folder(tmp_path):
     assert folder.stat().st_mode & 0o777 == 0o700
     process.kill()
     process.wait()
-    deadline = time.monotonic() + 60
-    while list(temporary.iterdir()) and time.monotonic() < deadline:
-        os.sched_yield()
-    assert not list(temporary.iterdir())
+    wait_until(lambda: not list(temporary.iterdir()))
 
 
 def test_a_file_that_cannot_be_opened_leaves_no_temporary_folder(tmp_path, monkeypatch):

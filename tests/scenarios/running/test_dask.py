@@ -2,14 +2,13 @@
 
 import signal
 import sys
-import time
 from contextlib import suppress
 
 import psutil
 import pytest
 from click.testing import CliRunner
 from dask_tools import ONE_THREAD, dask
-from run_tools import ended, processes_of, read_until, start
+from run_tools import ended, processes_of, read_until, start, wait_until
 
 from scenarios.cli import cli
 from scenarios.running import cluster
@@ -123,10 +122,7 @@ def test_an_interrupted_run_leaves_no_process_on_the_cluster(folder):
         assert process.returncode == 130, errors
         assert "Mondrian" in output
         assert "Traceback" not in errors
-        ends = time.monotonic() + 10
-        while playing(folder) and time.monotonic() < ends:
-            time.sleep(0.05)
-        assert playing(folder) == 0
+        wait_until(lambda: playing(folder) == 0)
 
 
 @pytest.mark.parametrize(

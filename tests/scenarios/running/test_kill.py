@@ -8,7 +8,7 @@ import time
 from contextlib import closing
 
 import pytest
-from run_tools import ended, processes_of, read_until, start
+from run_tools import ended, processes_of, read_until, start, wait_until
 
 pytestmark = pytest.mark.waits
 
@@ -84,10 +84,7 @@ def rows(folder):
 
 
 def wait_until_gone(folder):
-    ends = time.monotonic() + 5
-    while left := processes_of(folder):
-        assert time.monotonic() < ends, f"processes {left} outlive the run"
-        time.sleep(0.05)
+    wait_until(lambda: not processes_of(folder))
 
 
 def killed(folder, seconds, *, playing):
@@ -149,10 +146,8 @@ def test_a_run_that_is_asked_to_end_says_what_it_has(tmp_path, number):
     (tmp_path / "small.toml").write_text(SCENARIO.replace("plays = 6", "plays = 4000"))
     process = start_in(tmp_path)
     read_until(process, "first board")
-    # The first board may come after half a play; the others follow within seconds.
-    ends = time.monotonic() + 60
-    while rows(tmp_path) < 6 and time.monotonic() < ends:
-        time.sleep(0.05)
+    # The first board may come after half a play.
+    wait_until(lambda: rows(tmp_path) >= 6)
     process.send_signal(number)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 128 + number

@@ -160,8 +160,8 @@ def test_the_time_left_is_right_within_a_factor_of_2_after_a_fifth(monkeypatch, 
     # As far as the first result tells, the others take a second each; the start of the workers does not come again.
     assert "about 39 s left" in estimates[0]
     for done in range(len(costs) // 5, len(costs)):
-        seconds = int(re.search(r"about (\d+) s left", estimates[done - 1])[1])
-        assert 0.5 < seconds / sum(costs[done:]) < 2, (done, seconds)
+        left = int(re.search(r"about (\d+) s left", estimates[done - 1])[1])
+        assert 0.5 < left / sum(costs[done:]) < 2, (done, left)
 
 
 def test_a_terminal_shows_a_table_and_a_bar():

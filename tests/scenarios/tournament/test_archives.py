@@ -11,7 +11,7 @@ from contextlib import closing
 
 import pytest
 from PIL import Image
-from run_tools import invoke
+from run_tools import invoke, wait_until
 from tournament_tools import DAY, HOUR, START, opened
 
 from scenarios.tables.dataset import load_table
@@ -218,8 +218,7 @@ class TestBackup:
         hand.start()
         try:
             for number in range(3):
-                while len(accepted) < 2 * number + 1:
-                    stop.wait(0.01)
+                wait_until(lambda number=number: len(accepted) > 2 * number)
                 known = len(accepted)
                 count = backup(cup.tournament, tmp_path / f"{number}.tar")
                 restore(tmp_path / f"{number}.tar", tmp_path / f"copy-{number}")

@@ -5,7 +5,6 @@ import os
 import pickle
 import subprocess
 import sys
-import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -269,20 +268,22 @@ from pathlib import Path
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.submitting import submit
 sys.path.insert(0, sys.argv[4])
+from step_tools import steps
 from tournament_tools import START, HOUR
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[3]), resource.getrlimit(resource.RLIMIT_AS)[1]))
-try:
-    submit(Tournament(Path(sys.argv[1])), "kyoto", Path(sys.argv[2]), START + HOUR)
-except ValueError as error:
-    print(error)
-print(PEAK, file=sys.stderr)
+def hand_in():
+    try:
+        submit(Tournament(Path(sys.argv[1])), "kyoto", Path(sys.argv[2]), START + HOUR)
+    except ValueError as error:
+        print(error)
+print(steps(hand_in), PEAK, file=sys.stderr)
 """.replace("PEAK", PEAK_MEMORY)
 
 
 @pytest.mark.long_for("nested", "one huge field", "quotes", "wide")
 @pytest.mark.parametrize("kind", ["ten million rows", "one huge field", "nested", "quotes", "wide"])
-def test_huge_files_are_answered_at_once(tmp_path, kind):
-    """Within 10 s and 1 GB, start and libraries included; at the limit of size, which is the worst that is read."""
+def test_huge_files_are_answered_with_little_work(tmp_path, kind):
+    """At most three lines of Python a byte, and 1 GB; at the limit of size, which is the worst that is read."""
     cup = opened(tmp_path / "cup", teams=("kyoto", "osaka"))
     header = ",".join(cup.frame("kyoto").columns) + "\n"
     content = {
@@ -294,19 +295,19 @@ def test_huge_files_are_answered_at_once(tmp_path, kind):
     }[kind]
     path = cup.file("kyoto", content)
     before = sorted(entry.name for entry in cup.tournament.folder.rglob("*"))
-    started = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", CHILD, str(cup.tournament.folder), str(path), str(3 << 30), str(ROOT / "tests")],
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.strip().splitlines()) == 1
     assert len(done.stdout) < 500
-    assert time.perf_counter() - started < 10
-    assert int(done.stderr) < 1_000_000, "kilobytes at the peak"
+    lines, peak = map(int, done.stderr.split())
+    assert lines < 3 * LARGEST
+    assert peak < 1_000_000, "kilobytes"
     after = sorted(entry.name for entry in cup.tournament.folder.rglob("*") if entry.name not in OWN_LOGS)
     assert after == [name for name in before if name not in OWN_LOGS]
 

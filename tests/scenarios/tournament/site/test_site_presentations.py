@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 from run_tools import invoke
 from site_tools import HOUR, JSON, START
+from step_tools import steps
 from tournament_tools import DAY
 
 from scenarios.tournament import presentation_picture, presenting
@@ -134,12 +135,10 @@ def test_the_sanitiser_holds_where_the_parser_fails(monkeypatch):
 
 
 @pytest.mark.parametrize("unit", ["[", "![", "*a_", "> ", "`", "|a", "<", "&"])
-def test_nested_texts_are_read_in_time(unit):
-    import time
-
-    start = time.process_time()
-    method_html(unit * (LONGEST_TEXT // len(unit)))
-    assert time.process_time() - start < 5
+def test_the_work_on_nested_texts_is_linear(unit):
+    """Twice the text runs at most twice the Python, but for a tenth."""
+    half, whole = (steps(method_html.__wrapped__, unit * (size // len(unit))) for size in (2000, 4000))
+    assert whole < 2.2 * half
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_a_killed_server_leaves_no_process_and_the_next_one_no_files(attack_phas
             host = Visitor(client)
             assert host.post(path, {"password": PASSWORD, "repeated": PASSWORD}, page=path).status_code == 303
             assert host.get("/host").status_code == 200, "the list of incidents comes from a worker for uploads"
-        wait_until((folder / "host" / "results.db").exists, 60)
+        wait_until((folder / "host" / "results.db").exists)
         # The tracker of resources, the server of forks, a worker for uploads and one for scoring.
         started = wait_until(lambda: len(found := psutil.Process(process.pid).children(recursive=True)) >= 4 and found)
     finally:

@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from run_tools import PATIENCE
 from site_tools import JSON
 
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.site import team_pages, turns
 
-PATIENCE = 30.0
 SHORT = 0.3
 """Seconds in which an action that does not wait would be done."""
 
@@ -97,7 +97,7 @@ def test_a_team_delays_the_host_by_no_more_than_the_patience(cup_site, slow, mon
         assert slow.begun.wait(PATIENCE)
         posted = pool.submit(host.post, "/host/message", {"text": "hello"}, token=token, headers=JSON)
         try:
-            assert posted.result(20 * SHORT).status_code == 200, posted.result().text
+            assert posted.result(PATIENCE).status_code == 200, posted.result().text
             assert osaka.upload("osaka", cup_site.table("osaka")).status_code == 200
         finally:
             slow.released.set()
