@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.goals import GOALS, in_order
+from leaderboard.play_bounds import design_effect, with_shared_effects
 from leaderboard.result import FAILURES, Result
 from metrics import Estimate, across_plays, advantage, pooled_true_positive_rate, wilson
 
@@ -40,6 +41,8 @@ class Success:
         Confidence level of the interval.
     control_rates : tuple of float
         Success rate of the same attack on the control group in each play; empty if `chance` is known exactly.
+    shared_effect : float
+        Design effect that all pairs of the goal share (`leaderboard.play_bounds.design_effects`), at least 1.
     """
 
     goal: str
@@ -49,6 +52,7 @@ class Success:
     control_trials: int | None = None
     confidence: float = 0.95
     control_rates: tuple[float, ...] = ()
+    shared_effect: float = 1.0
 
     @cached_property
     def rate(self) -> Estimate:
@@ -70,16 +74,18 @@ class Success:
         """Whether success is significantly above chance level, over the pooled trials of all plays.
 
         If the chance level is known, Wilson's interval of the success rate must lie above it. If it is estimated,
-        Newcombe's interval of the difference of two proportions must lie above 0.
+        Newcombe's interval of the difference of two proportions must lie above 0. Trials count as their number divided
+        by the attack's design effect (`leaderboard.play_bounds.design_effect`).
         """
-        rate = self._pooled(self.mean_rate, self.trials)
+        effect = design_effect(self, (1 + self.confidence) / 2)
+        rate = self._pooled(self.mean_rate, self.trials / effect)
         if self.control_trials is None:
             return rate.low > self.chance
-        control = self._pooled(self.chance, self.control_trials)
+        control = self._pooled(self.chance, self.control_trials / effect)
         return rate.value - control.value > hypot(rate.value - rate.low, control.high - control.value)
 
-    def _pooled(self, rate: float, trials: int) -> Estimate:
-        total = trials * len(self.rates)
+    def _pooled(self, rate: float, trials: float) -> Estimate:
+        total = max(1, round(trials * len(self.rates)))
         return wilson(min(rate * total, total), total, self.confidence)
 
 
@@ -167,7 +173,7 @@ def matrix(results: Sequence[Result]) -> list[Pair]:
         Releases and trials, at most one per release and trial, in any order.
     """
     groups = by_pair(results)
-    return [pair_of(groups[identity]) for identity in sorted(groups)]
+    return with_shared_effects([pair_of(groups[identity]) for identity in sorted(groups)])
 
 
 def by_pair(results: Sequence[Result]) -> Mapping[tuple[str, ...], list[Result]]:

@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from leaderboard.attack_usefulness import usefulness
-from leaderboard.exposure import LEVEL, Exposure, exposures
+from leaderboard.exposure import Exposure, exposures
 from leaderboard.goals import goal_words, in_order
 from leaderboard.mean_rank import MeanRank, mean_ranks
 from leaderboard.number_text import number
 from leaderboard.pairs import matrix
+from leaderboard.play_bounds import LEVEL
 from leaderboard.report import Section, Table
 from leaderboard.result import Result, canonical, label
 from leaderboard.tables import place_title
