@@ -51,7 +51,7 @@ class Row:
     advantage : float or None
         Advantage of the worst attack, estimated on other plays than those that choose it (`cross_fitted_advantage`). It
         equals (success - chance) / (1 - chance) if both halves of the plays name the same attack.
-    unbiased : bool
+    advantage_unbiased : bool
         Whether `advantage` is such an estimate. With one play, or unequal numbers of plays, it is the largest advantage
         that was measured. The choice makes that too large on average.
     score : float or None
@@ -104,7 +104,7 @@ class Row:
     success_high: float | None = None
     chance: float | None = None
     advantage: float | None = None
-    unbiased: bool = True
+    advantage_unbiased: bool = True
     score: float | None = None
     pareto: bool = False
     plays: int
@@ -233,7 +233,7 @@ def _with_score(row: Row, utility: Utility | None, pairs: Sequence[Pair]) -> Row
             success_high=success.rate.high,
             chance=success.chance,
             advantage=advantage_of_worst,
-            unbiased=unbiased,
+            advantage_unbiased=unbiased,
         )
     if row.utility is None or row.exposure is None:
         return row
