@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log, log1p
 from typing import Any
 
 import numpy as np
@@ -259,7 +260,7 @@ class Paces:
 
 
 def _agree(one: float, other: float) -> bool:
-    return abs(np.log(one / other)) <= np.log1p(AGREED)
+    return abs(log(one / other)) <= log1p(AGREED)
 
 
 def paces(base: Sequence[Result], head: Sequence[Result]) -> Paces:

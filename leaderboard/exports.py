@@ -72,9 +72,9 @@ def settings_to_csv(exposures: Sequence[Exposure]) -> str:
     """Each setting with its worst attack over all goals, as CSV with the columns `SETTING_COLUMNS`.
 
     ``advantage`` is the largest that was measured, which is no unbiased estimate. ``advantage_upper`` bounds the
-    advantages of all attacks together with 95 %, if plays vary as they did. ``advantage_upper_sure`` bounds them however
-    plays vary, for all settings of a scenario and variant together. Settings whose utility or attacks could not be
-    measured are left out.
+    advantages of all attacks together with 95 %, if plays vary as they did. ``advantage_upper_sure`` bounds them
+    however plays vary, for all settings of a scenario and variant together. Settings whose utility or attacks could not
+    be measured are left out.
     """
     rows = [
         (

@@ -101,7 +101,7 @@ def summary_tables(results: Sequence[Result], settings: Sequence[Exposure]) -> S
 
 
 def sure_note(settings: Sequence[Exposure]) -> str:
-    """How many plays it takes to be sure of the smallest bound, whatever plays show, over some settings of one place."""
+    """How many plays it takes at least to be sure of the smallest bound, over all settings of one place."""
     needed = clean_plays(BOUNDS[0], level_of_each(max(1, len(settings))))
     return f"To be sure of {number(BOUNDS[0])} over {counted(len(settings), 'setting')} takes at least {needed} plays."
 
@@ -132,9 +132,9 @@ def _left(settings: Sequence[Exposure], goal: str | None, ranks: dict[str, MeanR
     columns = ("family", *(f"at most {number(bound)}" for bound in BOUNDS), *(() if ranks is None else ("mean rank",)))
     words = "all goals" if goal is None else goal_words(goal)
     note = (
-        f"Best utility among settings whose worst advantage ({words}) is at most the bound in these plays: at the upper "
-        f"end of its {LEVEL:.0%} interval, {IF_PLAYS_VARY}. {sure_note(settings)} –: no setting is shown to meet the "
-        "bound. n/a: nothing to find. "
+        f"Best utility among settings whose worst advantage ({words}) is at most the bound in these plays: at the "
+        f"upper end of its {LEVEL:.0%} interval, {IF_PLAYS_VARY}. {sure_note(settings)} –: no setting is shown to meet "
+        "the bound. n/a: nothing to find. "
     )
     if ranks is not None:
         note += "Mean rank: over data sets and goals, by utility x (1 - worst advantage), with its interval over plays."

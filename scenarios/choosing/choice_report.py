@@ -225,11 +225,12 @@ def _best(choice: Choice, bound: float, people: int, only: Sequence[str]) -> Sec
     """Table of the finalists on fresh plays."""
     columns = ("setting", "meets", "rows", "promise", "utility", "worst attack", "goal", "advantage", "at most")
     rows = [_row(one) for one in choice.finalists]
+    needed = clean_plays(bound, level_of_each(max(1, len(rows)), 1 - ERROR))
     note = (
-        f"All numbers are of {counted(choice.plays, 'fresh play')}, each with {people:,} released people. Advantage: the "
-        f"largest measured. At most: its upper bound, {IF_PLAYS_VARY}. The probability that a setting is then said to "
-        f"meet the bound and does not is at most {exact(ERROR)}. A release that gives much away in few of many plays may "
-        f"not show in these: {to_be_sure(clean_plays(bound, level_of_each(max(1, len(rows)), 1 - ERROR)))}. {_DIFFERENCE}"
+        f"All numbers are of {counted(choice.plays, 'fresh play')}, each with {people:,} released people. Advantage: "
+        f"the largest measured. At most: its upper bound, {IF_PLAYS_VARY}. The probability that a setting is then said "
+        f"to meet the bound and does not is at most {exact(ERROR)}. A release that gives much away in few of many "
+        f"plays may not show in these: {to_be_sure(needed)}. {_DIFFERENCE}"
     )
     if any(one.refused for one in choice.finalists):
         note += f" {NO}: a class of the whole table says more than the bound, so the report will say so, too."

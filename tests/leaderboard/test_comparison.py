@@ -62,7 +62,7 @@ def timed(releases, attacks, plays=20):
 
 
 @pytest.mark.parametrize(
-    "releases, attacks, machine, slower",
+    ("releases", "attacks", "machine", "slower"),
     [
         ((3, 3, 1), (1, 1, 1), None, "Alpha Beta"),
         ((3, 3, 3), (1, 1, 1), None, "Alpha Beta Gamma"),

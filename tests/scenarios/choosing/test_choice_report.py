@@ -72,11 +72,13 @@ def test_a_setting_that_was_no_finalist_may_be_nearer():
     """The finalist of .3 on fresh plays was at most .08 while choosing, which fresh plays replace."""
     unsure = Choice((finalist(20, 0.3, confirmed=False),), (*CHOICE.measured, exposure({"k": 50}, 0.3, 0.142)), 1)
     assert verdict(unsure, 0.1) == (
-        "none meets the bound .1 in these plays; the nearest on fresh plays is Mondrian k=20, at most .30; while choosing, "
-        "in fewer plays or attacks, it was Mondrian k=50, at most .14"
+        "none meets the bound .1 in these plays; the nearest on fresh plays is Mondrian k=20, at most .30; while "
+        "choosing, in fewer plays or attacks, it was Mondrian k=50, at most .14"
     )
     farther = Choice((finalist(20, 0.1, confirmed=False),), unsure.measured, 1)
-    assert verdict(farther, 0.05) == "none meets the bound .05 in these plays; the nearest is Mondrian k=20, at most .10"
+    assert (
+        verdict(farther, 0.05) == "none meets the bound .05 in these plays; the nearest is Mondrian k=20, at most .10"
+    )
     choice, *_, shown = choice_sections(unsure, 0.1, 40, Source("people.csv", None))
     [best], [table] = choice.tables, shown.tables
     assert best.title == "Finalists, none within .1 in these plays"
@@ -158,4 +160,6 @@ def test_a_setting_that_a_report_would_refuse_is_not_recommended():
     assert [row[0] for row in commands.tables[0].rows] == ["Mondrian k=50"]
     none = verdict(Choice((refused,), (), 6, ended_early=True), 0.1)
     assert "--budget" not in none
-    assert none.startswith("none meets the bound .1 in these plays; the nearest is Mondrian k=20, at most .08 in plays, but ")
+    assert none.startswith(
+        "none meets the bound .1 in these plays; the nearest is Mondrian k=20, at most .08 in plays, but "
+    )

@@ -77,7 +77,7 @@ def test_one_play_confirms_nothing():
     assert min(confirmed_bounds([one for one in results if one.play == 0], 1).values()) > 0.9
 
 
-@pytest.mark.parametrize("probability, plays", [(0.1, 4), (0.06, 40), (0.3, 12)])
+@pytest.mark.parametrize(("probability", "plays"), [(0.1, 4), (0.06, 40), (0.3, 12)])
 def test_a_release_that_gives_everybody_away_in_few_plays_is_not_said_to_be_sure(probability, plays):
     rng = np.random.default_rng(12)
     clean, wrong = 0, 0
