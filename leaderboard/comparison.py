@@ -227,7 +227,7 @@ class Paces:
 
     >>> Paces((1.0, 3.0, 3.0), (0.98, 1.0, 1.02)).machine is None
     True
-    >>> Paces((2.9, 3.0, 3.0), (2.98, 3.0, 3.02)).machine
+    >>> round(Paces((2.9, 3.0, 3.0), (2.98, 3.0, 3.02)).machine, 2)
     3.0
     """
 
