@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.pairs import Pair, Success, by_pair, goals, matrix
+from leaderboard.pairs import Pair, by_pair, goals, matrix
 from leaderboard.play_bounds import level_of_each
 from leaderboard.result import FAILURES, Result, canonical
+from leaderboard.success import Success
 from leaderboard.utility import Utility, pooled_utility
 from metrics.score import advantage
 

@@ -11,9 +11,10 @@ from typing import Any
 from leaderboard.board import Row
 from leaderboard.exposure import Exposure
 from leaderboard.goals import GOALS
-from leaderboard.pairs import Pair, Success
+from leaderboard.pairs import Pair
 from leaderboard.promises import Promise
 from leaderboard.result import canonical
+from leaderboard.success import Success
 
 BOARD_COLUMNS = (
     *("scenario", "variant", "defense", "parameters", "guarantee", "utility", "utility_low", "utility_high"),

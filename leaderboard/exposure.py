@@ -9,8 +9,9 @@ from typing import Any
 
 from leaderboard.goals import in_order
 from leaderboard.pairs import Pair, matrix, variant_name
-from leaderboard.play_bounds import LEVEL, clean_plays, judged, level_of_each, sure_upper, upper_advantage
+from leaderboard.play_bounds import LEVEL, clean_plays, level_of_each, sure_upper, upper_advantage
 from leaderboard.result import FAILURES, Result, canonical
+from leaderboard.success import judged
 from leaderboard.utility import pooled_utility
 from metrics import Estimate
 
@@ -23,7 +24,7 @@ class WorstAttack:
     """The attack of the largest advantage on a defense, in one goal or in all.
 
     Attacks that are not significantly better than guessing count only if no attack is. Attacks with fewer than
-    `leaderboard.play_bounds.FEWEST_TRIALS` trials are not judged.
+    `leaderboard.success.FEWEST_TRIALS` trials are not judged.
 
     Parameters
     ----------

@@ -10,9 +10,10 @@ from typing import Any
 
 from leaderboard.board import Row
 from leaderboard.exposure import Exposure
-from leaderboard.pairs import Pair, Success, matrix
-from leaderboard.play_bounds import LEVEL, judged, upper_advantage
+from leaderboard.pairs import Pair, matrix
+from leaderboard.play_bounds import LEVEL, upper_advantage
 from leaderboard.result import Result, canonical
+from leaderboard.success import Success, judged
 
 Identity = tuple[str, str, str, str]
 """A setting of a defense in one variant of a game: scenario, variant, class name, canonical parameters."""
@@ -20,7 +21,7 @@ Identity = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class FewTrials:
-    """An attack with fewer than `leaderboard.play_bounds.FEWEST_TRIALS` trials that is right more often than guessing.
+    """An attack with fewer than `leaderboard.success.FEWEST_TRIALS` trials that is right more often than guessing.
 
     Parameters
     ----------

@@ -1,170 +1,24 @@
-"""Upper bounds of an attack's advantage from plays that may differ: design effects, and a bound without assumptions."""
+"""Upper bounds of an attack's advantage: if plays vary as they did, and however they vary."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import ceil, log, log1p
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from leaderboard.success import Success, design_effect, play_errors
 from metrics.arrays import Floats
 from metrics.control import risk_after_control
 from metrics.estimate import wilson
 from metrics.score import advantage
 
-if TYPE_CHECKING:
-    from leaderboard.pairs import Pair, Success
-
 LEVEL = 0.95
 """Probability with which the upper bounds of all attacks on a defense hold together."""
-FEWEST_TRIALS = 30
-"""Fewest trials over all plays of an attack that is judged, such as claimed predicates."""
 
 
 def level_of_each(number: int, level: float = LEVEL) -> float:
     """Confidence level of each of a number of bounds that hold together with a level (Bonferroni)."""
     return 1 - (1 - level) / number
-
-
-def judged(success: Success) -> bool:
-    """Whether there are enough trials over all plays to judge an attack."""
-    return len(success.rates) * success.trials >= FEWEST_TRIALS
-
-
-def with_shared_effects(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs, each success with the design effect that its goal's pairs share (`design_effects`)."""
-    effects = design_effects(pairs)
-    return [
-        replace(
-            pair,
-            successes={
-                goal: replace(success, shared_effect=effects.get((pair.scenario, pair.variant, goal), 1.0))
-                for goal, success in pair.successes.items()
-            },
-        )
-        for pair in pairs
-    ]
-
-
-def design_effects(pairs: Sequence[Pair]) -> Mapping[tuple[str, str, str], float]:
-    """Design effects by scenario, variant and goal: variance of a play's advantage over that of independent trials.
-
-    Returns
-    -------
-    dict of (str, str, str) to float
-        By scenario, variant and goal: the variances of a play's advantage, summed over all pairs of defense and attack,
-        divided by the sum of `sampling_variance`. It is at least 1, and 1 where no pair has two plays.
-
-    Notes
-    -----
-    A few plays of one pair do not suffice to estimate this variance, but all pairs of a goal together do. The effect is
-    an average: it is too small for a pair whose plays differ more than those of the others (`own_design_effect`). The
-    claims of a play are about one draw of people and one release (Kish 1965, section 8.2).
-    """
-    observed: dict[tuple[str, str, str], float] = defaultdict(float)
-    expected: dict[tuple[str, str, str], float] = defaultdict(float)
-    for pair in pairs:
-        for goal, success in pair.successes.items():
-            if len(success.rates) > 1 and judged(success):
-                place = (pair.scenario, pair.variant, goal)
-                chances = np.asarray(success.control_rates or success.chance)
-                advantages = (np.asarray(success.rates) - chances) / np.maximum(1 - chances, 1 / success.trials)
-                observed[place] += float(advantages.var(ddof=1))
-                expected[place] += sampling_variance(success)
-    return {place: max(1.0, observed[place] / total) if total else 1.0 for place, total in expected.items()}
-
-
-def sampling_variance(success: Success) -> float:
-    """Variance of one play's advantage if its trials were independent.
-
-    Notes
-    -----
-    Let r and c be the rates on T people in the table and on T' in the control group. The delta method gives the
-    variance of (r - c) / (1 - c) as (r (1 - r) / T + ((1 - r) / (1 - c))² c (1 - c) / T') / (1 - c)². A known chance
-    level leaves the first term.
-    """
-    rate, chance = success.mean_rate, success.chance
-    variance = rate * (1 - rate) / success.trials
-    if success.control_trials is not None:
-        variance += ((1 - rate) / (1 - chance)) ** 2 * chance * (1 - chance) / success.control_trials
-    return variance / (1 - chance) ** 2
-
-
-def own_design_effect(success: Success, level: float) -> float:
-    """Design effect of one attack's plays, with Student's quantile in place of the normal one.
-
-    Parameters
-    ----------
-    success : Success
-        Success of an attack on a setting, over n ≥ 2 plays.
-    level : float
-        Confidence level of the bound in which the effect is used, in (1/2, 1).
-
-    Notes
-    -----
-    The effect is s² / v · (t / z)². Here s² is the sample variance of `play_errors`, v is `sampling_variance`, and (t /
-    z)² is `widening`. A normal bound with this effect has the half-width t s / √n of Student's.
-    """
-    expected = sampling_variance(success)
-    if not expected:
-        return 1.0  # every claim failed in every play, or none did
-    errors = play_errors(success)
-    return float(errors.var(ddof=1) / expected * widening(errors.size, level))
-
-
-def play_errors(success: Success) -> Floats:
-    """Error of each play's advantage to first order, shape (plays,); the mean is that of the advantage over all plays.
-
-    Notes
-    -----
-    Let r and c be the means over plays of the rates rᵢ and of the chance levels cᵢ, and A = (r - c) / (1 - c). The
-    errors are (rᵢ - cᵢ - A (1 - cᵢ)) / (1 - c).
-    """
-    rates, chances = np.asarray(success.rates), np.asarray(success.control_rates or success.chance)
-    errors: Floats = (rates - chances - success.advantage * (1 - chances)) / (1 - success.chance)
-    return errors
-
-
-def widening(plays: Floats | int, level: float) -> Floats:
-    """Factor (t / z)² by which a variance must grow because it is estimated, as an array of the shape of `plays`.
-
-    Parameters
-    ----------
-    plays : ndarray or int
-        Number n of plays that estimate the variance, at least 2.
-    level : float
-        Level of the one-sided bound, in (1/2, 1).
-
-    Notes
-    -----
-    t and z are the quantiles at the level of Student's distribution with n - 1 degrees of freedom and of the normal
-    one.
-    """
-    from scipy.special import ndtri, stdtrit
-
-    factor: Floats = (stdtrit(np.asarray(plays) - 1, level) / ndtri(level)) ** 2
-    return factor
-
-
-def design_effect(success: Success, level: float) -> float:
-    """Design effect of one attack's plays: the shared one, or its own if that is larger.
-
-    One play does not show how plays differ. It has the effect that other pairs share, which is 1 where none has two
-    plays.
-
-    Parameters
-    ----------
-    success : Success
-        Success of an attack on a setting.
-    level : float
-        Level of the one-sided bound in which the effect is used, in (1/2, 1).
-    """
-    if len(success.rates) < 2:
-        return success.shared_effect
-    return max(success.shared_effect, own_design_effect(success, level))
 
 
 def upper_advantage(success: Success, level: float, attacks: int = 1) -> float:
@@ -186,7 +40,7 @@ def upper_advantage(success: Success, level: float, attacks: int = 1) -> float:
     (`metrics.control.risk_after_control`). The bound is the largest of three:
 
     - Wilson's with the shared effect, at level 1 - (1 - level) / attacks (Bonferroni);
-    - Wilson's with the `design_effect` of this attack, which is too narrow near 1;
+    - Wilson's with the `leaderboard.success.design_effect` of this attack, which is too narrow near 1;
     - Student's, which is too narrow near 0.
 
     The last two are about this attack alone, and need no correction. The largest bound is below the largest advantage
@@ -254,7 +108,7 @@ def sure_upper(success: Success, level: float) -> float:
     --------
     No advantage in 59 plays excludes one of .05:
 
-    >>> from leaderboard.pairs import Success
+    >>> from leaderboard.success import Success
     >>> clean = [Success("membership", (0.5,) * plays, 200, chance=0.5) for plays in (4, 58, 59)]
     >>> [round(sure_upper(one, 0.95), 4) for one in clean]
     [0.5271, 0.0503, 0.0495]

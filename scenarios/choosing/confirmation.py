@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from leaderboard.pairs import Success, matrix
-from leaderboard.play_bounds import judged, level_of_each, sure_upper, upper_advantage
+from leaderboard.pairs import matrix
+from leaderboard.play_bounds import level_of_each, sure_upper, upper_advantage
 from leaderboard.result import Result, canonical
+from leaderboard.success import Success, judged
 
 ERROR = 0.05
 """Probability at most that some setting is said to meet a bound and does not."""
@@ -26,7 +27,7 @@ def confirmed_bounds(results: Sequence[Result], settings: int) -> dict[tuple[str
     Returns
     -------
     dict of (str, str) to float
-        Bounds by setting. Attacks with fewer than `leaderboard.play_bounds.FEWEST_TRIALS` trials are not judged, and no
+        Bounds by setting. Attacks with fewer than `leaderboard.success.FEWEST_TRIALS` trials are not judged, and no
         bound is about them.
 
     Notes

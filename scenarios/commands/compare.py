@@ -27,7 +27,8 @@ from scenarios.commands.gate_options import REPORT_OPTIONS, report_checks
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from leaderboard.comparison import Change, Paces
+    from leaderboard.comparison import Change
+    from leaderboard.paces import Paces
     from leaderboard.report import Section
     from leaderboard.result import Result
 
@@ -109,7 +110,8 @@ def compare(
     disagree, no time is corrected. A slowdown beyond that factor by more than --time-tolerance is an alarm.
     """
     import leaderboard as lb
-    from leaderboard.comparison import COUNTED, paces
+    from leaderboard.comparison import COUNTED
+    from leaderboard.paces import paces
     from leaderboard.paired_results import newly_skipped
     from scenarios.boards.shown_names import shown_rows
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from leaderboard.play_bounds import FEWEST_TRIALS
+from leaderboard.success import FEWEST_TRIALS
 from metrics.classes import k_anonymity
 from metrics.diversity import l_diversity
 from metrics.estimate import Estimate

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from leaderboard import Result, exposures
-from leaderboard.pairs import Success, matrix
-from leaderboard.play_bounds import FEWEST_TRIALS, LEVEL, design_effects, sampling_variance
+from leaderboard.pairs import design_effects, matrix
+from leaderboard.play_bounds import LEVEL
+from leaderboard.success import FEWEST_TRIALS, Success, sampling_variance
 from metrics import Score
 
 TABLES, PLAYS, TRIALS, ATTACKS = 200, 3, 500, 8

@@ -15,7 +15,7 @@ from leaderboard import GateBounds, Result, Store, gate_checks, recorded_runs, u
 from leaderboard.check_reports import junit_xml
 from leaderboard.few_trials import probability_by_guessing
 from leaderboard.gate_gaps import not_sure_note
-from leaderboard.pairs import Success
+from leaderboard.success import Success
 from metrics import Score
 from scenarios.cli import cli
 from scenarios.commands.gate_options import as_check

@@ -12,7 +12,7 @@ from leaderboard import Pair, Result, Row, exposures, matrix, rank, render_page,
 from leaderboard.chart import picture
 from leaderboard.exposure import Exposure, WorstAttack
 from leaderboard.goals import goal_meaning, goal_title, sought
-from leaderboard.pairs import Success
+from leaderboard.success import Success
 from metrics import Score
 from metrics.estimate import Estimate
 from scenarios.methods import exported

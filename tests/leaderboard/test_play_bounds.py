@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from leaderboard import GateBounds, Result, exposures, gate_checks
-from leaderboard.pairs import Success, matrix
-from leaderboard.play_bounds import clean_plays, own_design_effect, sure_upper, upper_advantage
+from leaderboard.pairs import matrix
+from leaderboard.play_bounds import clean_plays, sure_upper, upper_advantage
+from leaderboard.success import Success, own_design_effect
 from metrics import Score
 
 RUNS = 150

@@ -22,7 +22,7 @@ from leaderboard import (
 )
 from leaderboard.board import cross_fitted_advantage
 from leaderboard.latex import latex_board
-from leaderboard.pairs import Success
+from leaderboard.success import Success
 from metrics import Score
 
 BOARDS = 2000
