@@ -21,7 +21,7 @@ from .shown_results import stored_board as stored_board
 from .board import Row as Row
 from .board import rank as rank
 from .pairs import Pair as Pair
-from .pairs import Success as Success
+from .success import Success as Success
 from .pairs import matrix as matrix
 from .utility import Utility as Utility
 from .utility import pooled_utility as pooled_utility
@@ -67,7 +67,7 @@ from .skipped_attacks import skips_to_terminal as skips_to_terminal
 from .comparison import Change as Change
 from .comparison import Tolerance as Tolerance
 from .comparison import compare as compare
-from .comparison import pace as pace
+from .paces import pace as pace
 from .comparison import plays_needed as plays_needed
 from .change_tables import change_checks as change_checks
 from .change_tables import change_sections as change_sections

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.pairs import Pair, Success, by_pair, goals, pair_of
-from leaderboard.result import FAILURES, Result
+from leaderboard.pairs import Pair, by_pair, goals, matrix
+from leaderboard.play_bounds import level_of_each
+from leaderboard.result import FAILURES, Result, canonical
+from leaderboard.success import Success
 from leaderboard.utility import Utility, pooled_utility
 from metrics.score import advantage
 
@@ -48,8 +50,11 @@ class Row:
     chance : float or None
         Chance level: the success rate of guessing.
     advantage : float or None
-        Advantage of the worst attack without the bias of the choice (`cross_fitted_advantage`). It equals
-        (success - chance) / (1 - chance) if both halves of the plays name the same attack.
+        Advantage of the worst attack, estimated on other plays than those that choose it (`cross_fitted_advantage`). It
+        equals (success - chance) / (1 - chance) if both halves of the plays name the same attack.
+    advantage_unbiased : bool
+        Whether `advantage` is such an estimate. With one play, or unequal numbers of plays, it is the largest advantage
+        that was measured. The choice makes that too large on average.
     score : float or None
         utility x (1 - max(0, advantage)).
     pareto : bool
@@ -100,6 +105,7 @@ class Row:
     success_high: float | None = None
     chance: float | None = None
     advantage: float | None = None
+    advantage_unbiased: bool = True
     score: float | None = None
     pareto: bool = False
     plays: int
@@ -153,6 +159,9 @@ def rank(results: Sequence[Result]) -> list[Row]:
         trials[(scenario, variant, *method)][attack, attack_parameters] = group
         variants[scenario].add(variant)
         attacks[scenario, variant].add((attack, attack_parameters))
+    pairs: dict[tuple[str, ...], list[Pair]] = defaultdict(list)
+    for pair in matrix(results):
+        pairs[pair.scenario, pair.variant, pair.defense, canonical(pair.parameters)].append(pair)
     # While no trial of a scenario has ended, its releases are shown without a variant.
     identities = set(trials) | {
         (scenario, variant, *method) for scenario, *method in releases for variant in variants[scenario] or {""}
@@ -161,7 +170,7 @@ def rank(results: Sequence[Result]) -> list[Row]:
     for scenario, variant, defense, parameters in sorted(identities):
         identity = (scenario, variant, defense, parameters)
         own = releases[scenario, defense, parameters]
-        row = _row(variant, own, trials[identity], attacks[scenario, variant])
+        row = _row(variant, own, trials[identity], pairs[identity], attacks[scenario, variant])
         groups[scenario, variant].append(row)
     return [row for place in sorted(groups) for row in ranked(groups[place])]
 
@@ -170,9 +179,9 @@ def _row(
     variant: str,
     releases: Sequence[Result],
     trials: Mapping[tuple[str, ...], Sequence[Result]],
+    pairs: Sequence[Pair],
     attacks: set[tuple[str, ...]],
 ) -> Row:
-    pairs = [pair_of(group) for group in trials.values()]
     all_trials = (trial for group in trials.values() for trial in group)
     results = [*releases, *sorted(all_trials, key=lambda trial: trial.play)]
     first = results[0]
@@ -214,7 +223,7 @@ def _with_score(row: Row, utility: Utility | None, pairs: Sequence[Pair]) -> Row
         )
     worst = _worst(pairs)
     if worst is not None:
-        pair, success, unbiased = worst
+        pair, success, advantage_of_worst, unbiased = worst
         row = replace(
             row,
             worst_attack=pair.attack,
@@ -224,15 +233,16 @@ def _with_score(row: Row, utility: Utility | None, pairs: Sequence[Pair]) -> Row
             success_low=success.rate.low,
             success_high=success.rate.high,
             chance=success.chance,
-            advantage=unbiased,
+            advantage=advantage_of_worst,
+            advantage_unbiased=unbiased,
         )
     if row.utility is None or row.exposure is None:
         return row
     return replace(row, score=row.utility * (1 - row.exposure))
 
 
-def _worst(pairs: Sequence[Pair]) -> tuple[Pair, Success, float] | None:
-    """The attack and goal of the largest advantage, and that advantage without the bias of having been chosen.
+def _worst(pairs: Sequence[Pair]) -> tuple[Pair, Success, float, bool] | None:
+    """The attack and goal of the largest advantage, that advantage, and whether the choice leaves it unbiased.
 
     Among equals the first by goal, then by name. An estimate is noisier at chance level 1/2 than at 1/200. All
     intervals are therefore taken at a level at which they hold together with 95 % (Bonferroni). Attacks that are not
@@ -241,12 +251,13 @@ def _worst(pairs: Sequence[Pair]) -> tuple[Pair, Success, float] | None:
     outcomes = [
         (pair, success) for goal in goals(pairs) for pair in pairs if (success := pair.success(goal)) is not None
     ]
-    corrected = [(pair, replace(success, confidence=1 - 0.05 / len(outcomes))) for pair, success in outcomes]
+    corrected = [(pair, replace(success, confidence=level_of_each(len(outcomes)))) for pair, success in outcomes]
     eligible = [outcome for outcome in corrected if outcome[1].above_chance] or corrected
     if not eligible:
         return None
     pair, success = max(eligible, key=lambda outcome: outcome[1].advantage)
-    return pair, success, cross_fitted_advantage([success for _, success in eligible])
+    successes = [success for _, success in eligible]
+    return pair, success, cross_fitted_advantage(successes), len(outcomes) == 1 or can_be_cross_fitted(successes)
 
 
 def cross_fitted_advantage(successes: Sequence[Success]) -> float:
@@ -267,8 +278,7 @@ def cross_fitted_advantage(successes: Sequence[Success]) -> float:
     Chernozhukov and others (2018), Double/debiased machine learning, for cross-fitting.
     """
     largest = max(success.advantage for success in successes)
-    plays = {len(success.rates) for success in successes}
-    if len(plays) > 1 or plays == {1}:
+    if not can_be_cross_fitted(successes):
         return largest
     by_play = np.array([[advantage(rate, success.chance) for rate in success.rates] for success in successes])
     even = np.arange(by_play.shape[1]) % 2 == 0
@@ -276,6 +286,12 @@ def cross_fitted_advantage(successes: Sequence[Success]) -> float:
     if best[0] == best[1]:
         return successes[best[0]].advantage
     return float((by_play[best[0], ~even].sum() + by_play[best[1], even].sum()) / even.size)
+
+
+def can_be_cross_fitted(successes: Sequence[Success]) -> bool:
+    """Whether all attacks were measured on the same number of plays, and on more than one."""
+    plays = {len(success.rates) for success in successes}
+    return len(plays) == 1 and plays != {1}
 
 
 def _smallest(releases: Sequence[Result], names: Sequence[str]) -> dict[str, float]:

@@ -27,6 +27,8 @@ class ReportedCheck:
         Why it was left out, in one line; empty otherwise.
     seconds : float
         Time that it took, in seconds.
+    note : str
+        What a passed check does not show, in one line; empty if there is nothing to say.
     """
 
     suite: str
@@ -35,6 +37,7 @@ class ReportedCheck:
     error: str = ""
     skipped: str = ""
     seconds: float = 0.0
+    note: str = ""
 
 
 def trial_checks(results: Sequence[Result]) -> list[ReportedCheck]:
@@ -83,6 +86,8 @@ def junit_xml(checks: Sequence[ReportedCheck]) -> str:
             for kind in ("failure", "error", "skipped"):
                 if getattr(check, kind):
                     ElementTree.SubElement(element, kind, {"message": _clean(getattr(check, kind))})
+            if check.note:
+                ElementTree.SubElement(element, "system-out").text = _clean(check.note)
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from leaderboard.goals import in_order
-from leaderboard.paired_results import RELEASE, ended_pairs, grouped, paired_settings
+from leaderboard.paces import computed_anew, log_ratios_of, paces_of
+from leaderboard.paired_results import ended_pairs, grouped, paired_settings
 from leaderboard.pairs import variant_name
 from leaderboard.result import FAILURES, Result
 from leaderboard.significance import (
@@ -23,8 +24,6 @@ from leaderboard.significance import (
 from leaderboard.utility import headlines_without, jackknife_deviation, pooled_utility
 from metrics.arrays import Floats
 
-COMPARABLE = 3
-"""Smallest number of defenses (or pairs of defense and attack) from which the machine's speed is estimated."""
 COUNTED = ("failures", "mended failures")
 """Measures that are counted, not tested: plays that failed in the head alone, and in the base alone."""
 FIRM, LOOSE = 0.05, 0.5
@@ -109,7 +108,7 @@ class Change:
 class Tolerance:
     """Tolerated changes: of utility and success in their own unit, of time as a share.
 
-    By default, `FIRM` is the tolerance of time if `pace` can estimate the machine's speed, and `LOOSE` if not.
+    By default, `FIRM` is the tolerance of time if the machine's speed is known (`leaderboard.pace`), else `LOOSE`.
     """
 
     utility: float = 0.0
@@ -133,7 +132,8 @@ def compare(
     - A success rate is tested by Student's t across plays.
     - Utility is tested by Student's t with the jackknife's variance, since its classifier part is pooled over plays.
     - Time is tested by Wilcoxon's signed ranks of the log ratios. Only results that both sides computed anew count,
-      and `pace` is divided out first, since a busy machine slows all defenses alike.
+      and `leaderboard.pace` is divided out first, since a busy machine slows all defenses and attacks alike. If they
+      disagree, nothing is divided out.
 
     Each test is against the tolerance, not against zero. Student's t assumes normally distributed differences. With n
     plays its p-value is at least 2 · 4⁻ⁿ (`leaderboard.significance.student_floor`), and Wilcoxon's at least 2¹⁻ⁿ.
@@ -180,7 +180,7 @@ def compare(
             raise ValueError(f"tolerance of {name} must be a finite number of at least 0, got {value}")
     before, alike = grouped(base), grouped(head)
     after = grouped(head, paired_settings(base, head, pairs)) if pairs else alike
-    speed = _pace(before, alike)
+    speed = paces_of(before, alike).machine
     if allowed.time is None:
         allowed = replace(allowed, time=LOOSE if speed is None else FIRM)
     changes = [
@@ -206,46 +206,6 @@ def plays_needed(changes: Sequence[Change], level: float = 0.01) -> int | None:
     return plays_for([change.measure for change in changes if change.measure not in COUNTED], level)
 
 
-def pace(base: Sequence[Result], head: Sequence[Result]) -> float | None:
-    """Time that the head took for the same work, as a multiple of the base's; None if it cannot be estimated.
-
-    The estimate is the median over the releases of at least three defenses. Without those, it is the median over the
-    trials of at least three pairs of defense and attack, which are timed apart from the release. This common factor is
-    attributed to the machine, or to code that all methods use, and not to one method. Only results that both sides
-    computed anew count, since a result that is known from an earlier run was timed in that run.
-    """
-    return _pace(grouped(base), grouped(head))
-
-
-def _pace(
-    before: Mapping[tuple[str, ...], dict[int, Result]], after: Mapping[tuple[str, ...], dict[int, Result]]
-) -> float | None:
-    """The pace of results in groups."""
-    shifts: dict[bool, list[float]] = {True: [], False: []}
-    for identity in set(before) & set(after):
-        pairs = ended_pairs(before[identity], after[identity])
-        log_ratios = _log_ratios([pair for pair in pairs if _both_anew(*pair)])
-        if log_ratios.size:
-            shifts[len(identity) == RELEASE].append(float(np.median(log_ratios)))
-    for medians in (shifts[True], shifts[False]):
-        if len(medians) >= COMPARABLE:
-            return float(np.exp(np.median(medians)))
-    return None
-
-
-def _both_anew(base: Result, head: Result) -> bool:
-    """Whether the two results were computed separately, so that neither side reused the other's."""
-    return (base.key, base.created, base.seconds) != (head.key, head.created, head.seconds)
-
-
-def _log_ratios(pairs: Sequence[tuple[Result, Result]]) -> Floats:
-    """Logarithms of the ratios of times, head to base; pairs with a time of 0 are left out."""
-    seconds = np.array([(one.seconds, other.seconds) for one, other in pairs], dtype=float).reshape(-1, 2)
-    seconds = seconds[(seconds > 0).all(axis=1)]
-    log_ratios: Floats = np.log(seconds[:, 1] / seconds[:, 0])
-    return log_ratios
-
-
 def _changes(
     base: Mapping[int, Result], head: Mapping[int, Result], allowed: Tolerance, level: float, speed: float
 ) -> list[Change]:
@@ -256,7 +216,7 @@ def _changes(
         if ended[0][0].is_measurement:
             changes += _losses(ended, allowed.success, level)
         elif ended[0][0].attack is None:
-            timed = [pair for pair in ended if _both_anew(*pair)]
+            timed = [pair for pair in ended if computed_anew(*pair)]
             changes += [*_utility(ended, allowed.utility, level), *_time(timed, allowed.time or 0.0, level, speed)]
         else:
             changes += _successes(ended, allowed.success, level)
@@ -333,7 +293,7 @@ def _utility(pairs: Sequence[tuple[Result, Result]], allowed: float, level: floa
 
 
 def _time(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float, speed: float) -> list[Change]:
-    log_ratios = _log_ratios(pairs) - np.log(speed)
+    log_ratios = log_ratios_of(pairs) - np.log(speed)
     if log_ratios.size < 2:
         return []
     ends = (

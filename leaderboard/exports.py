@@ -11,13 +11,15 @@ from typing import Any
 from leaderboard.board import Row
 from leaderboard.exposure import Exposure
 from leaderboard.goals import GOALS
-from leaderboard.pairs import Pair, Success
+from leaderboard.pairs import Pair
 from leaderboard.promises import Promise
 from leaderboard.result import canonical
+from leaderboard.success import Success
 
 BOARD_COLUMNS = (
     *("scenario", "variant", "defense", "parameters", "guarantee", "utility", "utility_low", "utility_high"),
     *("worst_attack", "success", "success_low", "success_high", "chance", "advantage", "score", "pareto", "plays"),
+    "advantage_unbiased",
 )
 """Columns of the board as CSV."""
 MATRIX_COLUMNS = (
@@ -29,7 +31,7 @@ MATRIX_COLUMNS = (
 """Columns of the matrix as CSV."""
 SETTING_COLUMNS = (
     *("scenario", "variant", "defense", "parameters", "guarantee", "utility", "utility_low", "utility_high"),
-    *("worst_attack", "worst_parameters", "goal", "advantage", "advantage_upper"),
+    *("worst_attack", "worst_parameters", "goal", "advantage", "advantage_upper", "advantage_upper_sure"),
 )
 """Columns of settings as CSV."""
 _CHANCE = {"reidentification": "chance"}
@@ -70,15 +72,17 @@ def to_json(rows: Sequence[Row], promises: Sequence[Promise] = ()) -> str:
 def settings_to_csv(exposures: Sequence[Exposure]) -> str:
     """Each setting with its worst attack over all goals, as CSV with the columns `SETTING_COLUMNS`.
 
-    ``advantage_upper`` bounds the advantages of all attacks together with 95 %. Settings whose utility or attacks could
-    not be measured are left out.
+    ``advantage`` is the largest that was measured, which is no unbiased estimate. ``advantage_upper`` bounds the
+    advantages of all attacks together with 95 %, if plays vary as they did. ``advantage_upper_sure`` bounds them
+    however plays vary, for all settings of a scenario and variant together. Settings whose utility or attacks could not
+    be measured are left out.
     """
     rows = [
         (
             *(one.scenario, one.variant, one.defense, one.parameters, one.guarantee),
             *(one.utility.value, one.utility.low, one.utility.high),
             *(one.overall.attack, one.overall.attack_parameters, one.overall.goal),
-            *(one.overall.advantage, one.overall.upper),
+            *(one.overall.advantage, one.overall.upper, one.overall.sure_upper),
         )
         for one in exposures
         if one.utility is not None and one.overall is not None

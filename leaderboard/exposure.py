@@ -1,25 +1,20 @@
-"""Exposure of a defense's releases: for each goal the worst attack, and an upper bound of its advantage."""
+"""Exposure of a defense's releases: for each goal the worst attack, and upper bounds of its advantage."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from leaderboard.goals import in_order
-from leaderboard.pairs import Pair, Success, matrix, variant_name
+from leaderboard.pairs import Pair, matrix, variant_name
+from leaderboard.play_bounds import LEVEL, clean_plays, level_of_each, sure_upper, upper_advantage
 from leaderboard.result import FAILURES, Result, canonical
+from leaderboard.success import judged
 from leaderboard.utility import pooled_utility
-from metrics import Estimate, advantage, wilson
-from metrics.control import risk_after_control
+from metrics import Estimate
 
-LEVEL = 0.95
-"""Probability with which the upper bounds of all attacks on a defense hold together."""
-FEWEST_TRIALS = 30
-"""Fewest trials over all plays of an attack that is judged, such as claimed predicates."""
 Place = tuple[str, str]
 """A scenario, and a variant of its game."""
 
@@ -29,7 +24,7 @@ class WorstAttack:
     """The attack of the largest advantage on a defense, in one goal or in all.
 
     Attacks that are not significantly better than guessing count only if no attack is. Attacks with fewer than
-    `FEWEST_TRIALS` trials are not judged.
+    `leaderboard.success.FEWEST_TRIALS` trials are not judged.
 
     Parameters
     ----------
@@ -38,12 +33,20 @@ class WorstAttack:
     attack_parameters : dict
         Its parameters.
     advantage : float
-        Its advantage.
+        Its advantage: the largest that was measured, which is no unbiased estimate.
     upper : float
-        Upper bound of the advantage of every attack that was played. It holds for all attacks together with probability
-        `LEVEL` (Bonferroni).
+        Upper bound of the advantage of every attack that was played, if plays vary as they did here. It holds for all
+        attacks together with probability `leaderboard.play_bounds.LEVEL` (`leaderboard.play_bounds.upper_advantage`).
+        After one play, it only allows for what other settings show of how plays vary.
     attacks : int
         Number of attacks that were played.
+    sure_upper : float
+        Upper bound of the same, however plays vary (`leaderboard.play_bounds.sure_upper`). The bounds of all settings
+        of the scenario and variant hold together with the same probability.
+    sure_level : float
+        Confidence level of `sure_upper` for this setting alone.
+    plays : int
+        Fewest plays of an attack.
     """
 
     goal: str
@@ -52,6 +55,17 @@ class WorstAttack:
     advantage: float
     upper: float
     attacks: int
+    sure_upper: float = 1.0
+    sure_level: float = LEVEL
+    plays: int = 1
+
+    def is_sure(self, bound: float) -> bool:
+        """Whether every advantage is at most a bound, however plays vary."""
+        return max(self.upper, self.sure_upper) <= bound
+
+    def plays_to_be_sure(self, bound: float) -> int | None:
+        """Fewest plays after which a bound can be sure (`leaderboard.play_bounds.clean_plays`)."""
+        return clean_plays(bound, self.sure_level)
 
 
 @dataclass(frozen=True)
@@ -124,7 +138,6 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
     ('Homer', 0.5, 0.53)
     """
     pairs = matrix(results)
-    effects = design_effects(pairs)
     by_setting: dict[tuple[str, str, str, str], list[Pair]] = defaultdict(list)
     for pair in pairs:
         by_setting[pair.scenario, pair.variant, pair.defense, canonical(pair.parameters)].append(pair)
@@ -139,6 +152,7 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
             failures[setting] += result.status in FAILURES
         else:
             failures[result.scenario, variant_name(result.game), *setting[1:]] += result.status in FAILURES
+    settings = Counter((scenario, variant) for scenario, variant, *_ in by_setting)
     rows = []
     for identity, own in sorted(by_setting.items()):
         scenario, variant, defense, parameters = identity
@@ -147,7 +161,8 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
         utility = pooled_utility([release.values for release in released])
         plays = max(1, max(pair.plays for pair in own))
         goals = _goals(own)
-        worst = {goal: one for goal in goals if (one := _worst(own, (goal,), effects)) is not None}
+        sure_level = level_of_each(settings[scenario, variant])
+        worst = {goal: one for goal in goals if (one := _worst(own, (goal,), sure_level)) is not None}
         rows.append(
             Exposure(
                 scenario,
@@ -157,7 +172,7 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
                 "; ".join(sorted(guarantees[setting] - {""})),
                 None if utility is None else utility.headline,
                 worst,
-                worst.get(goals[0]) if len(goals) == 1 else _worst(own, goals, effects),
+                worst.get(goals[0]) if len(goals) == 1 else _worst(own, goals, sure_level),
                 failures[setting] + failures[identity],
                 sum(release.seconds for release in released) / max(1, len(released)),
                 sum(pair.seconds for pair in own) / plays,
@@ -166,86 +181,11 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
     return rows
 
 
-def design_effects(pairs: Sequence[Pair]) -> Mapping[tuple[str, str, str], float]:
-    """Design effects by scenario, variant and goal: variance of a play's advantage over that of independent trials.
-
-    Returns
-    -------
-    dict of (str, str, str) to float
-        By scenario, variant and goal: the variances of a play's advantage, summed over all pairs of defense and attack,
-        divided by the sum of `sampling_variance`. It is at least 1, and 1 where no pair has two plays.
-
-    Notes
-    -----
-    A few plays of one pair do not suffice to estimate this variance, but all pairs of a goal together do. They share
-    the effect: the claims of a play are about one draw of people and one release (Kish 1965, section 8.2).
-    """
-    observed: dict[tuple[str, str, str], float] = defaultdict(float)
-    expected: dict[tuple[str, str, str], float] = defaultdict(float)
-    for pair in pairs:
-        for goal, success in pair.successes.items():
-            if len(success.rates) > 1 and judged(success):
-                place = (pair.scenario, pair.variant, goal)
-                chances = np.asarray(success.control_rates or success.chance)
-                advantages = (np.asarray(success.rates) - chances) / np.maximum(1 - chances, 1 / success.trials)
-                observed[place] += float(advantages.var(ddof=1))
-                expected[place] += sampling_variance(success)
-    return {place: max(1.0, observed[place] / total) if total else 1.0 for place, total in expected.items()}
-
-
-def sampling_variance(success: Success) -> float:
-    """Variance of one play's advantage if its trials were independent.
-
-    Notes
-    -----
-    Let r and c be the rates on T people in the table and on T' in the control group. The delta method gives the
-    variance of (r - c) / (1 - c) as (r (1 - r) / T + ((1 - r) / (1 - c))² c (1 - c) / T') / (1 - c)². A known chance
-    level leaves the first term.
-    """
-    rate, chance = success.mean_rate, success.chance
-    variance = rate * (1 - rate) / success.trials
-    if success.control_trials is not None:
-        variance += ((1 - rate) / (1 - chance)) ** 2 * chance * (1 - chance) / success.control_trials
-    return variance / (1 - chance) ** 2
-
-
-def judged(success: Success) -> bool:
-    """Whether there are enough trials over all plays to judge an attack."""
-    return len(success.rates) * success.trials >= FEWEST_TRIALS
-
-
-def upper_advantage(success: Success, effect: float, level: float) -> float:
-    """One-sided upper confidence bound of the advantage of an attack.
-
-    Parameters
-    ----------
-    success : Success
-        Its success over plays.
-    effect : float
-        Design effect: all plays count as their number of trials divided by this.
-    level : float
-        Confidence level, in (1/2, 1).
-
-    Notes
-    -----
-    With a known chance level, the bound is Wilson's of the pooled rate. With a control group, it is that of the ratio
-    of two failure rates (`metrics.control.risk_after_control`).
-    """
-    rate, plays, both_sides = success.mean_rate, len(success.rates), 2 * level - 1
-    trials = max(1, round(plays * success.trials / effect))
-    if success.control_trials is None:
-        return advantage(wilson(min(rate * trials, trials), trials, both_sides).high, success.chance)
-    control = max(1, round(plays * success.control_trials / effect))
-    return risk_after_control(rate * trials, trials, success.chance * control, control, both_sides).high
-
-
 def _goals(pairs: Sequence[Pair]) -> tuple[str, ...]:
     return in_order({goal for pair in pairs for goal in pair.successes})
 
 
-def _worst(
-    pairs: Sequence[Pair], goals: Sequence[str], effects: Mapping[tuple[str, str, str], float]
-) -> WorstAttack | None:
+def _worst(pairs: Sequence[Pair], goals: Sequence[str], sure_level: float) -> WorstAttack | None:
     """The worst attack on a defense among some goals; None if none was measured."""
     outcomes = [
         (pair, success)
@@ -255,13 +195,17 @@ def _worst(
     ]
     if not outcomes:
         return None
-    level = 1 - (1 - LEVEL) / len(outcomes)
-    uppers = [
-        upper_advantage(success, effects.get((pair.scenario, pair.variant, success.goal), 1.0), level)
-        for pair, success in outcomes
-    ]
-    corrected = [(pair, replace(success, confidence=level)) for pair, success in outcomes]
+    corrected = [(pair, replace(success, confidence=level_of_each(len(outcomes)))) for pair, success in outcomes]
     eligible = [outcome for outcome in corrected if outcome[1].above_chance] or corrected
     pair, success = max(eligible, key=lambda outcome: outcome[1].advantage)
-    names = {(pair.attack, canonical(pair.attack_parameters)) for pair, _ in outcomes}
-    return WorstAttack(success.goal, pair.attack, pair.attack_parameters, success.advantage, max(uppers), len(names))
+    return WorstAttack(
+        success.goal,
+        pair.attack,
+        pair.attack_parameters,
+        success.advantage,
+        upper=max(upper_advantage(success, LEVEL, len(outcomes)) for _, success in outcomes),
+        attacks=len({(pair.attack, canonical(pair.attack_parameters)) for pair, _ in outcomes}),
+        sure_upper=max(sure_upper(success, sure_level) for _, success in outcomes),
+        sure_level=sure_level,
+        plays=min(len(success.rates) for _, success in outcomes),
+    )

@@ -9,9 +9,11 @@ from math import ceil, comb, floor
 from typing import Any
 
 from leaderboard.board import Row
-from leaderboard.exposure import LEVEL, Exposure, design_effects, judged, upper_advantage
-from leaderboard.pairs import Pair, Success, matrix
+from leaderboard.exposure import Exposure
+from leaderboard.pairs import Pair, matrix
+from leaderboard.play_bounds import LEVEL, upper_advantage
 from leaderboard.result import Result, canonical
+from leaderboard.success import Success, judged
 
 Identity = tuple[str, str, str, str]
 """A setting of a defense in one variant of a game: scenario, variant, class name, canonical parameters."""
@@ -19,7 +21,7 @@ Identity = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class FewTrials:
-    """An attack with fewer than `leaderboard.exposure.FEWEST_TRIALS` trials that is right more often than guessing.
+    """An attack with fewer than `leaderboard.success.FEWEST_TRIALS` trials that is right more often than guessing.
 
     Parameters
     ----------
@@ -57,10 +59,9 @@ def few_but_right(results: Sequence[Result]) -> Mapping[Identity, list[FewTrials
     Notes
     -----
     The probability of at least so many successes by guessing (`probability_by_guessing`) is at most 1 - `LEVEL`,
-    divided by the number of attacks and goals on the setting (Bonferroni). The upper bounds have the same level.
+    divided by the number of attacks and goals on the setting (Bonferroni). The upper bounds hold together with `LEVEL`.
     """
     pairs = matrix(results)
-    effects = design_effects(pairs)
     outcomes: dict[Identity, list[tuple[Pair, Success]]] = defaultdict(list)
     for pair in pairs:
         outcomes[identity_of(pair)] += [(pair, success) for success in pair.successes.values()]
@@ -70,8 +71,7 @@ def few_but_right(results: Sequence[Result]) -> Mapping[Identity, list[FewTrials
         for pair, success in own:
             if judged(success) or probability_by_guessing(success) > error:
                 continue
-            effect = effects.get((pair.scenario, pair.variant, success.goal), 1.0)
-            upper = upper_advantage(success, effect, 1 - error)
+            upper = upper_advantage(success, LEVEL, len(own))
             trials = len(success.rates) * success.trials
             attack = (success.goal, pair.attack, pair.attack_parameters)
             found[identity].append(FewTrials(*attack, success.advantage, upper, trials))

@@ -10,6 +10,7 @@ from leaderboard.board import Row, rank
 from leaderboard.exposure import Exposure, WorstAttack, exposures
 from leaderboard.few_trials import FewTrials, few_but_right, identity_of
 from leaderboard.goals import goal_words
+from leaderboard.met_words import how_met
 from leaderboard.number_text import counted, exact, number
 from leaderboard.result import Result, label
 from leaderboard.tables import place_title
@@ -27,8 +28,9 @@ class GateBounds:
         Upper bound of the estimated success rate of the worst attack. Who guesses members is right half the time.
     max_advantage : mapping of str or None to float
         Upper bounds of the advantage by goal; the key None bounds the worst attack of all goals. What must not exceed
-        the bound is the upper end of the advantage's interval, as in `leaderboard.utility_left`. Attacks with too few
-        trials to be judged count, too, if they are right significantly more often than guessing (`few_but_right`).
+        the bound is the upper end of the advantage's interval, as in `leaderboard.utility_left`. It holds if plays vary
+        as they did here; `GateCheck.sure` says whether it holds however they vary. Attacks with too few trials to be
+        judged count, too, if they are right significantly more often than guessing (`few_but_right`).
 
     Raises
     ------
@@ -73,6 +75,10 @@ class GateCheck:
         Whether the defense meets the bound. A missing estimate does not.
     finding : str
         What was measured, such as ``utility .312 is below .400``.
+    sure : bool or None
+        Whether a bound of the advantage that is met is met however plays vary, or only in these plays. None for others.
+    clean_plays : int or None
+        Fewest plays after which a bound of the advantage can be sure (`leaderboard.play_bounds.clean_plays`).
     """
 
     scenario: str
@@ -82,9 +88,13 @@ class GateCheck:
     bound: str
     passed: bool
     finding: str
+    sure: bool | None = None
+    clean_plays: int | None = None
 
     @classmethod
-    def of(cls, row: Row, bound: str, passed: bool, finding: str) -> GateCheck:
+    def of(
+        cls, row: Row, bound: str, passed: bool, finding: str, sure: bool | None = None, clean_plays: int | None = None
+    ) -> GateCheck:
         """Make the check of a bound on the defense in a row of a board."""
         return cls(
             scenario=row.scenario,
@@ -94,6 +104,8 @@ class GateCheck:
             bound=bound,
             passed=passed,
             finding=finding,
+            sure=sure,
+            clean_plays=clean_plays,
         )
 
     @property
@@ -103,7 +115,7 @@ class GateCheck:
 
     @property
     def reason(self) -> str:
-        """Why the check fails, in one line."""
+        """The defense and the finding, in one line."""
         return f"{self.place}: {label(self.defense, self.parameters)}: {self.finding}"
 
 
@@ -131,6 +143,11 @@ def gate_checks(results: Sequence[Result], bounds: GateBounds) -> list[GateCheck
     (False, 'advantage on members at most .3')
     >>> check.reason
     'bank: Mondrian: advantage of Homer on members .500 (up to .531) is above .300'
+    >>> [check] = gate_checks(trials, GateBounds(max_advantage={None: 0.55}))
+    >>> check.passed, check.sure, check.clean_plays
+    (True, False, 4)
+    >>> check.finding.partition(" is ")[2]
+    'at most .550 in these 20 plays, if plays vary as they did here'
     """
     rows = rank(results)
     settings = {identity_of(setting): setting for setting in exposures(results)}
@@ -138,14 +155,15 @@ def gate_checks(results: Sequence[Result], bounds: GateBounds) -> list[GateCheck
     few_trials = few_but_right(results) if bounds.max_advantage else {}
     checks = []
     for row in rows:
-        compared, identity = [], identity_of(row)
+        compared: list[tuple[str, bool, str] | tuple[str, bool, str, bool | None, int | None]] = []
+        identity = identity_of(row)
         if bounds.min_utility is not None:
             compared.append(_utility(row, bounds.min_utility))
         if bounds.max_success is not None:
             compared.append(_success(row, bounds.max_success))
         for goal, bound in bounds.max_advantage.items():
-            few = [one for one in few_trials.get(identity, ()) if goal in (None, one.goal) and one.upper > bound]
-            if few or goal is None or (row.scenario, row.variant, goal) in measured:
+            few = [one for one in few_trials.get(identity, ()) if goal in (None, one.goal)]
+            if any(one.upper > bound for one in few) or goal is None or (row.scenario, row.variant, goal) in measured:
                 compared.append(_advantage(settings.get(identity), few, goal, bound))
         checks += [GateCheck.of(row, *outcome) for outcome in compared]
     return checks
@@ -181,17 +199,25 @@ def _success(row: Row, bound: float) -> tuple[str, bool, str]:
 
 def _advantage(
     setting: Exposure | None, few: Sequence[FewTrials], goal: str | None, bound: float
-) -> tuple[str, bool, str]:
-    """The same of the advantage; `few` are attacks with few trials whose upper bounds are above the bound."""
+) -> tuple[str, bool, str, bool | None, int | None]:
+    """The same of the advantage, whether the bound is sure, and after how many plays it can be.
+
+    `few` are attacks with few trials that are right more often than guessing.
+    """
     name = f"advantage{'' if goal is None else f' on {goal_words(goal)}'} at most {exact(bound)}"
-    worst: WorstAttack | FewTrials | None = None if setting is None else setting.worst(goal)
-    if few and (worst is None or worst.upper <= bound):
-        worst = max(few, key=lambda one: one.advantage)
+    judged = None if setting is None else setting.worst(goal)
+    worst: WorstAttack | FewTrials | None = judged
+    above = [one for one in few if one.upper > bound]
+    if above and (worst is None or worst.upper <= bound):
+        worst = max(above, key=lambda one: one.advantage)
     if worst is None:
-        return name, False, "advantage was not measured by enough trials"
-    passed = worst.upper <= bound
-    side = "at most" if passed else "above"
+        return name, False, "advantage was not measured by enough trials", None, None
     attack = f"{label(worst.attack, worst.attack_parameters)} on {goal_words(worst.goal)}"
     after = f" after {counted(worst.trials, 'trial')}" if isinstance(worst, FewTrials) else ""
-    measured = f"{number(worst.advantage, 3)} (up to {number(worst.upper, 3)}{after})"
-    return name, passed, f"advantage of {attack} {measured} is {side} {number(bound, 3)}"
+    measured = f"advantage of {attack} {number(worst.advantage, 3)} (up to {number(worst.upper, 3)}{after})"
+    if judged is None or worst.upper > bound:
+        return name, False, f"{measured} is above {number(bound, 3)}", None, None
+    # Nothing is sure about an attack with few trials that is right more often than guessing.
+    sure, needed = not few and judged.is_sure(bound), judged.plays_to_be_sure(bound)
+    finding = f"{measured} is at most {number(bound, 3)} {how_met(judged.plays, sure=sure)}"
+    return name, True, finding, sure, needed

@@ -1,4 +1,4 @@
-"""What a gate could not check: failed trials, goals that nobody measured, and what few plays do not show."""
+"""What a gate could not check: failed trials, goals that nobody measured, and what plays do not show."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from leaderboard.board import rank
 from leaderboard.gate import GateBounds, GateCheck, unmeasured_goals
 from leaderboard.goals import goal_words
+from leaderboard.met_words import IF_PLAYS_VARY, to_be_sure
 from leaderboard.number_text import counted, exact, number
 from leaderboard.result import Result
 
@@ -71,3 +72,28 @@ def few_plays_note(results: Sequence[Result]) -> str:
     verb = "misses" if fewest == 1 else "miss"
     wrong = f"a defense that goes wrong in {exact(RARE)} of its releases"
     return f"{counted(fewest, 'play')} {verb} {wrong} with probability {missed}: give more --plays"
+
+
+def not_sure_note(checks: Sequence[GateCheck]) -> str:
+    """How many bounds of the advantage are met in these plays and not for sure; empty if there is none.
+
+    Examples
+    --------
+    >>> from leaderboard import gate_checks
+    >>> from metrics import Score
+    >>> common = {"scenario": "bank", "defense": "Constant", "attack": "Homer"}
+    >>> scores = {"membership": Score("membership", rate=0.5, chance=0.5, trials=10_000)}
+    >>> trials = [Result(key=f"{play}", play=play, scores=scores, **common) for play in range(5)]
+    >>> not_sure_note(gate_checks(trials, GateBounds(max_advantage={None: 0.05})))
+    '1 bound of the advantage is met in these plays, if plays vary as they did here; to be sure takes at least 59 plays'
+    >>> not_sure_note(gate_checks(trials, GateBounds(max_advantage={None: 0.5})))
+    ''
+    """
+    open_checks = [check for check in checks if check.passed and check.sure is False]
+    if not open_checks:
+        return ""
+    verb = "is" if len(open_checks) == 1 else "are"
+    plays = [check.clean_plays for check in open_checks]
+    needed = None if None in plays else max(count for count in plays if count is not None)
+    bounds = counted(len(open_checks), "bound")
+    return f"{bounds} of the advantage {verb} met in these plays, {IF_PLAYS_VARY}; {to_be_sure(needed)}"

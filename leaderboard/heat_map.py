@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from leaderboard.board import Row
 from leaderboard.goals import goal_words
 from leaderboard.number_text import counted, number
-from leaderboard.pairs import Pair, Success, goals
+from leaderboard.pairs import Pair, goals
 from leaderboard.result import label
+from leaderboard.success import Success
 
 STEPS = 20
 """Number of steps of the colour, from chance level to certain success."""

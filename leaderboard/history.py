@@ -13,7 +13,7 @@ from leaderboard.result import label
 from leaderboard.runs import Run, recorded_runs, results_of
 from leaderboard.setting_names import settings_named
 from leaderboard.store import Store
-from leaderboard.tables import place_title
+from leaderboard.tables import LARGEST, advantage_text, place_title
 
 _COLUMNS = (
     "run",
@@ -71,7 +71,16 @@ def history_report(entries: Sequence[HistoryEntry]) -> tuple[Section, ...]:
 
 
 def _section(title: str, defenses: Mapping[str, Sequence[HistoryEntry]]) -> Section:
-    tables = tuple(Table(name, _COLUMNS, [_cells(entry) for entry in entries], 3) for name, entries in defenses.items())
+    tables = tuple(
+        Table(
+            name,
+            _COLUMNS,
+            [_cells(entry) for entry in entries],
+            3,
+            note="" if all(entry.row.advantage_unbiased for entry in entries) else f"{LARGEST}.",
+        )
+        for name, entries in defenses.items()
+    )
     names = list(defenses)
     groups = [names[start : start + COLOURS] for start in range(0, len(names), COLOURS)]
     charts = [
@@ -89,9 +98,10 @@ def _section(title: str, defenses: Mapping[str, Sequence[HistoryEntry]]) -> Sect
 def _cells(entry: HistoryEntry) -> tuple[str | float | int | None, ...]:
     run, row = entry.run, entry.row
     attack = "–" if row.worst_attack is None else label(row.worst_attack, row.worst_parameters or {})
+    advantage = row.advantage if row.advantage_unbiased else advantage_text(row, 3)
     return (
         *(run.number, run.started[:16].replace("T", " "), str(run.about.get("version", "")), _short(run.revision)),
-        *(row.plays, row.utility, attack, row.success, row.advantage, row.score),
+        *(row.plays, row.utility, attack, row.success, advantage, row.score),
     )
 
 

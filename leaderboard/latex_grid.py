@@ -8,7 +8,8 @@ from leaderboard.goals import goal_words
 from leaderboard.latex import latex_table
 from leaderboard.latex_layout import layout
 from leaderboard.number_text import number
-from leaderboard.pairs import Pair, Success, goals
+from leaderboard.pairs import Pair, goals
+from leaderboard.success import Success
 from leaderboard.tables import grids, interval_text, place_title
 from metrics.score import advantage
 

@@ -13,6 +13,7 @@ from leaderboard.earlier_versions import Earlier, earlier_tables
 from leaderboard.exposure import Exposure
 from leaderboard.goals import goal_heading, goal_meaning, goal_title, goal_words, in_order, sought
 from leaderboard.heat_map import heat_map
+from leaderboard.met_words import IF_PLAYS_VARY
 from leaderboard.number_text import counted, measure, number
 from leaderboard.operating_curves import Style, curve_styles, draw_curves, guide_settings
 from leaderboard.pairs import Pair
@@ -21,8 +22,8 @@ from leaderboard.promises import Promise
 from leaderboard.result import label
 from leaderboard.settings import settings_of
 from leaderboard.skipped_attacks import skip_tables
-from leaderboard.summary import SummaryTables
-from leaderboard.tables import grids, interval_text, place_title, plays_text, rank_texts
+from leaderboard.summary import SummaryTables, sure_note
+from leaderboard.tables import LARGEST, advantage_text, grids, interval_text, place_title, plays_text, rank_texts
 
 _SIZES = (("wide", 880, 560, 10), ("narrow", 350, 400, 9), ("print", 510, 380, 10))
 """Size and radius of discs of the charts for wide and narrow screens, and for a line of a paper."""
@@ -94,7 +95,10 @@ def render_page(
         goal_meaning=goal_meaning,
         goal_heading=goal_heading,
         label=label,
+        advantage_text=advantage_text,
+        largest_note=LARGEST,
         scale_words=SCALE_WORDS,
+        if_plays_vary=IF_PLAYS_VARY,
     )
 
 
@@ -111,6 +115,7 @@ def _place(
         "ranks": rank_texts(rows),
         "rows": list(zip(names, rows, [_details(row) for row in rows], strict=True)),
         "plays": counted(plays_text(rows), "complete play"),
+        "biased": not all(row.advantage_unbiased for row in rows),
         "curves": curves,
         "pictures": []
         if curves
@@ -142,6 +147,7 @@ def _curves(rows: Sequence[Row], styles: Mapping[str, Style], exposures: Sequenc
             legend.setdefault(style.kind, {})[family] = style
     return {
         "best": guide_settings(overall),
+        "sure": sure_note(own),
         "overall": [
             (size, draw_curves(overall, styles, width, height, scale=scale, labelled=size != "narrow"))
             for size, width, height in (("wide", 1000, 600), ("narrow", 360, 400), ("print", 510, 380))
@@ -172,7 +178,7 @@ def _details(row: Row) -> str:
         success = interval_text(row.success, row.success_low, row.success_high)
         lines.append(f"worst attack {attack}")
         lines.append(f"· {goal_words(row.goal or '')} {success}, chance {number(row.chance, 3)}")
-        lines.append(f"· advantage {number(row.advantage)}")
+        lines.append(f"· advantage {advantage_text(row)}")
     lines.append(f"score {number(row.score, 3)}")
     if not row.complete:
         lines.append(f"incomplete: {row.failures} failed" + (f" ({row.reason})" if row.reason else ""))

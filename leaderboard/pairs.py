@@ -4,83 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from math import hypot
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from leaderboard.goals import GOALS, in_order
 from leaderboard.result import FAILURES, Result
-from metrics import Estimate, across_plays, advantage, pooled_true_positive_rate, wilson
+from leaderboard.success import Success, judged, sampling_variance
+from metrics import pooled_true_positive_rate
 
 TPR_AT = {"tpr_at_1_percent_fpr": 0.01, "tpr_at_tenth_percent_fpr": 0.001}
 """False-positive rate at which each true-positive rate is measured."""
-
-
-@dataclass(frozen=True)
-class Success:
-    """Success of an attack in one goal, over plays.
-
-    Parameters
-    ----------
-    goal : str
-        Goal of the attack (see `leaderboard.goals`).
-    rates : tuple of float
-        Success rate of each play.
-    trials : int
-        Number of rows or persons of which a play's rate is a share.
-    chance : float
-        Chance level: the success rate of guessing, below 1.
-    control_trials : int or None
-        Number of persons per play in the control group, on whom `chance` is the same attack's success rate; None if
-        `chance` is known exactly.
-    confidence : float
-        Confidence level of the interval.
-    control_rates : tuple of float
-        Success rate of the same attack on the control group in each play; empty if `chance` is known exactly.
-    """
-
-    goal: str
-    rates: tuple[float, ...]
-    trials: int
-    chance: float
-    control_trials: int | None = None
-    confidence: float = 0.95
-    control_rates: tuple[float, ...] = ()
-
-    @cached_property
-    def rate(self) -> Estimate:
-        """Success rate with its interval across plays."""
-        return across_plays(self.rates, self.confidence, trials=self.trials)
-
-    @cached_property
-    def mean_rate(self) -> float:
-        """Value of `rate` without its interval, which takes much longer and depends on the confidence level."""
-        return float(np.mean(self.rates))
-
-    @property
-    def advantage(self) -> float:
-        """Advantage over guessing."""
-        return advantage(self.mean_rate, self.chance)
-
-    @property
-    def above_chance(self) -> bool:
-        """Whether success is significantly above chance level, over the pooled trials of all plays.
-
-        If the chance level is known, Wilson's interval of the success rate must lie above it. If it is estimated,
-        Newcombe's interval of the difference of two proportions must lie above 0.
-        """
-        rate = self._pooled(self.mean_rate, self.trials)
-        if self.control_trials is None:
-            return rate.low > self.chance
-        control = self._pooled(self.chance, self.control_trials)
-        return rate.value - control.value > hypot(rate.value - rate.low, control.high - control.value)
-
-    def _pooled(self, rate: float, trials: int) -> Estimate:
-        total = trials * len(self.rates)
-        return wilson(min(rate * total, total), total, self.confidence)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +102,52 @@ def matrix(results: Sequence[Result]) -> list[Pair]:
         Releases and trials, at most one per release and trial, in any order.
     """
     groups = by_pair(results)
-    return [pair_of(groups[identity]) for identity in sorted(groups)]
+    return with_shared_effects([pair_of(groups[identity]) for identity in sorted(groups)])
+
+
+def with_shared_effects(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs, each success with the design effect that its goal's pairs share (`design_effects`)."""
+    effects = design_effects(pairs)
+    return [
+        replace(
+            pair,
+            successes={
+                goal: replace(success, shared_effect=effects.get((pair.scenario, pair.variant, goal), 1.0))
+                for goal, success in pair.successes.items()
+            },
+        )
+        for pair in pairs
+    ]
+
+
+def design_effects(pairs: Sequence[Pair]) -> Mapping[tuple[str, str, str], float]:
+    """Design effects by scenario, variant and goal: variance of a play's advantage over that of independent trials.
+
+    Returns
+    -------
+    dict of (str, str, str) to float
+        By scenario, variant and goal: the variances of a play's advantage, summed over all pairs of defense and attack,
+        divided by the sum of `leaderboard.success.sampling_variance`. It is at least 1, and 1 where no pair has two
+        plays.
+
+    Notes
+    -----
+    A few plays of one pair do not suffice to estimate this variance, but all pairs of a goal together do. The effect is
+    an average: it is too small for a pair whose plays differ more than those of the others
+    (`leaderboard.success.own_design_effect`). The claims of a play are about one draw of people and one release (Kish
+    1965, section 8.2).
+    """
+    observed: dict[tuple[str, str, str], float] = defaultdict(float)
+    expected: dict[tuple[str, str, str], float] = defaultdict(float)
+    for pair in pairs:
+        for goal, success in pair.successes.items():
+            if len(success.rates) > 1 and judged(success):
+                place = (pair.scenario, pair.variant, goal)
+                chances = np.asarray(success.control_rates or success.chance)
+                advantages = (np.asarray(success.rates) - chances) / np.maximum(1 - chances, 1 / success.trials)
+                observed[place] += float(advantages.var(ddof=1))
+                expected[place] += sampling_variance(success)
+    return {place: max(1.0, observed[place] / total) if total else 1.0 for place, total in expected.items()}
 
 
 def by_pair(results: Sequence[Result]) -> Mapping[tuple[str, ...], list[Result]]:

@@ -25,7 +25,9 @@ class Setting:
     advantage : float
         Advantage of the worst attack, at least 0.
     upper : float
-        Upper bound of the advantage of every attack.
+        Upper bound of the advantage of every attack, if plays vary as they did here.
+    sure_upper : float
+        The same, however plays vary.
     attack : str
         Label of the worst attack.
     failures : int
@@ -39,9 +41,14 @@ class Setting:
     utility: float
     advantage: float
     upper: float
+    sure_upper: float = 1.0
     attack: str = ""
     failures: int = 0
     position: int = 0
+
+    def is_sure(self, bound: float) -> bool:
+        """Whether every advantage is at most a bound, however plays vary."""
+        return max(self.upper, self.sure_upper) <= bound
 
 
 def best_within(settings: Sequence[Setting], bound: float) -> Setting | None:
@@ -104,6 +111,7 @@ def settings_of(rows: Sequence[Row], exposures: Sequence[Exposure], goal: str | 
                 utility=exposure.utility.value,
                 advantage=max(0.0, worst.advantage),
                 upper=max(0.0, worst.upper),
+                sure_upper=worst.sure_upper,
                 attack=label(worst.attack, worst.attack_parameters),
                 failures=exposure.failures,
                 position=position,

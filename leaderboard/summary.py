@@ -6,11 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from leaderboard.attack_usefulness import usefulness
-from leaderboard.exposure import LEVEL, Exposure, exposures
+from leaderboard.exposure import Exposure, exposures
 from leaderboard.goals import goal_words, in_order
 from leaderboard.mean_rank import MeanRank, mean_ranks
-from leaderboard.number_text import number
+from leaderboard.met_words import IF_PLAYS_VARY
+from leaderboard.number_text import counted, number
 from leaderboard.pairs import matrix
+from leaderboard.play_bounds import LEVEL, clean_plays, level_of_each
 from leaderboard.report import Section, Table
 from leaderboard.result import Result, canonical, label
 from leaderboard.tables import place_title
@@ -98,6 +100,12 @@ def summary_tables(results: Sequence[Result], settings: Sequence[Exposure]) -> S
     return SummaryTables({place: _left(_at(place, settings), None, ranks) for place in places}, _attacks(results))
 
 
+def sure_note(settings: Sequence[Exposure]) -> str:
+    """How many plays it takes at least to be sure of the smallest bound, over all settings of one place."""
+    needed = clean_plays(BOUNDS[0], level_of_each(max(1, len(settings))))
+    return f"To be sure of {number(BOUNDS[0])} over {counted(len(settings), 'setting')} takes at least {needed} plays."
+
+
 def _at(place: tuple[str, str], settings: Sequence[Exposure]) -> list[Exposure]:
     return [exposure for exposure in settings if exposure.place == place]
 
@@ -124,8 +132,9 @@ def _left(settings: Sequence[Exposure], goal: str | None, ranks: dict[str, MeanR
     columns = ("family", *(f"at most {number(bound)}" for bound in BOUNDS), *(() if ranks is None else ("mean rank",)))
     words = "all goals" if goal is None else goal_words(goal)
     note = (
-        f"Best utility among settings whose worst advantage ({words}) is at most the bound, at the upper end of its "
-        f"{LEVEL:.0%} interval. –: no setting is shown to meet the bound. n/a: nothing to find. "
+        f"Best utility among settings whose worst advantage ({words}) is at most the bound in these plays: at the "
+        f"upper end of its {LEVEL:.0%} interval, {IF_PLAYS_VARY}. {sure_note(settings)} –: no setting is shown to meet "
+        "the bound. n/a: nothing to find. "
     )
     if ranks is not None:
         note += "Mean rank: over data sets and goals, by utility x (1 - worst advantage), with its interval over plays."

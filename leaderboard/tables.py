@@ -18,6 +18,11 @@ ALIGNMENT = ("right", "left", "left", "right", "left", "right", "right", "right"
 _DEFENSE, _ATTACK = HEADERS.index("defense"), HEADERS.index("worst attack")
 SMALL = 0.05
 """Chance levels below this are shown with three decimals."""
+LARGEST = (
+    "max: the largest advantage measured, which is too large on average; "
+    "an unbiased estimate takes two or more plays, and every attack measured in all of them"
+)
+"""What the mark of an advantage means."""
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz"
 
 
@@ -122,9 +127,14 @@ def _cells(row: Row, rank: str) -> list[str]:
         attack + goal,
         interval_text(row.success, row.success_low, row.success_high),
         number(row.chance, 3 if row.chance is not None and row.chance < SMALL else 2),
-        number(row.advantage),
+        advantage_text(row),
         number(row.score, 3),
     ]
+
+
+def advantage_text(row: Row, digits: int = 2) -> str:
+    """Advantage of the worst attack; the largest one that was measured is marked as such."""
+    return number(row.advantage, digits) + ("" if row.advantage_unbiased else " max")
 
 
 def rank_texts(rows: Sequence[Row]) -> list[str]:
@@ -192,6 +202,8 @@ def board_notes(rows: Sequence[Row]) -> str:
     ]
     if len({row.rank for row in rows if row.rank}) < sum(row.rank is not None for row in rows):
         notes.append("a rank with a letter: equal scores")
+    if not all(row.advantage_unbiased for row in rows):
+        notes.append(LARGEST)
     open_rows = sum(not row.complete for row in rows)
     if open_rows:
         failures = sum(row.failures for row in rows)

@@ -10,7 +10,7 @@ from defenses.base.guarantee import Guarantee
 from leaderboard.exposure import Exposure, exposures
 from leaderboard.result import Result, canonical
 from leaderboard.store import Store
-from scenarios.choosing.confirmation import confirmed_bounds
+from scenarios.choosing.confirmation import bounds_in_plays, confirmed_bounds
 from scenarios.choosing.halving import ROUNDS, Round, finalists, fresh_plays, never, survivors
 from scenarios.choosing.portfolio import Portfolio
 from scenarios.running.display import Display
@@ -50,12 +50,15 @@ class Finalist:
     exposure : Exposure or None
         Its utility and worst attack on fresh plays alone; None if none was played.
     upper : float or None
-        Largest upper bound among its attacks; see `scenarios.choosing.confirmation.confirmed_bounds`.
+        Largest upper bound among its attacks, if plays vary as they did
+        (`scenarios.choosing.confirmation.bounds_in_plays`).
     confirmed : bool
-        Whether `upper` is within the bound and nothing failed. Some finalist is confirmed wrongly with probability at
-        most `scenarios.choosing.confirmation.ERROR`.
+        Whether `upper` is within the bound and nothing failed. If plays vary as they did, some finalist is confirmed
+        wrongly with probability at most `scenarios.choosing.confirmation.ERROR`.
     refused : bool
         Whether a report on a release of the whole table would call its classes above the bound.
+    sure : bool
+        Whether it is confirmed however plays vary (`scenarios.choosing.confirmation.confirmed_bounds`).
     """
 
     entry: NamedMethod
@@ -63,6 +66,7 @@ class Finalist:
     upper: float | None
     confirmed: bool
     refused: bool = False
+    sure: bool = False
 
     @property
     def meets(self) -> bool:
@@ -137,7 +141,8 @@ class Chooser:
         measured, best, plays = self._rounds(rounds, began + CHOOSING * self.budget)
         results, count = self._fresh(best, plays, began) if best and not self.interrupted else ([], 0)
         fresh = {_key(exposure): exposure for exposure in exposures(results)}
-        uppers = confirmed_bounds(results, max(1, len(best)))
+        uppers = bounds_in_plays(results, max(1, len(best)))
+        sure = confirmed_bounds(results, max(1, len(best)))
         ranked = [
             Finalist(
                 entry,
@@ -145,6 +150,7 @@ class Chooser:
                 uppers.get(key),
                 self._confirmed(fresh.get(key), uppers.get(key)),
                 self.refused(entry),
+                self._confirmed(fresh.get(key), sure.get(key)),
             )
             for entry in self._entries(best)
             for key in [_identity(entry)]
@@ -184,7 +190,7 @@ class Chooser:
         return refused
 
     def _confirmed(self, exposure: Exposure | None, upper: float | None) -> bool:
-        """Whether fresh plays keep within the bound, and nothing of them failed."""
+        """Whether fresh plays keep within the bound by an upper bound, and nothing of them failed."""
         measured = exposure is not None and exposure.utility is not None and not exposure.failures
         return measured and upper is not None and upper <= self.bound
 

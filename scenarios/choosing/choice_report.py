@@ -12,7 +12,9 @@ from defenses.base.guarantee import Guarantee
 from leaderboard.exposure import Exposure
 from leaderboard.goals import goal_words
 from leaderboard.line_chart import Lines, Series
+from leaderboard.met_words import IF_PLAYS_VARY, to_be_sure
 from leaderboard.number_text import counted, exact, number
+from leaderboard.play_bounds import clean_plays, level_of_each
 from leaderboard.promise_table import promise_tables
 from leaderboard.promises import Promise
 from leaderboard.report import Section, Table, Value
@@ -205,14 +207,15 @@ def verdict(choice: Choice, bound: float, only: Sequence[str] = ()) -> str:
         kept = _utility(meeting[0].exposure)
         useless = f", but it keeps nearly nothing (utility {number(kept)})" if kept < USELESS else ""
         keep = "keeps" if len(meeting) == 1 else "keep"
-        within = f"{len(meeting)} of {counted(len(choice.finalists), 'finalist')} {keep} within {exact(bound)}"
+        how = "for sure" if all(one.sure for one in meeting) else "in these plays"
+        within = f"{len(meeting)} of {counted(len(choice.finalists), 'finalist')} {keep} within {exact(bound)} {how}"
         return f"{within}; the most useful is {best}{useless}"
     none = f"none of {', '.join(only)} meets" if only else "none meets"
     if choice.finalists:
         # Plays do not change the classes of the whole table.
         helps = choice.ended_early and not all(one.refused for one in choice.finalists)
         more = "; more time (--budget) means more plays" if helps else ""
-        return f"{none} the bound {exact(bound)} for sure{_nearest(choice)}{more}"
+        return f"{none} the bound {exact(bound)} in these plays{_nearest(choice)}{more}"
     early = "; the budget ended the choice early, and --budget gives more" if choice.ended_early else ""
     return f"{none} the bound {exact(bound)}{_nearest(choice)}{early}"
 
@@ -246,14 +249,17 @@ def _best(choice: Choice, bound: float, released: str, only: Sequence[str]) -> S
     """Table of the finalists on fresh plays."""
     columns = ("setting", "meets", "rows", "promise", "utility", "worst attack", "goal", "advantage", "at most")
     rows = [_row(one) for one in choice.finalists]
+    needed = clean_plays(bound, level_of_each(max(1, len(rows)), 1 - ERROR))
     note = (
-        f"All numbers are of {counted(choice.plays, 'fresh play')}, each with {released}. The "
-        f"probability that a setting is said to meet the bound and does not is at most {exact(ERROR)}. {_DIFFERENCE}"
+        f"All numbers are of {counted(choice.plays, 'fresh play')}, each with {released}. Advantage: "
+        f"the largest measured. At most: its upper bound, {IF_PLAYS_VARY}. The probability that a setting is then said "
+        f"to meet the bound and does not is at most {exact(ERROR)}. A release that gives much away in few of many "
+        f"plays may not show in these: {to_be_sure(needed)}. {_DIFFERENCE}"
     )
     if any(one.refused for one in choice.finalists):
         note += f" {NO}: a class of the whole table says more than the bound, so the report will say so, too."
     meets = any(one.meets for one in choice.finalists)
-    title = f"Best settings within {exact(bound)}" if meets else f"Finalists, none within {exact(bound)} for sure"
+    title = f"Best settings within {exact(bound)}" if meets else f"Finalists, none within {exact(bound)} in these plays"
     tables = (Table(title, columns, rows, digits=3, note=note),) if rows else ()
     says = verdict(choice, bound, only)
     return Section("Choice", (f"{says[0].upper()}{says[1:]}.",), tables)
@@ -274,9 +280,10 @@ def _row(one: Finalist) -> list[Value]:
     if exposure is None or exposure.utility is None or exposure.overall is None:
         return [_label(one.entry), NO if one.refused else "not played", rows, "", None, "", "", None, None]
     worst = exposure.overall
+    how_met = "for sure" if one.sure else "in these plays"
     return [
         _label(one.entry),
-        NO if one.refused else "yes" if one.meets else "not for sure",
+        NO if one.refused else how_met if one.meets else "not shown",
         rows,
         exposure.guarantee,
         exposure.utility.value,

@@ -111,9 +111,10 @@ def choose(
     played in rounds: cheap attacks on all settings first, every attack on the best ones. The three best are then played
     on people drawn anew, so that the choice does not flatter them. A setting meets the bound if all attacks keep
     within it, and the classes of people alike in a release of the whole table do, too, which `tokumei report` counts.
+    It meets it "in these plays" if plays vary as they did, and "for sure" however they vary, which takes many plays.
 
-    Results are stored: the same command goes on where it was interrupted. Exit code 1 says that no setting is sure to
-    meet the bound. Without --roles, texts that differ in every record are refused.
+    Results are stored: the same command goes on where it was interrupted. Exit code 1 says that no setting meets the
+    bound. Without --roles, texts that differ in every record are refused.
     """
     from leaderboard.number_text import exact
     from leaderboard.result import label

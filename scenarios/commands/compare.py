@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from leaderboard.comparison import Change
+    from leaderboard.paces import Paces
     from leaderboard.report import Section
     from leaderboard.result import Result
 
@@ -104,12 +105,13 @@ def compare(
 
     Defenses are compared with their like: the same method with the same parameters. --pair compares two settings.
 
-    The machine's speed is the common factor in the release times of three or more defenses. Without those, it is the
-    common factor in the times of three or more pairs of defense and attack. A slowdown beyond that factor by more than
-    --time-tolerance is an alarm.
+    The machine's speed is the common factor in the release times of three or more defenses, if three or more pairs of
+    defense and attack agree with it. With fewer defenses it is the common factor in the times of the pairs. If they
+    disagree, no time is corrected. A slowdown beyond that factor by more than --time-tolerance is an alarm.
     """
     import leaderboard as lb
     from leaderboard.comparison import COUNTED
+    from leaderboard.paces import paces
     from leaderboard.paired_results import newly_skipped
     from scenarios.boards.shown_names import shown_rows
 
@@ -134,7 +136,7 @@ def compare(
     if listed or pure:
         echo_board(writers[form](listed if form in STORED_NAMES else shown_rows(listed)))
     skipped = newly_skipped(sides[0], sides[1], pairs)
-    summary = _summary(changes, lb.pace(*sides), level, lb.plays_needed(changes, level), skipped)
+    summary = _summary(changes, paces(*sides), level, lb.plays_needed(changes, level), skipped)
     echo(("\n" if listed else "") + summary, err=pure)
     if html is not None:
         _write_page(lb.change_sections(shown_rows(changes), summary), base, head, html)
@@ -214,7 +216,7 @@ def _nothing(base: str, head: str, sides: Sequence[Sequence[Result]], pairs: Seq
 
 
 def _summary(
-    changes: Sequence[Change], pace: float | None, level: float, needed: int | None, skipped: Mapping[str, int]
+    changes: Sequence[Change], timed: Paces, level: float, needed: int | None, skipped: Mapping[str, int]
 ) -> str:
     """How many measures got worse or better, which could not be judged, and how the machine's speed was allowed for."""
     from leaderboard.goals import goal_words, in_order
@@ -234,8 +236,20 @@ def _summary(
     if skipped:
         count = counted(sum(skipped.values()), "trial")
         lines.append(f"{count} that ended in the base, skipped in the head and not compared: {', '.join(skipped)}")
-    if pace is not None and abs(pace - 1) > 0.02:
-        lines.append(f"everything took {pace:.2f} times as long, which is attributed to the machine")
-    if pace is None and any(change.measure == "time" for change in changes):
-        lines.append("too few trials were played again to estimate the machine's speed: times are not corrected for it")
+    if timed.machine is not None or any(change.measure == "time" for change in changes):
+        lines += _speed(timed)
     return "\n".join(lines)
+
+
+def _speed(timed: Paces) -> list[str]:
+    """How the machine's speed was allowed for; nothing if it did not change."""
+    pace, (releases, attacks) = timed.machine, timed.medians
+    if pace is not None:
+        everything = f"everything took {pace:.2f} times as long, which is attributed to the machine"
+        return [everything] if abs(pace - 1) > 0.02 else []
+    if releases is None:
+        return ["too few trials were played again to estimate the machine's speed: times are not corrected for it"]
+    took = f"releases took {timed.releases[0]:.2f} to {timed.releases[-1]:.2f} times as long"
+    if attacks is not None:
+        took = f"releases took {releases:.2f} times as long, and attacks {attacks:.2f} times"
+    return [f"{took}: they disagree about the machine's speed, so that times are not corrected for it"]

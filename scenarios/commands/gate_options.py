@@ -52,7 +52,7 @@ BOUND_OPTIONS = (
         callback=_by_goal,
         metavar="[GOAL=]BOUND",
         help="Gate: exit with 1 if an attack's advantage may be above this, in all goals or one, as in rows=0.1 "
-        "(repeatable). The upper end of the advantage's interval counts.",
+        "(repeatable). The upper end of the advantage's interval counts, which holds if plays vary as they did.",
     ),
     click.option(
         "--max-success",
@@ -97,7 +97,8 @@ def as_check(check: GateCheck) -> ReportedCheck:
     from leaderboard.result import label
 
     name = f"{label(check.defense, check.parameters)}: {check.bound}"
-    return ReportedCheck(check.place, name, failure="" if check.passed else check.finding)
+    note = "" if check.sure is None else check.finding
+    return ReportedCheck(check.place, name, failure="" if check.passed else check.finding, note=note)
 
 
 def report_checks(checks: Sequence[ReportedCheck], junit: Path | None, *, annotate: bool) -> None:

@@ -176,7 +176,7 @@ def _show(played: Played, options: RunOptions, display: Display) -> None:
 def _exit_code(played: Played, options: RunOptions) -> int:
     """Exit code of the run; what the gate refuses goes to standard error, and to the file of `--junit`."""
     import leaderboard as lb
-    from leaderboard.gate_gaps import few_plays_note
+    from leaderboard.gate_gaps import few_plays_note, not_sure_note
     from leaderboard.goals import goal_words
 
     if played.interrupted:
@@ -192,6 +192,8 @@ def _exit_code(played: Played, options: RunOptions) -> int:
         return FAILED_TRIALS
     if bounds and (note := few_plays_note(played.results)):
         echo(f"gate: warning: {note}", err=True)
+    if note := not_sure_note(judged):
+        echo(f"gate: {note}", err=True)
     unmeasured = lb.unmeasured_goals(played.results, bounds)
     for goal in unmeasured:
         echo(f"gate: no attack on {goal_words(goal)} was measured by enough trials", err=True)

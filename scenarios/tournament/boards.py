@@ -338,6 +338,7 @@ def _as_scored(row: lb.Row, standing: Standing) -> lb.Row:
         success_high=None,
         chance=worst.chance,
         advantage=worst.advantage,
+        advantage_unbiased=False,
         score=standing.defense,
     )
 

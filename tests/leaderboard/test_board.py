@@ -265,7 +265,7 @@ def test_csv_has_exactly_the_columns_that_scripts_expect() -> None:
     lines = list(csv.DictReader(io.StringIO(to_csv(rank(example())))))
     assert " ".join(lines[0]) == (
         "scenario variant defense parameters guarantee utility utility_low utility_high worst_attack success "
-        "success_low success_high chance advantage score pareto plays"
+        "success_low success_high chance advantage score pareto plays advantage_unbiased"
     )
     assert lines[0]["worst_attack"] == "Greedy"
     assert float(lines[0]["score"]) == 0.48

@@ -50,6 +50,42 @@ def test_a_slower_machine_is_told_and_nobody_blamed():
     assert not alarms(base, head)
 
 
+def timed(releases, attacks, plays=20):
+    """Results of three defenses and, unless there are none, of an attack on each, whose times have these factors."""
+    results = played(3, plays=plays, defenses=DEFENSES[:3])
+    factors = {None: releases, "Greedy": attacks}
+    return [
+        replace(one, seconds=one.seconds * factors[one.attack][DEFENSES.index(one.defense)], key=f"{one.key} again")
+        for one in results
+        if factors.get(one.attack)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("releases", "attacks", "machine", "slower"),
+    [
+        ((3, 3, 1), (1, 1, 1), None, "Alpha Beta"),
+        ((3, 3, 3), (1, 1, 1), None, "Alpha Beta Gamma"),
+        ((1, 1, 1), (3, 3, 3), None, ""),
+        ((1 / 3, 1 / 3, 1), (1, 1, 1), None, ""),
+        ((3, 1, 1), (1, 1, 1), 1, "Alpha"),
+        ((3, 3, 3), (3, 3, 3), 3, ""),
+        ((9, 3, 3), (3, 3, 3), 3, "Alpha"),
+        ((0.5, 0.5, 0.5), (0.5, 0.5, 0.5), 0.5, ""),
+        ((3, 3, 1), None, None, "Alpha Beta"),
+        ((3, 1, 1), None, 1, "Alpha"),
+        ((3, 3, 3), None, 3, ""),
+    ],
+)
+def test_times_are_corrected_only_if_releases_and_attacks_agree(releases, attacks, machine, slower):
+    same = (1, 1, 1)
+    base, head = timed(same, attacks and same), timed(releases, attacks)
+    head = [replace(one, key=f"{one.key} later") for one in head]
+    found = pace(base, head)
+    assert found == (None if machine is None else pytest.approx(machine))
+    assert " ".join(change.defense for change in alarms(base, head)) == slower
+
+
 def test_attacks_tell_the_pace_where_defenses_are_few():
     few = {"defenses": DEFENSES[:2]}
     assert pace(played(0, **few), played(1, **few, machine=1.5)) == pytest.approx(1.5, rel=0.05)

@@ -12,10 +12,13 @@ from comparison_tools import played
 from run_tools import invoke
 
 from leaderboard import GateBounds, Result, Store, gate_checks, recorded_runs, unmeasured_goals
+from leaderboard.check_reports import junit_xml
 from leaderboard.few_trials import probability_by_guessing
-from leaderboard.pairs import Success
+from leaderboard.gate_gaps import not_sure_note
+from leaderboard.success import Success
 from metrics import Score
 from scenarios.cli import cli
+from scenarios.commands.gate_options import as_check
 
 pytestmark = pytest.mark.waits
 
@@ -172,3 +175,34 @@ def test_a_run_is_gated_and_remembered(tmp_path, played_bank, bounds, code):
         _, run = recorded_runs(store)
     assert run.about["scenarios"] == ["bank"]
     assert {"version", "revision", "machine", "packages"} <= set(run.about)
+
+
+@pytest.mark.parametrize(("plays", "sure"), [(1, False), (14, False), (28, False), (29, True)])
+def test_a_passed_bound_is_met_in_these_plays_or_for_sure(plays, sure):
+    scores = {"membership": Score("membership", 0.5, 0.5, 10_000)}
+    common = {"scenario": "bank", "defense": "Constant", "attack": "Homer", "scores": scores}
+    results = [Result(key=f"{play:064}", play=play, **common) for play in range(plays)]
+    [check] = gate_checks(results, GateBounds(max_advantage={None: 0.1}))
+    assert (check.passed, check.sure, check.clean_plays) == (True, sure, 29)
+    words = "for sure" if sure else f"in these {plays} plays, if plays vary as they did here"
+    assert check.finding.endswith(words if plays > 1 else "in 1 play, which does not show how plays vary")
+    assert bool(not_sure_note([check])) is not sure
+    assert check.finding in junit_xml([as_check(check)])
+    # Two settings are both sure with 95 %.
+    results += [replace(one, key=f"A{one.key}", defense="Shuffle") for one in results]
+    assert not any(check.sure for check in gate_checks(results, GateBounds(max_advantage={None: 0.1})))
+
+
+def test_only_passed_bounds_of_the_advantage_can_be_sure():
+    bounds = GateBounds(min_utility=0.0, max_success=1.0, max_advantage={None: 0.0})
+    scores = {"membership": Score("membership", 0.9, 0.5, 100)}
+    common = {"scenario": "bank", "defense": "Mondrian"}
+    results = [
+        Result(key="1", play=0, values={"marginals": 0.5}, **common),
+        Result(key="2", play=0, attack="Homer", scores=scores, **common),
+    ]
+    assert [(check.passed, check.sure) for check in gate_checks(results, bounds)] == [
+        (True, None),
+        (True, None),
+        (False, None),
+    ]

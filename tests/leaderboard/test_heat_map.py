@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from leaderboard import Pair, Row
 from leaderboard.heat_map import STEPS, heat_map
-from leaderboard.pairs import Success
+from leaderboard.success import Success
 from leaderboard.tables import grids
 
 FAMILIES = ["Mondrian", "Rounding"]

@@ -12,7 +12,7 @@ from leaderboard import Pair, Result, Row, exposures, matrix, rank, render_page,
 from leaderboard.chart import picture
 from leaderboard.exposure import Exposure, WorstAttack
 from leaderboard.goals import goal_meaning, goal_title, sought
-from leaderboard.pairs import Success
+from leaderboard.success import Success
 from metrics import Score
 from metrics.estimate import Estimate
 from scenarios.methods import exported
@@ -310,6 +310,19 @@ def test_several_goals_show_operating_curves_and_what_each_goal_means() -> None:
     assert words.count("Mondrian k=50 keeps utility .30") == 4
     assert "nothing between two markers is claimed" in words
     assert "1 complete play." in words
+    # One play is sure of nothing, and four settings of little.
+    assert words.count("in these plays") > words.count("for sure") == 0
+    assert "To be sure of .05 over 4 settings takes at least 86 plays." in words
+
+
+def test_a_card_says_that_a_bound_is_met_for_sure_where_plays_exclude_more() -> None:
+    played = [replace(one, key=f"{one.key} {play}", play=play) for one in strengths(GOALS) for play in range(20)]
+    text = render_page(rank(played), matrix(played), {}, {}, exposures=exposures(played))
+    words = " ".join(" ".join(Reader(text).words).split())
+    assert "risk at most 50 % Mondrian k=50 keeps utility .30 worst advantage" in words
+    cards = words.partition("risk at most 25 %")
+    assert "for sure" not in cards[0]
+    assert "for sure" in cards[2]
 
 
 def test_curves_for_the_screen_have_tooltips_and_those_for_print_have_the_same_marks_without() -> None:

@@ -32,5 +32,6 @@ def test_a_setting_has_the_worst_attack_of_all_goals():
     )
     [exposure] = [one for one in exposures(played) if one.overall is not None]
     assert row["advantage"] == 0.8 < row["advantage_upper"] <= 1
+    assert row["advantage_upper"] < row["advantage_upper_sure"] == round(exposure.overall.sure_upper, 6) < 1
     assert row["utility"] == exposure.utility.value
     assert text == settings_to_csv(exposures(played[::-1]))

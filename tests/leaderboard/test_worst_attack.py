@@ -1,10 +1,29 @@
 """The advantage of the worst attack is not biased by the choice of the worst."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from leaderboard import (
+    Result,
+    Store,
+    history_of,
+    history_report,
+    matrix,
+    rank,
+    record_run,
+    render_page,
+    to_csv,
+    to_json,
+    to_markdown,
+    to_terminal,
+)
 from leaderboard.board import cross_fitted_advantage
-from leaderboard.pairs import Success
+from leaderboard.latex import latex_board
+from leaderboard.success import Success
+from metrics import Score
 
 BOARDS = 2000
 
@@ -38,3 +57,40 @@ def test_halves_that_disagree_judge_each_other():
 @pytest.mark.parametrize("rates", [[[0.7], [0.6]], [[0.7, 0.7], [0.6]]])
 def test_plays_that_cannot_be_split_leave_the_largest_estimate(rates):
     assert cross_fitted_advantage(successes(rates)) == pytest.approx(0.4)
+
+
+def trial(attack, play, rate, status="ok"):
+    scores = {"membership": Score("membership", rate, 0.5, 100)} if status == "ok" else {}
+    common = {"scenario": "bank", "defense": "Mondrian", "status": status}
+    return Result(key=f"{attack} {play}", attack=attack, play=play, scores=scores, **common)
+
+
+EQUAL = [trial(attack, play, rate) for attack, rate in (("A", 0.6), ("B", 0.7)) for play in range(3)]
+ONE = [one for one in EQUAL if one.play == 0]
+UNEQUAL = [replace(one, status="timeout", scores={}) if one.key == "A 2" else one for one in EQUAL]
+UNMEASURED = [trial("Release", play, 0.7) for play in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("results", "unbiased"), [(EQUAL, True), (ONE, False), (UNEQUAL, False), (UNMEASURED, True), (ONE[:1], True)]
+)
+def test_the_largest_advantage_is_marked_where_no_play_is_left_to_estimate_it(results, unbiased):
+    rows = rank(results)
+    assert rows[0].advantage_unbiased is unbiased
+    terminal, markdown, latex = to_terminal(rows), to_markdown(rows), latex_board(rows)
+    page = render_page(rows, matrix(results), {}, {})
+    for text in (terminal, markdown, latex, page):
+        assert bool(re.search(r"\.[24]0 max\b", text)) is not unbiased
+        assert ("largest advantage measured" in text) is not unbiased
+    assert f'"advantage_unbiased": {str(unbiased).lower()}' in to_json(rows)
+    assert to_csv(rows).splitlines()[1].endswith(f",{str(unbiased).lower()}")
+
+
+def test_the_history_marks_the_largest_advantage(tmp_path):
+    with Store(tmp_path / "one.db") as store:
+        store.add(ONE)
+        record_run(store, "2026-11-01T10:00:00+00:00", {"scenarios": ["bank"]}, [one.key for one in ONE])
+        [section] = history_report(history_of(store, "Mondrian"))
+    [table] = section.tables
+    assert table.rows[0][table.columns.index("advantage")] == ".400 max"
+    assert "largest advantage measured" in table.note

@@ -26,7 +26,7 @@ class Point:
     guarantee : str
         What it promises.
     utility, advantage, upper : float
-        Utility, and the worst advantage over all goals, with an upper bound that holds for all attacks with 95 %.
+        Utility, and the largest advantage over all goals, with an upper bound for all attacks (95 %, if plays vary so).
     attack : str
         The worst attack.
     """

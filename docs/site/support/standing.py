@@ -20,7 +20,8 @@ def settings() -> pd.DataFrame:
     -------
     DataFrame
         Columns `data`, `family`, `kind`, `setting`, `guarantee`, `utility`, `utility_low`, `utility_high`, `advantage`,
-        `upper`, `attack`, `goal`. `upper` bounds the advantage of all attacks together with 95 % confidence.
+        `upper`, `attack`, `goal`. `advantage` is the largest measured. `upper` bounds that of all attacks
+        together with 95 % confidence, if plays vary as they did.
     """
     import defenses
     from leaderboard.goals import goal_words

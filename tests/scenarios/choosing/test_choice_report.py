@@ -44,7 +44,19 @@ CHOICE = Choice(
 
 
 def test_a_confirmed_setting_is_named():
-    assert verdict(CHOICE, 0.1) == "1 of 2 finalists keeps within .1; the most useful is Mondrian k=20"
+    assert verdict(CHOICE, 0.1) == "1 of 2 finalists keeps within .1 in these plays; the most useful is Mondrian k=20"
+
+
+def test_sure_is_only_what_holds_however_plays_vary():
+    sure = replace(finalist(20, 0.08, confirmed=True), sure=True)
+    assert verdict(Choice((sure,), (), 120), 0.1).startswith("1 of 1 finalist keeps within .1 for sure; ")
+    both = Choice((sure, finalist(50, 0.09, confirmed=True)), (), 120)
+    assert verdict(both, 0.1).startswith("2 of 2 finalists keep within .1 in these plays; ")
+    [best] = choice_sections(both, 0.1, 40, Source("people.csv", None))[0].tables
+    assert [row[1] for row in best.rows] == ["for sure", "in these plays"]
+    assert "if plays vary as they did here" in best.note
+    # Two settings: .9 to the power of 36 is at most .05 / 2.
+    assert "to be sure takes at least 36 plays" in best.note
 
 
 def test_a_useless_setting_is_called_so():
@@ -74,14 +86,16 @@ def test_a_setting_that_was_no_finalist_may_be_nearer():
     """The finalist of .3 on fresh plays was at most .08 while choosing, which fresh plays replace."""
     unsure = Choice((finalist(20, 0.3, confirmed=False),), (*CHOICE.measured, exposure({"k": 50}, 0.3, 0.142)), 1)
     assert verdict(unsure, 0.1) == (
-        "none meets the bound .1 for sure; the nearest on fresh plays is Mondrian k=20, at most .30; while choosing, "
-        "in fewer plays or attacks, it was Mondrian k=50, at most .14"
+        "none meets the bound .1 in these plays; the nearest on fresh plays is Mondrian k=20, at most .30; while "
+        "choosing, in fewer plays or attacks, it was Mondrian k=50, at most .14"
     )
     farther = Choice((finalist(20, 0.1, confirmed=False),), unsure.measured, 1)
-    assert verdict(farther, 0.05) == "none meets the bound .05 for sure; the nearest is Mondrian k=20, at most .10"
+    assert (
+        verdict(farther, 0.05) == "none meets the bound .05 in these plays; the nearest is Mondrian k=20, at most .10"
+    )
     choice, *_, shown = choice_sections(unsure, 0.1, 40, Source("people.csv", None))
     [best], [table] = choice.tables, shown.tables
-    assert best.title == "Finalists, none within .1 for sure"
+    assert best.title == "Finalists, none within .1 in these plays"
     assert best.note.startswith("All numbers are of 1 fresh play, each with")
     assert "; 1 of this front lies within .1. " in table.note
 
@@ -89,7 +103,7 @@ def test_a_setting_that_was_no_finalist_may_be_nearer():
 def test_a_finalist_that_keeps_nothing_is_not_the_nearest():
     useless = Finalist(NamedMethod("Constant", None, {}), exposure({}, 0.01, 0.12), 0.12, confirmed=False)
     both = Choice((useless, finalist(20, 0.14, confirmed=False)), (), 1)
-    assert verdict(both, 0.1) == "none meets the bound .1 for sure; the nearest is Mondrian k=20, at most .14"
+    assert verdict(both, 0.1) == "none meets the bound .1 in these plays; the nearest is Mondrian k=20, at most .14"
     assert verdict(Choice((useless,), (), 1), 0.1).endswith("the nearest is Constant, at most .12")
 
 
@@ -107,7 +121,7 @@ def test_sections_hold_what_is_to_be_decided_by():
     effects = {"Mondrian k=20": Effect({"age": "unchanged"}, hidden=("age: numbers differ",))}
     choice, commands, cost, front = choice_sections(CHOICE, 0.1, 40, source, effects=effects)
     [best], [commands] = choice.tables, commands.tables
-    assert [row[1] for row in best.rows] == ["yes", "not for sure"]
+    assert [row[1] for row in best.rows] == ["in these plays", "not shown"]
     assert [row[-1] for row in best.rows] == [0.08, 0.3]
     assert [row[2] for row in best.rows] == ["of people"] * 2
     assert [row[1] for row in commands.rows] == [
@@ -153,11 +167,13 @@ def test_classes_that_say_more_than_the_bound_are_warned_of():
 def test_a_setting_that_a_report_would_refuse_is_not_recommended():
     refused = replace(finalist(20, 0.08, confirmed=True), refused=True)
     choice = Choice((finalist(50, 0.09, confirmed=True), refused), (), 6)
-    assert verdict(choice, 0.1) == "1 of 2 finalists keeps within .1; the most useful is Mondrian k=50"
+    assert verdict(choice, 0.1) == "1 of 2 finalists keeps within .1 in these plays; the most useful is Mondrian k=50"
     best, commands = choice_sections(choice, 0.1, 40, Source("people.csv", None))
-    assert [row[1] for row in best.tables[0].rows] == ["yes", "no: classes"]
+    assert [row[1] for row in best.tables[0].rows] == ["in these plays", "no: classes"]
     assert "no: classes: a class" in best.tables[0].note
     assert [row[0] for row in commands.tables[0].rows] == ["Mondrian k=50"]
     none = verdict(Choice((refused,), (), 6, ended_early=True), 0.1)
     assert "--budget" not in none
-    assert none.startswith("none meets the bound .1 for sure; the nearest is Mondrian k=20, at most .08 in plays, but ")
+    assert none.startswith(
+        "none meets the bound .1 in these plays; the nearest is Mondrian k=20, at most .08 in plays, but "
+    )

@@ -82,7 +82,7 @@ def check_choice(folder):
     best = found["Best settings within .5"]
     assert 1 <= len(best["rows"]) <= 3
     row = dict(zip(best["columns"], best["rows"][0], strict=True))
-    assert row["meets"] == "yes"
+    assert row["meets"] == "in these plays"
     assert 0 <= row["advantage"] <= row["at most"] <= 0.5
     _, command, report = found["Release of the whole table, and report"]["rows"][0]
     assert command.startswith("tokumei defend ")

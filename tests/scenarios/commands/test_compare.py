@@ -304,3 +304,15 @@ def test_a_pair_that_is_none_is_bad_input(sizes, pairs, message):
     done = invoke("compare", *sizes, *(part for pair in pairs for part in ("--pair", *pair)))
     assert done.exit_code == 2
     assert any(words in done.stderr for words in message.split("|"))
+
+
+def test_a_pace_on_which_releases_and_attacks_disagree_is_not_called_the_machines(tmp_path):
+    base = played(0, defenses=("Alpha", "Beta", "Gamma"))
+    slow = [replace(one, seconds=3 * one.seconds) if one.attack is None else one for one in played(1)]
+    head = [one for one in slow if one.defense != "Delta"]
+    done = invoke("compare", filled(tmp_path / "base.db", base), filled(tmp_path / "head.db", keyed(head, "new")))
+    assert done.exit_code == 1
+    assert "3 worse" in done.stdout
+    assert "everything took" not in done.stdout
+    [said] = [line for line in done.stdout.splitlines() if line.startswith("releases took ")]
+    assert said.endswith("they disagree about the machine's speed, so that times are not corrected for it")
