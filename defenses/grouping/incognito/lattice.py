@@ -26,7 +26,7 @@ Node = tuple[int, ...]
 _CACHED = 32
 """Number of frequency sets cached for roll-up."""
 
-_DENSE = 8
+DENSE = 8
 """Largest lookup table, in multiples of the number of keys, that is faster than hashing the keys."""
 
 _LARGEST = np.iinfo(np.int64).max
@@ -339,7 +339,7 @@ def _added(histogram: Histogram, classes: Integers, count: int) -> Histogram:
 
 
 def _renumber(keys: Integers, bound: int) -> tuple[Integers, int]:
-    if bound > _DENSE * keys.size:
+    if bound > DENSE * keys.size:
         codes, distinct = pd.factorize(keys)
         return codes, len(distinct)
     present = np.zeros(bound, dtype=bool)
