@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -330,17 +330,18 @@ class Incognito(ConstrainedDefense):
     def _promise(self, problem: _Problem, roles: Microdata, best: SearchResult | None) -> Guarantee:
         """What a release promises whose best node is `best`; the search of a large lattice promises without it."""
         names = chosen_columns(roles, self.columns, roles.quasi_identifiers)
-        promised = k_anonymity_over(self.k, roles, names, problem.requirements.constraints)
-        if best is None or _is_large(problem.lattice):
-            return promised
-        rows = int(best.classes.sizes[best.suppressed].sum())
-        if rows == 0 or promised.k is None:
-            return promised
-        required, suppressed_class = problem.requirements, best.classes.put_together(best.suppressed)
-        statement = f"{promised.statement}; the {rows} suppressed records are one class"
+        required = problem.requirements
+        rows = 0 if best is None or _is_large(problem.lattice) else int(best.classes.sizes[best.suppressed].sum())
+        if best is None or rows == 0:
+            return k_anonymity_over(self.k, roles, names, required.constraints)
+        k, alone = min(self.k, rows), f"the {rows} suppressed records are one class"
+        suppressed_class = best.classes.put_together(best.suppressed)
         if all_hold(required.constraints, required.columns, suppressed_class.histograms, 1).all():
-            return replace(promised, k=min(self.k, rows), statement=statement)
-        return Guarantee(k=min(self.k, rows), statement=f"{statement}, which does not")
+            beside = alone if k == self.k else f"{alone}, all others have at least {self.k}"
+            return k_anonymity_over(k, roles, names, required.constraints, beside)
+        lacks = " and ".join(map(str, required.constraints))
+        beside = f"{alone}, which does not have {lacks}; all others do, with at least {self.k} records"
+        return k_anonymity_over(k, roles, names, (), beside)
 
     def _search(self, problem: _Problem) -> tuple[SearchResult, float, bool]:
         """The best node, a lower bound on the loss of all nodes, and whether the node is proven optimal."""
