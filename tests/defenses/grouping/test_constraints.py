@@ -320,5 +320,5 @@ def test_refuses_what_does_not_fit_the_records() -> None:
         sensitive=("s",),
         domains={"s": CategoricalDomain(("x", "w"), ordered=True)},
     )
-    with pytest.raises(ValueError, match="column 's': unknown category 'y'"):
+    with pytest.raises(ValueError, match="column 's', row 2: unknown category; known are x, w"):
         guarantee(unknown, t=0.1, distance="ordered")
