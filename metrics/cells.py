@@ -22,7 +22,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
-from metrics.values import distinct_cells, distinct_values, text_of
+from metrics.values import distinct_cells, distinct_values, in_column, numbers_of, text_of
 
 SUPPRESSED = "*"
 _SPECIAL = re.compile(r"([\\|\[{*])")
@@ -54,6 +54,27 @@ def escape_column(column: pd.Series[Any], domain: Domain | None = None) -> pd.Se
     return pd.Series(cells[codes], index=column.index, name=column.name, dtype=object)
 
 
+class CellError(ValueError):
+    """A released cell that cannot be read, named by its place alone: messages may be logged, and cells are people's.
+
+    Parameters
+    ----------
+    column : object
+        The column.
+    row : int
+        The first row that holds it, from 0.
+    why : str
+        The reason, which follows "the cell".
+    """
+
+    def __init__(self, column: Any, row: int, why: str) -> None:
+        super().__init__(f"column {column!r}, row {row}: the cell {why}")
+        self.column, self.row, self.why = column, row, why
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CellError, (self.column, self.row, self.why)
+
+
 def holds_generalized(column: pd.Series[Any]) -> bool:
     """Return whether a released column holds an interval, a set or ``*``."""
     if pd.api.types.is_numeric_dtype(column):
@@ -66,6 +87,10 @@ def plain_values(column: pd.Series[Any], domain: Domain | None) -> pd.Series[Any
     if pd.api.types.is_numeric_dtype(column):
         return column
     if isinstance(domain, NumericDomain):
+        try:
+            numbers_of(column)
+        except ValueError as error:
+            raise in_column(column.name, error) from None
         return pd.to_numeric(column)
     codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=True)
     values = np.array([*(unescape(str(cell)) for cell in distinct), None], dtype=object)
@@ -379,7 +404,7 @@ def _read_categorical(column: pd.Series[Any], domain: CategoricalDomain) -> Cate
         try:
             member[index, [domain.position(unescape(part)) for part in parts]] = True
         except ValueError as error:
-            _refuse(column, codes, index, f"is not a cell of this column: {error}")
+            _refuse(column, codes, index, f"holds an {error}")
     return CategoricalCells(domain, codes, suppressed, missing, or_missing, member)
 
 
@@ -389,5 +414,4 @@ def split_set(text: str) -> Sequence[str]:
 
 
 def _refuse(column: pd.Series[Any], codes: NDArray[np.intp], index: int, why: str) -> None:
-    row = int(np.flatnonzero(codes == index)[0])
-    raise ValueError(f"column {column.name!r}, row {row}: {str(column.iloc[row])!r} {why}")
+    raise CellError(column.name, int(np.flatnonzero(codes == index)[0]), why)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.values import distinct_values, text_of
+from metrics.values import UnfitValueError, distinct_values, numbers_of, text_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,9 +81,7 @@ class NumericDomain:
         """Bin of each value, shape (n,); `size` if missing. Values outside the range belong to the nearest bin."""
         numbers = np.asarray(values).ravel()
         if numbers.dtype.kind not in "fiu":
-            import pandas as pd
-
-            numbers = pd.to_numeric(pd.Series(numbers)).to_numpy(dtype=float, na_value=np.nan)
+            numbers = numbers_of(numbers)
         numbers = numbers.astype(float)
         codes = np.searchsorted(self.cuts, numbers, side="right")
         codes[np.isnan(numbers)] = self.size
@@ -147,12 +145,18 @@ class CategoricalDomain:
         Raises
         ------
         ValueError
-            If there is no such category; names it.
+            If there is no such category; names those that there are, unless they were read from records.
         """
         position = self._position.get(text_of(name, self._position))
         if position is None:
-            raise ValueError(f"unknown category {name!r}; known are {_shorten(self.categories)}")
+            raise ValueError(f"unknown category; {self._known}")
         return position
+
+    @property
+    def _known(self) -> str:
+        if self.inferred:
+            return f"the {self.size} known ones were read from records, so declare the categories of the column"
+        return f"known are {_shorten(self.categories)}"
 
     def text(self, value: Any) -> str:
         """Name of the category that a value belongs to; its usual text if there is none."""
@@ -166,7 +170,7 @@ class CategoricalDomain:
         Raises
         ------
         ValueError
-            If a value is not a category; names it.
+            If a value is not a category; names its row.
         """
         if isinstance(values, np.ndarray) and values.dtype == object and values.ndim == 1:
             # Names of categories and None need no table, which takes half a millisecond to make.
@@ -177,7 +181,11 @@ class CategoricalDomain:
             if None not in positions:
                 return np.array(positions, dtype=np.intp)
         codes, distinct = distinct_values(values)
-        return np.array([*map(self.position, distinct), self.size], dtype=np.intp)[codes]
+        found = [self._position.get(text_of(value, self._position)) for value in distinct]
+        if None in found:
+            row = int(np.flatnonzero(codes == found.index(None))[0])
+            raise UnfitValueError(row, f"unknown category; {self._known}")
+        return np.array([*found, self.size], dtype=np.intp)[codes]
 
 
 Domain = NumericDomain | CategoricalDomain

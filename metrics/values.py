@@ -20,6 +20,63 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
+
+class UnfitValueError(ValueError):
+    """A value that does not fit, named by its place alone: messages may be logged, and values are people's.
+
+    Parameters
+    ----------
+    row : int
+        Position of the value, from 0.
+    why : str
+        The reason, and what would be right.
+    """
+
+    def __init__(self, row: int, why: str) -> None:
+        super().__init__(f"row {row}: {why}")
+        self.row, self.why = row, why
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return UnfitValueError, (self.row, self.why)
+
+
+def in_column(name: Any, error: ValueError, codes: NDArray[np.intp] | None = None) -> ValueError:
+    """An error about a column's values that names the column.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    error : ValueError
+        The error.
+    codes : ndarray of int, shape (n,), optional
+        Position of each row's value among the values that the error is about; by default they are the rows.
+    """
+    if not isinstance(error, UnfitValueError):
+        return ValueError(f"column {name!r}: {error}")
+    row = error.row if codes is None else int(np.flatnonzero(codes == error.row)[0])
+    return ValueError(f"column {name!r}, row {row}: {error.why}")
+
+
+def numbers_of(values: ArrayLike) -> NDArray[np.float64]:
+    """Values as numbers, shape (n,); NaN where missing.
+
+    Raises
+    ------
+    UnfitValueError
+        If a value is no number.
+    """
+    import pandas as pd
+
+    column = _as_column(values)
+    try:
+        return pd.to_numeric(column).to_numpy(dtype=float, na_value=np.nan)
+    except (TypeError, ValueError):
+        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+        wrong = np.flatnonzero(np.isnan(numbers) & column.notna().to_numpy())
+    raise UnfitValueError(int(wrong[0]) if wrong.size else 0, "the value is no number")
+
+
 LARGEST_EXACT = 2.0**53
 """Below it every integer is a floating-point number."""
 

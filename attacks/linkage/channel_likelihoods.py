@@ -14,6 +14,7 @@ from defenses.base.channel import Channel
 from defenses.base.channel_parts import Likelihood
 from metrics.arrays import Booleans
 from metrics.domains import Domain, NumericDomain
+from metrics.values import numbers_of
 
 
 def stated_domains(channel: Channel | None) -> dict[str, Domain]:
@@ -24,7 +25,7 @@ def stated_domains(channel: Channel | None) -> dict[str, Domain]:
 def outside(domain: Domain, values: pd.Series[Any]) -> Booleans:
     """Return whether each value lies outside the domain, shape (n,); missing values do not."""
     if isinstance(domain, NumericDomain):
-        numbers = pd.to_numeric(values).to_numpy(dtype=float, na_value=np.nan)
+        numbers = numbers_of(values)
         beyond = (numbers < domain.low) | (numbers > domain.high)
         return np.asarray(beyond | (domain.integer & np.isfinite(numbers) & (numbers != np.round(numbers))))
     codes, distinct = pd.factorize(values.astype(object), use_na_sentinel=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from metrics.arrays import Booleans, Floats, Integers
 from metrics.cells import read_cells, unescape
 from metrics.domains import Domain, NumericDomain
-from metrics.values import distinct_cells
+from metrics.values import distinct_cells, numbers_of
 
 # Entries of the table of cells and categories that is read at a time.
 CHUNK = 2**25
@@ -151,8 +151,7 @@ def run_coded_column(name: str, released: pd.Series[Any], candidates: pd.Series[
 
 
 def _numeric(name: str, released: pd.Series[Any], candidates: pd.Series[Any], domain: Any) -> RunCodedColumn:
-    values = pd.to_numeric(candidates).to_numpy(dtype=float, na_value=np.nan)
-    numbers, values = np.unique(values, return_inverse=True)
+    numbers, values = np.unique(numbers_of(candidates), return_inverse=True)
     present = int(np.isfinite(numbers).sum())
     numbers = np.r_[numbers[:present], np.nan]
     codes, texts = _distinct(released)

@@ -15,6 +15,7 @@ from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats, Integers
 from metrics.cells import NumericCells, read_cells, unescape
+from metrics.values import numbers_of
 
 
 class ScoreboardDeanonymization(Attack):
@@ -190,6 +191,6 @@ def _similarity(release: MicrodataRelease, knowledge: Knowledge, name: str, pair
         raise ValueError(f"column {name!r} must hold numbers")
     low, high = cells.hull()
     cell = cells.codes[pairs.released_row]
-    value = pd.to_numeric(knowledge.candidates[name]).to_numpy(dtype=float, na_value=np.nan)[pairs.known_rating]
+    value = numbers_of(knowledge.candidates[name])[pairs.known_rating]
     distance = np.maximum(0.0, np.maximum(low[cell] - value, value - high[cell]))
     return np.asarray(np.nan_to_num(np.exp(-distance / scale), nan=0.0), dtype=float)

@@ -14,7 +14,7 @@ from defenses.base.microdata import Microdata
 from metrics.arrays import Integers
 from metrics.cells import escape, read_cells
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
-from metrics.values import distinct_cells, is_mixed
+from metrics.values import distinct_cells, in_column, is_mixed
 
 
 def check_columns(columns: Any) -> None:
@@ -61,13 +61,13 @@ def plain_numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        If a cell is not a plain, finite number; names column, row (from 0) and cell.
+        If a cell is not a plain, finite number; names column and row (from 0).
     """
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     wrong = np.flatnonzero((np.isnan(numbers) & column.notna().to_numpy()) | np.isinf(numbers))
     if wrong.size:
         raise ValueError(
-            f"column {column.name!r}, row {wrong[0]}: {str(column.iloc[wrong[0]])!r} is no plain number; "
+            f"column {column.name!r}, row {wrong[0]}: the cell is no plain number; "
             "a step that reads numbers must come before steps that generalize or suppress them"
         )
     return numbers
@@ -79,7 +79,7 @@ def plain_codes(column: pd.Series[Any], domain: Domain) -> NDArray[np.intp]:
     Raises
     ------
     ValueError
-        If a cell is not a single category or bin of the domain; names column, row (from 0) and cell.
+        If a cell is not a single category or bin of the domain; names column and row (from 0).
     """
     if isinstance(domain, NumericDomain):
         codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=True)
@@ -93,7 +93,7 @@ def plain_codes(column: pd.Series[Any], domain: Domain) -> NDArray[np.intp]:
         result = code_of_cell[cells.codes]
     if wrong.size:
         raise ValueError(
-            f"column {column.name!r}, row {wrong[0]}: {str(column.iloc[wrong[0]])!r} is not one of the "
+            f"column {column.name!r}, row {wrong[0]}: the cell is not one of the "
             f"{domain.size} {'bins' if isinstance(domain, NumericDomain) else 'categories'} of its domain"
         )
     return np.asarray(result, dtype=np.intp)
@@ -117,7 +117,7 @@ def _codes_in_domain(column: pd.Series[Any], domain: CategoricalDomain) -> NDArr
     try:
         return domain.codes(column)
     except ValueError as error:
-        raise ValueError(f"column {column.name!r}: {error}") from None
+        raise in_column(column.name, error) from None
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 _SYMBOLS = {"k": "k", "l": "l", "t": "t", "epsilon": "ε", "delta": "δ", "pk": "Pk"}
+
+
+@dataclass(frozen=True)
+class ClassPromise:
+    """What holds of the classes of equal released cells in some columns.
+
+    Attributes
+    ----------
+    size : int
+        Least number of records of a class.
+    columns : tuple of str
+        The columns.
+    constraints : tuple of object
+        Further constraints on each class; their texts name them. `kept_in_parts` says of each whether a table has it
+        if all parts of the table have it.
+    """
+
+    size: int
+    columns: tuple[str, ...]
+    constraints: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -25,6 +46,10 @@ class Guarantee:
         Pk-anonymity: no adversary's posterior for a pair of record and person exceeds 1 / pk.
     statement : str
         What the numbers refer to: form, neighbour relation, columns, conditions.
+    classes : ClassPromise, optional
+        The classes that `k`, `l` and `t` refer to; the statement was made from it.
+    kept_in_parts : bool
+        Whether the statement, without numbers, holds of a release made part by part if it holds of each part.
 
     Examples
     --------
@@ -42,6 +67,8 @@ class Guarantee:
     delta: float | None = None
     pk: float | None = None
     statement: str = ""
+    classes: ClassPromise | None = field(default=None, compare=False, repr=False)
+    kept_in_parts: bool = field(default=False, compare=False, repr=False)
 
     def __str__(self) -> str:
         promised = [

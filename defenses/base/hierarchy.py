@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.cells import SUPPRESSED, interval_cell, set_cell
 from metrics.domains import format_number
-from metrics.values import distinct_values
+from metrics.values import UnfitValueError, distinct_values, numbers_of
 
 
 class Hierarchy(ABC):
@@ -169,10 +169,11 @@ class TableHierarchy(Hierarchy):
         """Row of each value in the table, shape (n,); the number of leaves for a missing value."""
         codes, distinct = distinct_values(values)
         names = [format_number(value) if _is_number(value) else str(value) for value in distinct]
-        unknown = [name for name in names if name not in self._position]
-        if unknown:
-            raise ValueError(f"the hierarchy has no value {unknown[0]!r}")
-        return np.array([*(self._position[name] for name in names), len(self.leaves)], dtype=np.intp)[codes]
+        found = [self._position.get(name) for name in names]
+        if None in found:
+            row = int(np.flatnonzero(codes == found.index(None))[0])
+            raise UnfitValueError(row, "the hierarchy has no such value")
+        return np.array([*found, len(self.leaves)], dtype=np.intp)[codes]
 
     def group(self, values: ArrayLike, level: int) -> tuple[NDArray[np.intp], list[str | None]]:
         """Generalize values to a level; see `Hierarchy.group`."""
@@ -279,10 +280,12 @@ class IntervalHierarchy(Hierarchy):
         return np.where(np.isnan(numbers), missing, blur[codes])
 
     def _numbers(self, values: ArrayLike) -> NDArray[np.float64]:
-        numbers = pd.to_numeric(pd.Series(np.asarray(values).ravel())).to_numpy(dtype=float, na_value=np.nan)
-        outside = numbers[(numbers < self.low) | (numbers > self.high)]
+        numbers = numbers_of(np.asarray(values).ravel())
+        outside = np.flatnonzero((numbers < self.low) | (numbers > self.high))
         if outside.size:
-            raise ValueError(f"the hierarchy covers {self.low:g} to {self.high:g} and has no value {outside[0]:g}")
+            raise UnfitValueError(
+                int(outside[0]), f"the hierarchy covers {self.low:g} to {self.high:g} and has no such value"
+            )
         return numbers
 
 

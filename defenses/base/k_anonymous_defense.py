@@ -7,7 +7,7 @@ from typing import Any
 
 from defenses.base.columns import check_columns
 from defenses.base.defense import MicrodataDefense, chosen_columns
-from defenses.base.guarantee import Guarantee
+from defenses.base.guarantee import ClassPromise, Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 
@@ -51,11 +51,68 @@ def check_enough_records(k: int, records: Microdata) -> None:
         raise ValueError(f"k must not exceed the number of records, got k = {k} for n = {len(records)}")
 
 
-def k_anonymity_over(k: int, records: Microdata, columns: Sequence[str], constraints: Sequence[Any] = ()) -> Guarantee:
-    """k-anonymity and further constraints over `columns`; only a statement where a quasi-identifier is left out."""
+def k_anonymity_over(
+    k: int, records: Microdata, columns: Sequence[str], constraints: Sequence[Any] = (), beside: str = ""
+) -> Guarantee:
+    """k-anonymity and further constraints over `columns`; only a statement where a quasi-identifier is left out.
+
+    Parameters
+    ----------
+    k : int
+        Least number of records of a class.
+    records : Microdata
+        The records, for their quasi-identifiers.
+    columns : sequence of str
+        The columns that define the classes.
+    constraints : sequence of Constraint
+        Further constraints on every class.
+    beside : str
+        What the statement says besides.
+    """
+    classes = ClassPromise(k, tuple(columns), tuple(constraints))
     over = f"{', '.join([f'{k}-anonymity', *map(str, constraints)])} over {', '.join(columns) or 'no column'}"
+    besides = f"; {beside}" if beside else ""
     left_out = [name for name in records.quasi_identifiers if name not in columns]
     if left_out:
-        return Guarantee(statement=f"{over} only: the quasi-identifier {left_out[0]} is kept")
+        statement = f"{over} only: the quasi-identifier {left_out[0]} is kept{besides}"
+        return Guarantee(statement=statement, classes=classes)
     limits = {name: getattr(each, name) for each in constraints for name in ("l", "t") if hasattr(each, name)}
-    return Guarantee(k=k, l=limits.get("l"), t=limits.get("t"), statement=over)
+    return Guarantee(k=k, l=limits.get("l"), t=limits.get("t"), statement=f"{over}{besides}", classes=classes)
+
+
+def promise_of_parts(records: Microdata, promises: Sequence[Guarantee], made: str) -> Guarantee:
+    """What a table promises whose parts were released each as a table of its own.
+
+    Parameters
+    ----------
+    records : Microdata
+        The records, for their quasi-identifiers.
+    promises : sequence of Guarantee
+        What the release of each part promises; at least one.
+    made : str
+        How the parts were made, for the statement.
+
+    Notes
+    -----
+    A class of the released table joins the classes of the parts that have its cells. Hence:
+
+    - *k*: a joined class has at least as many records as each of its classes. The least k of the parts is kept.
+    - *Constraints*: kept if each part has them and joining classes keeps them (`kept_in_parts`; the proofs are beside
+      `defenses.grouping.constraints.Constraint`). t-closeness is not: it compares a class with the table that it is in.
+    - *epsilon, delta, Pk*: not kept. They count how the parts are drawn and how large they are, which nobody charged.
+    """
+    first = promises[0]
+    parts = [promise.classes for promise in promises]
+    if all(promise.kept_in_parts and promise.statement == first.statement for promise in promises):
+        return Guarantee(statement=f"{first.statement}; {made}", kept_in_parts=True)
+    if any(part is None for part in parts):
+        least = [promise.k for promise in promises]
+        if any(k is None for k in least):
+            return Guarantee(statement=f"none: {made}, each as a table of its own")
+        parts = [ClassPromise(k, records.quasi_identifiers) for k in least if k is not None]
+    every = [part for part in parts if part is not None]
+    common = [each for each in every[0].constraints if all(each in part.constraints for part in every)]
+    lost = [str(each) for each in common if not each.kept_in_parts]
+    beside = f"{made}, each of which alone has {' and '.join(lost)}" if lost else made
+    kept = [each for each in common if each.kept_in_parts]
+    return k_anonymity_over(min(part.size for part in every), records, every[0].columns, kept, beside)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from metrics.arrays import Integers
 from metrics.columns import require_column
 from metrics.domains import Domain, infer_domain
 
@@ -112,6 +113,14 @@ class Microdata:
     def not_public(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return those of the columns whose domain is inferred or not declared, so that no guarantee may rest on it."""
         return tuple(name for name in columns if name not in self.domains or self.domains[name].inferred)
+
+    def row_counts(self, column: str) -> Integers:
+        """Number of records that hold the value of each row in a column, shape (rows,): here each row is one record."""
+        return np.ones(len(self.frame), dtype=np.intp)
+
+    def place(self, column: str, row: int) -> str:
+        """Column and row in words, for a message about a value."""
+        return f"column {column!r}, row {row}"
 
     def with_frame(self, frame: pd.DataFrame) -> Microdata:
         """Return other records with the same roles."""

@@ -15,6 +15,7 @@ from defenses.base.microdata import Microdata
 from metrics.arrays import Floats
 from metrics.columns import require_column
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.values import in_column, numbers_of
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class Encoding:
             if isinstance(domain, CategoricalDomain):
                 block[np.arange(len(frame)), _codes(name, domain, frame[name])] = 1
             else:
-                values = pd.to_numeric(frame[name]).to_numpy(dtype=float, na_value=np.nan)
+                values = _numbers_of(name, frame[name])
                 if np.isinf(values).any():
                     raise ValueError(f"column {name!r} holds an infinity; numbers must be finite")
                 block[:, 1] = np.isnan(values)
@@ -167,11 +168,18 @@ class Encoding:
         return [_codes(name, domain, frame[name]) for name, domain in domains.items()]
 
 
+def _numbers_of(name: str, values: pd.Series[Any]) -> Floats:
+    try:
+        return numbers_of(values)
+    except ValueError as error:
+        raise in_column(name, error) from None
+
+
 def _codes(name: str, domain: Domain, values: Sequence[Any] | pd.Series[Any]) -> NDArray[np.intp]:
     try:
         return domain.codes(np.asarray(values))
     except ValueError as error:
-        raise ValueError(f"column {name!r}: {error}") from None
+        raise in_column(name, error) from None
 
 
 def _scale(domain: NumericDomain) -> tuple[Floats, Floats]:

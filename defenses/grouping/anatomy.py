@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
+from defenses.grouping.constraints import Constraint, LargestShare
 from metrics.arrays import Integers
 from metrics.cells import escape
 from metrics.domains import format_number
@@ -80,21 +82,31 @@ class Anatomy(MicrodataDefense):
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return a statement about the groups; the quasi-identifiers are released, so there is no k."""
         name = self._checked(records)
-        return Guarantee(statement=f"groups of at least {self.l} different values of {name}, one record each")
+        statement = f"groups of at least {self.l} different values of {name}, one record each"
+        return Guarantee(statement=statement, kept_in_parts=True)
 
-    def _checked(self, records: Microdata) -> str:
+    def value_constraints(self, records: Microdata) -> Mapping[str, tuple[Constraint, ...]]:
+        """No value may occur in more than one in l records, or some group has it twice."""
+        return {self._column(records): (LargestShare(1 / self.l),)}
+
+    def _column(self, records: Microdata) -> str:
         if self.column is None and len(records.sensitive) != 1:
             raise ValueError(f"column must be named: the records have {len(records.sensitive)} sensitive columns")
         name = self.column or records.sensitive[0]
         records.check_released("column", name)
+        return name
+
+    def _checked(self, records: Microdata) -> str:
+        name = self._column(records)
         column = records.frame[name]
         if column.isna().any():
-            row = int(np.flatnonzero(column.isna())[0])
-            raise ValueError(f"column {name!r}, row {row}: a missing value cannot stand in a set")
-        most = int(column.value_counts().max()) if len(column) else 0
-        if most * self.l > len(column):
+            place = records.place(name, int(np.flatnonzero(column.isna())[0]))
+            raise ValueError(f"{place}: a missing value cannot stand in a set")
+        counts = np.bincount(pd.factorize(column)[0], weights=records.row_counts(name))
+        most, all_records = int(counts.max(initial=0)), int(counts.sum())
+        if most * self.l > all_records:
             raise ValueError(
-                f"l = {self.l}: one value of column {name!r} occurs in {most} of {len(column)} records, "
+                f"l = {self.l}: one value of column {name!r} occurs in {most} of {all_records} records, "
                 f"more than one in {self.l}"
             )
         return name

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from defenses.base.k_anonymous_defense import KAnonymousDefense
+from defenses.base.microdata import Microdata
 from defenses.grouping.constraints import Constraint, make_constraints
 
 
@@ -49,3 +50,7 @@ class ConstrainedDefense(KAnonymousDefense):
     def constraints(self) -> tuple[Constraint, ...]:
         """Constraints on the sensitive values of every class."""
         return make_constraints(self.l, self.diversity, self.c, self.t, self.distance, self.alpha)
+
+    def value_constraints(self, records: Microdata) -> Mapping[str, tuple[Constraint, ...]]:
+        """The constraints, for each sensitive column: a table that violates one has no class that satisfies it."""
+        return dict.fromkeys(records.sensitive, self.constraints) if self.constraints else {}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -36,17 +37,24 @@ class Constraint(ABC):
     - Merging never reduces the number of distinct values.
     - Entropy is concave and the distances of t-closeness are convex in the shares.
     - The share of a value in the merged class is at most the larger of its shares in the parts.
-    - For recursive (c, l)-diversity see Machanavajjhala et al. (2007), l-diversity, section 4.
+    - Recursive (c, l)-diversity: let the merged counts be x + y, and T the other values than the l - 1 most frequent
+      ones of x + y. Each class has at least as many rows in T as in its own values from the l-th most frequent on,
+      which are its fewest. Hence max(x + y) <= max x + max y < c (x(T) + y(T)).
 
-    All generalizations of a table without suppressed rows therefore satisfy the constraint if the table does.
+    All generalizations of a table without suppressed rows therefore satisfy the constraint if the table does. So does a
+    table whose parts are generalized one by one, unless the constraint compares classes with the table they are in.
 
     Attributes
     ----------
+    kept_in_parts : bool
+        Whether the classes of a table satisfy the constraint if it was generalized part by part and they satisfied it
+        in their part.
     spoils_all : bool
         Whether every part of a failing class fails too. If so, generalization can only reduce the number of rows that
         must be suppressed, as under k-anonymity. Otherwise, a failing class may spoil a good one by merging with it.
     """
 
+    kept_in_parts: ClassVar[bool] = True
     spoils_all: ClassVar[bool] = False
 
     @abstractmethod
@@ -121,6 +129,7 @@ class EqualCloseness(Constraint):
     """t-closeness with equal ground distances: sum |p - q| / 2 is at most t."""
 
     t: float
+    kept_in_parts: ClassVar[bool] = False
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare the total variation distance with t."""
@@ -135,6 +144,7 @@ class OrderedCloseness(Constraint):
     """t-closeness with ordered ground distances: sum |P - Q| / (m - 1) is at most t, with P and Q cumulative."""
 
     t: float
+    kept_in_parts: ClassVar[bool] = False
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare the earth mover's distance between ordered values with t."""
@@ -220,13 +230,26 @@ class SensitiveColumn:
         The column's name.
     codes : ndarray of int, shape (n,)
         Code of each record's value; codes ascend with the values if these have an order.
-    table : ndarray of float, shape (values,)
-        Share of each value among all records.
+    counts : ndarray of int, shape (values,)
+        Number of records with each value.
     """
 
     name: str
     codes: Integers
-    table: Floats
+    counts: Integers
+
+    @cached_property
+    def table(self) -> Floats:
+        """Share of each value among all records, shape (values,)."""
+        return np.asarray(self.counts / self.counts.sum())
+
+
+@runtime_checkable
+class ConstrainsValues(Protocol):
+    """A defense that can release only tables whose sensitive values satisfy constraints as a whole."""
+
+    def value_constraints(self, records: Microdata) -> Mapping[str, tuple[Constraint, ...]]:
+        """Constraints on the values of a column in all records together, by column."""
 
 
 def sensitive_columns(records: Microdata, constraints: Sequence[Constraint]) -> tuple[SensitiveColumn, ...]:
@@ -268,30 +291,24 @@ def check_apart(names: Sequence[str], columns: Sequence[SensitiveColumn]) -> Non
 
 def check_whole_table(constraints: Sequence[Constraint], columns: Sequence[SensitiveColumn]) -> None:
     """Raise ValueError if all records together violate a constraint; a class of every partition would then too."""
-    check_totals(constraints, columns, [np.bincount(c.codes, minlength=c.table.size) for c in columns])
-
-
-def check_totals(
-    constraints: Sequence[Constraint], columns: Sequence[SensitiveColumn], totals: Sequence[Integers]
-) -> None:
-    """Raise ValueError if these counts of each column's values, over all records, violate a constraint."""
-    for column, counts in zip(columns, totals, strict=True):
+    for column in columns:
         for constraint in constraints:
-            if not constraint.holds(counts[None, :], column.table)[0]:
+            if not constraint.holds(column.counts[None, :], column.table)[0]:
                 raise ValueError(f"column {column.name!r}: the table as a whole does not have {constraint}")
 
 
 def _sensitive_column(records: Microdata, name: str, ordered: bool) -> SensitiveColumn:
     coded = _code_in_order(records, name) if ordered else code_values(records.frame[name])
-    return SensitiveColumn(name, coded.codes, coded.counts / len(records))
+    counts = np.bincount(coded.codes, weights=records.row_counts(name), minlength=coded.size)
+    return SensitiveColumn(name, coded.codes, counts.astype(np.intp))
 
 
 def _code_in_order(records: Microdata, name: str) -> CodedColumn:
     """Code a column so that codes are ranks: of its numbers, or of the categories of its ordered domain."""
     column = records.frame[name]
     if column.isna().any():
-        row = int(np.flatnonzero(column.isna())[0])
-        raise ValueError(f"column {name!r}, row {row}: a missing value cannot be ordered")
+        place = records.place(name, int(np.flatnonzero(column.isna())[0]))
+        raise ValueError(f"{place}: a missing value cannot be ordered")
     domain = records.domain(name)
     if not isinstance(domain, CategoricalDomain):
         return code_values(column, ascending=True)

@@ -126,7 +126,7 @@ class CountedTable:
         columns = []
         for name in self.roles.sensitive:
             totals = np.asarray(self.sensitive[name].counts.sum(axis=0)).ravel()
-            columns.append(SensitiveColumn(name, np.empty(0, dtype=np.intp), totals / len(self)))
+            columns.append(SensitiveColumn(name, np.empty(0, dtype=np.intp), totals))
         check_value_counts(constraints, columns)
         return tuple(columns)
 

@@ -82,5 +82,5 @@ def check_codes(codes: ArrayLike, d: int) -> Integers:
         raise ValueError(f"codes must be a vector of integers, got shape {array.shape} of {array.dtype}")
     wrong = np.flatnonzero((array < 0) | (array >= d))
     if wrong.size:
-        raise ValueError(f"codes: row {wrong[0]} has category {array[wrong[0]]}, known are 0 to {d - 1}")
+        raise ValueError(f"codes: row {wrong[0]} has an unknown category, known are 0 to {d - 1}")
     return array.astype(np.intp)

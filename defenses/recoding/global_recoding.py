@@ -13,6 +13,7 @@ from defenses.base.defense import MicrodataDefense, chosen_columns, released_fra
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
+from metrics.values import in_column
 
 
 class GlobalRecoding(MicrodataDefense):
@@ -63,7 +64,7 @@ class GlobalRecoding(MicrodataDefense):
             try:
                 frame[name] = records.hierarchies[name].generalize(records.frame[name], level)
             except ValueError as error:
-                raise ValueError(f"column {name!r}: {error}") from None
+                raise in_column(name, error) from None
             parts.append(Containment(name, records.domain(name)))
         return rowwise_release(frame, Channel(tuple(parts)))
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from defenses.base.microdata import Microdata
 from metrics.arrays import Booleans
-from metrics.cells import SUPPRESSED, NumericCells, read_cells
+from metrics.cells import SUPPRESSED, CellError, NumericCells, read_cells
 from metrics.domains import Domain, NumericDomain, format_number
 
 Zeros = Sequence[Mapping[str, str]]
@@ -123,7 +123,10 @@ def structural_zeros(records: Microdata, zeros: Zeros) -> tuple[StructuralZero, 
 
 def check_cell(name: str, cell: str, domain: Domain) -> None:
     """Raise ValueError unless a cell of a rule can be read and covers a value of a declared domain."""
-    cells = read_cells(pd.Series([cell], name=name, dtype=object), domain)
+    try:
+        cells = read_cells(pd.Series([cell], name=name, dtype=object), domain)
+    except CellError as error:
+        raise ValueError(f"column {name!r}: {cell!r} {error.why}") from None
     if not isinstance(cells, NumericCells) or domain.inferred or cells.missing.any():
         return
     overlap = (cells.low <= cells.domain.high) & (cells.high >= cells.domain.low)

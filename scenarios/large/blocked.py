@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from defenses.base.defense import MicrodataDefense
 from defenses.base.guarantee import Guarantee
+from defenses.base.k_anonymous_defense import promise_of_parts
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
+from leaderboard.number_text import counted as counted_text
 from metrics.domains import NumericDomain
 from metrics.table_utility import TableUtility
+from scenarios.large.drawn_blocks import DrawnBlocks, draw_blocks
 from scenarios.large.private_folder import private_folder
 from scenarios.large.records import Block, LargeRecords
 from scenarios.large.released_blocks import CellList, LargeRelease, ReleasedBlock
 from scenarios.large.rowwise.independent import released_block
-from scenarios.large.rowwise.samples import selection
 from scenarios.large.rowwise.steps import counted
 from scenarios.large.seeds import block_generator
 from scenarios.large.spool import Spool
@@ -28,14 +30,14 @@ from scenarios.large.spool import Spool
 LEAST_ROWS = 100
 """Least mean number of rows of a block."""
 SAMPLED_BLOCKS, SAMPLED_ROWS = 4, 20_000
-"""Number of blocks in the sample on which the loss is measured, and the largest number of its rows."""
+"""Number of blocks on which the loss is measured, and the number of rows up to which further ones join them."""
 
 
 def blocked(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence, rows: int) -> LargeRelease:
     """Release of a defense that is applied to random blocks of rows, each as a table of its own.
 
-    Each record draws its block, whatever its values. Meanwhile the records are in a private temporary folder, as codes
-    without the values that they stand for. Numbers that are nearly all distinct are kept as they are.
+    Meanwhile the records are in a private temporary folder, as codes without the values that they stand for. Numbers
+    that are nearly all distinct are kept as they are.
 
     Parameters
     ----------
@@ -55,34 +57,37 @@ def blocked(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence
 
     Notes
     -----
-    Guarantee: k-anonymity. If every record of a block shares its quasi-identifiers with at least k - 1 others of that
-    block, it does so in the whole release. No other promise is made: a promise about a block's distribution, such as
-    t-closeness, says nothing about the table's.
+    Guarantee: what `promise_of_parts` makes of the blocks' guarantees. Blocks: see `scenarios.large.drawn_blocks`.
     """
     if rows < LEAST_ROWS:
         raise ValueError(f"--blocks {rows}: blocks must have at least {LEAST_ROWS} rows")
     defense.check(counted(records))
-    sample = _sample(records, root, min(records.rows, SAMPLED_BLOCKS * rows, SAMPLED_ROWS))
-    in_blocks, loss = _on_a_sample(defense, sample, root, rows)
+    drawn = draw_blocks(defense, records, root, rows)
+    in_blocks, loss = _on_a_sample(defense, _sample(records, drawn), root)
     kinds = {str(name): _kind(records, str(name), column) for name, column in in_blocks.items()}
     cells = {name: CellList() for name, kind in kinds.items() if kind.kind == "O"}
+    promises: dict[int, Guarantee] = {}
 
     def blocks() -> Iterator[ReleasedBlock]:
         with private_folder() as folder:
-            count = max(1, round(records.rows / rows))
-            spool = Spool(folder / "rows", tuple(records.columns), count, root, origins=True, purpose="blocks")
-            for block in records.blocks():
+            spool = Spool(folder / "rows", tuple(records.columns), drawn.count, root, origins=True, purpose="blocks")
+            for block, numbers in drawn.numbered(records.blocks()):
                 origin = np.arange(block.start, block.start + len(block))
-                spool.add(ReleasedBlock(block.number, block.columns, origin))
+                spool.place(ReleasedBlock(block.number, block.columns, origin), numbers)
             for number, bucket in enumerate(spool.permuted()):
                 if bucket.size:
                     stored = {name: np.ascontiguousarray(bucket[f"c{i}"]) for i, name in enumerate(records.columns)}
-                    release = _applied(defense, records.records(Block(number, 0, stored)), root, number)
+                    table = records.records(Block(number, 0, stored))
+                    release = _applied(defense, table, root, number)
+                    promises[number] = defense.guarantee(table)
                     origin = np.where(release.origin < 0, -1, bucket["origin"][release.origin])
                     yield released_block(release.frame, origin, number, kinds, cells)
 
-    promise = _promise(defense.guarantee(counted(records)), f"in random blocks of about {rows:,} rows")
-    return LargeRelease(tuple(kinds), cells, blocks, records.rows, promise, None, (loss,))
+    def promise() -> Guarantee:
+        made = f"made in random blocks of about {rows:,} rows"
+        return promise_of_parts(records.roles, list(promises.values()), made)
+
+    return LargeRelease(tuple(kinds), cells, blocks, records.rows, promise, None, (*drawn.notes, loss))
 
 
 def _applied(defense: MicrodataDefense, block: Microdata, root: SeedSequence, number: int) -> MicrodataRelease:
@@ -90,12 +95,6 @@ def _applied(defense: MicrodataDefense, block: Microdata, root: SeedSequence, nu
         return defense.apply(block, block_generator(root, "rows", number))
     except ValueError as error:
         raise ValueError(f"a block of {len(block):,} rows: {error}; --blocks may be larger") from None
-
-
-def _promise(promised: Guarantee, about: str) -> Guarantee:
-    if promised.k is None:
-        return Guarantee(statement=f"none: the method was applied {about}, each as a table of its own")
-    return Guarantee(k=promised.k, statement=", ".join(filter(None, [promised.statement, f"made {about}"])))
 
 
 def _kind(records: LargeRecords, name: str, released: pd.Series[Any]) -> np.dtype[Any]:
@@ -107,33 +106,33 @@ def _kind(records: LargeRecords, name: str, released: pd.Series[Any]) -> np.dtyp
     return np.dtype(np.int64 if exact else np.float64)
 
 
-def _sample(records: LargeRecords, root: SeedSequence, size: int) -> Microdata:
-    """A simple random sample of the records in random order."""
-    select = selection(records.rows, size, root, "loss")
-    chosen: list[dict[str, NDArray[Any]]] = []
-    for block in records.blocks():
-        rows = select(block)
-        chosen.append({name: stored[rows] for name, stored in block.columns.items()})
-    order = block_generator(root, "loss").permutation(size)
-    columns = {name: np.concatenate([part[name] for part in chosen])[order] for name in records.columns}
-    return records.records(Block(0, 0, columns))
+def _sample(records: LargeRecords, drawn: DrawnBlocks) -> list[Microdata]:
+    """The first blocks: at most `SAMPLED_BLOCKS`, and no further one beyond `SAMPLED_ROWS` rows."""
+    fitting = np.count_nonzero(np.cumsum(drawn.sizes) <= SAMPLED_ROWS)
+    count = max(1, min(int(fitting), SAMPLED_BLOCKS))
+    parts: list[dict[str, list[NDArray[Any]]]] = [{name: [] for name in records.columns} for _ in range(count)]
+    for block, numbers in drawn.numbered(records.blocks()):
+        for number, part in enumerate(parts):
+            for name, stored in block.columns.items():
+                part[name].append(stored[numbers == number])
+    return [
+        records.records(Block(number, 0, {name: np.concatenate(stored) for name, stored in part.items()}))
+        for number, part in enumerate(parts)
+    ]
 
 
-def _on_a_sample(
-    defense: MicrodataDefense, sample: Microdata, root: SeedSequence, rows: int
-) -> tuple[pd.DataFrame, str]:
-    """Release of a sample in blocks, and its utility in words, beside that of the sample as one table."""
-    count = max(1, len(sample) // rows)
-    parts = np.array_split(np.arange(len(sample)), count)
-    released = [_applied(defense, sample.take(part), root, number).frame for number, part in enumerate(parts)]
+def _on_a_sample(defense: MicrodataDefense, parts: Sequence[Microdata], root: SeedSequence) -> tuple[pd.DataFrame, str]:
+    """Release of some blocks, and its utility in words, beside that of their records as one table."""
+    released = [_applied(defense, part, root, number).frame for number, part in enumerate(parts)]
     in_blocks = pd.concat(released, ignore_index=True)
-    whole = _applied(defense, sample, root, count).frame
+    sample = parts[0].with_frame(pd.concat([part.frame for part in parts], ignore_index=True))
+    whole = in_blocks if len(parts) == 1 else _applied(defense, sample, root, len(parts)).frame
     domains = {name: sample.domains[name] for name in whole.columns if name in sample.domains}
     utility = TableUtility(sample.frame, domains, sample.frame.head(0), None, block_generator(root, "utility"))
     scores = [_mean(utility.score(frame)) for frame in (in_blocks, whole)]
     return in_blocks, (
-        f"loss by the blocks, on a sample of {len(sample):,} rows: utility {scores[0]:.3f} in blocks of "
-        f"{len(parts[0]):,} rows, {scores[1]:.3f} as one table (1 is the original)"
+        f"loss by the blocks, on {len(sample):,} rows in {counted_text(len(parts), 'block')}: utility {scores[0]:.3f} "
+        f"in blocks, {scores[1]:.3f} as one table (1 is the original)"
     )
 
 

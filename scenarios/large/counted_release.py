@@ -105,5 +105,5 @@ def counted_release(defense: CountedDefense, records: LargeRecords, *, most: int
     cells |= {name: listed for step in steps for name, listed in step.cells.items()}
     remark = (recoding.remark,) if recoding.remark else ()
     return LargeRelease(
-        tuple(records.columns), cells, blocks, records.rows, recoding.guarantee, recoding.channel, remark
+        tuple(records.columns), cells, blocks, records.rows, lambda: recoding.guarantee, recoding.channel, remark
     )

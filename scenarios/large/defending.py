@@ -119,7 +119,7 @@ def defend_in_parts(
         notes = (*release.notes, *ignored)
         empty, people = empty_cells.warning(records), large_rows_of_people(records)
         warnings = (*large_repeated_people_warnings(records), *([] if empty is None else [empty]))
-        return DefendedInParts(count, records.rows, release.guarantee, notes, warnings, people)
+        return DefendedInParts(count, records.rows, release.guarantee(), notes, warnings, people)
 
 
 def _unique_texts(records: LargeRecords) -> list[str]:

@@ -15,7 +15,7 @@ from defenses.base.channel import Channel
 from defenses.base.channel_parts import Containment
 from defenses.base.columns import filled
 from defenses.base.k_anonymous_defense import k_anonymity_over
-from defenses.grouping.constraints import SensitiveColumn, check_apart, check_totals
+from defenses.grouping.constraints import SensitiveColumn, check_apart, check_whole_table
 from defenses.grouping.counted_table import WeightedColumn
 from defenses.grouping.mondrian.coding import code_numbers, each_column
 from defenses.grouping.mondrian.columns import MISSING, OrderedColumn, OrderedNumbers, order_column
@@ -106,7 +106,7 @@ def parted_release(defense: Mondrian, records: LargeRecords) -> LargeRelease:
     promised = k_anonymity_over(defense.k, records.roles, table.names, defense.constraints)
     channel = Channel(tuple(Containment(name, records.roles.domain(name)) for name in table.columns))
     note = f"{counted(len(tree.leaves), 'part')}, cut on a sample and tested on all records, then divided in memory"
-    return LargeRelease(tuple(records.columns), every, blocks, records.rows, promised, channel, (note,))
+    return LargeRelease(tuple(records.columns), every, blocks, records.rows, lambda: promised, channel, (note,))
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def _ordered_table(defense: Mondrian, records: LargeRecords) -> _OrderedTable:
     names = whole.checked_columns(defense.k, defense.columns)
     sensitive = whole.constrained(defense.constraints)
     check_apart(names, sensitive)
-    check_totals(defense.constraints, sensitive, [whole.sensitive[c.name].counts.toarray()[0] for c in sensitive])
+    check_whole_table(defense.constraints, sensitive)
     columns = {name: _ordered_column(records, name) for name in filled(roles, names)}
     return _OrderedTable(names, columns, sensitive)
 

@@ -126,8 +126,8 @@ class LargeRelease:
         make the blocks of each part.
     records : int
         Number of records that the release stems from.
-    guarantee : Guarantee
-        What the release promises.
+    guarantee : callable
+        ``guarantee()`` says what the release promises, once its blocks are made.
     channel : Channel, optional
         The public description of the mechanism, as in `defenses.base.release.MicrodataRelease`.
     notes : tuple of str
@@ -138,6 +138,6 @@ class LargeRelease:
     cells: Mapping[str, CellList] = field(repr=False)
     blocks: Callable[[], Iterator[ReleasedBlock]] = field(repr=False)
     records: int
-    guarantee: Guarantee
+    guarantee: Callable[[], Guarantee]
     channel: Channel | None = None
     notes: tuple[str, ...] = ()

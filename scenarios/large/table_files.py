@@ -360,7 +360,11 @@ def _reason(message: str) -> str:
     if "No space left" in message:
         return ": the disk is full; free some space, or set TMPDIR to another disk"
     reason = csv_reason(message)
-    return f": cannot be read ({message.splitlines()[0]})" if reason is None else reason
+    first = message.splitlines()[0]
+    # Other errors of these kinds quote the value that they cannot convert.
+    kind = first.partition(":")[0]
+    words = kind if kind in ("Conversion Error", "Invalid Input Error", "Out of Range Error") else first
+    return f": cannot be read ({words})" if reason is None else reason
 
 
 def _refuse_alike(path: Path, names: Sequence[str]) -> None:

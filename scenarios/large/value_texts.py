@@ -68,7 +68,7 @@ def true_rows(files: TableFiles, raw: Mapping[str, RawColumn]) -> Iterator[None]
         for name, column in raw.items():
             if refusal.where == f"{files.path}: column {name!r}" and not column.sampled:
                 code = int(np.flatnonzero(column.of_code == min(refusal.row, len(column.values) - 1))[0])
-                raise TextError(refusal.where, _first_row(files, column, code), refusal.text, refusal.why) from None
+                raise TextError(refusal.where, _first_row(files, column, code), refusal.why) from None
         raise
 
 

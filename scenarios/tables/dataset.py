@@ -16,6 +16,7 @@ from defenses.base.hierarchy import Hierarchy
 from defenses.base.microdata import Microdata
 from metrics.columns import require_column
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.values import UnfitValueError
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.date_form import DateForm
 from scenarios.tables.declared import declared_domain
@@ -23,7 +24,7 @@ from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.impossible_rows import read_rules
 from scenarios.tables.inference import default_hierarchy, inferred_domain
 from scenarios.tables.roles import DateColumn, Roles
-from scenarios.tables.text_column import TextColumn
+from scenarios.tables.text_column import TextColumn, TextError
 from scenarios.tables.text_table import text_table
 from scenarios.tables.written_cells import WrittenCells
 
@@ -341,14 +342,19 @@ def _hierarchies(
     for name, described in declared.columns.items():
         if described.hierarchy is None or isinstance(described, DateColumn):
             continue
+        place = f"{roles_path}, table [columns.{name}], key 'hierarchy'"
         try:
             if described.hierarchy.csv is not None:
                 csv_path = roles_path.parent / described.hierarchy.csv
                 files[csv_path] = read_bytes(csv_path)
             hierarchy = described.hierarchy.read(roles_path.parent, name, declared, domains[name])
             hierarchy.group(_possible_values(columns[name], domains[name]), hierarchy.height)
+        except TextError:
+            raise
+        except UnfitValueError as error:
+            raise _beyond_hierarchy(columns[name], domains[name], error, place) from None
         except ValueError as error:
-            raise ValueError(f"{roles_path}, table [columns.{name}], key 'hierarchy': {error}") from None
+            raise ValueError(f"{place}: {error}") from None
         hierarchies[name] = hierarchy
     return hierarchies
 
@@ -369,6 +375,15 @@ def _possible_values(column: TextColumn, domain: Domain) -> np.ndarray[tuple[int
     if isinstance(domain, CategoricalDomain):
         return np.array(domain.categories, dtype=object)
     return np.array(np.unique(column.number_values(domain)).tolist(), dtype=object)
+
+
+def _beyond_hierarchy(column: TextColumn, domain: Domain, error: UnfitValueError, place: str) -> ValueError:
+    """Refusal of a hierarchy that lacks a declared category, which is named, or a record's value, which is not."""
+    value = _possible_values(column, domain)[error.row]
+    if isinstance(domain, CategoricalDomain) and not domain.inferred:
+        return ValueError(f"{place}: lacks the declared category {value!r}")
+    row = int(np.flatnonzero(column.values(domain) == value)[0])
+    return TextError(column.where, row, f"is not in its hierarchy ({place})")
 
 
 def columns_frame(columns: dict[str, TextColumn], domains: dict[str, Domain]) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from leaderboard.number_text import counted
 from scenarios.tables.date_form import DateForm
 from scenarios.tables.date_format import ISO, ISO_TIME, DateFormat
 from scenarios.tables.roles import DateColumn, NumberColumn, Roles
-from scenarios.tables.text_column import TextColumn
+from scenarios.tables.text_column import TextColumn, TextError
 
 _SURE = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d")
 _TIMES = ("T%H:%M:%S", " %H:%M:%S", "T%H:%M", " %H:%M")
@@ -196,7 +196,7 @@ def _numbered(column: TextColumn, form: DateForm, read_as: DateFormat) -> TextCo
 
 def _refuse(column: TextColumn, position: int, why: str) -> None:
     row = int(np.flatnonzero(column.codes == position)[0])
-    raise ValueError(f"{column.where}, row {row + 1}: {column.texts[position].as_py()!r} {why}")
+    raise TextError(column.where, row, why)
 
 
 def _complaint(text: str, form: DateFormat) -> str:

@@ -37,15 +37,13 @@ class TextError(ValueError):
         File and column.
     row : int
         The first row that holds it, from 0.
-    text : str
-        The text.
     why : str
-        The reason.
+        The reason, which follows "the value". The value is a person's and is not repeated: messages may be logged.
     """
 
-    def __init__(self, where: str, row: int, text: str, why: str) -> None:
-        super().__init__(f"{where}, row {row + 1}: {text!r} {why}")
-        self.where, self.row, self.text, self.why = where, row, text, why
+    def __init__(self, where: str, row: int, why: str) -> None:
+        super().__init__(f"{where}, row {row + 1}: the value {why}")
+        self.where, self.row, self.why = where, row, why
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,7 @@ class TextColumn:
         Raises
         ------
         ValueError
-            If a text is not a number, or is infinite; names row and text.
+            If a text is not a number, or is infinite; names the row.
         """
         return self._numbers
 
@@ -192,7 +190,7 @@ class TextColumn:
         Raises
         ------
         ValueError
-            If a text is not a number of the domain; names row and text.
+            If a text is not a number of the domain; names the row.
         """
         distinct = self.numbers()
         if domain.integer:
@@ -210,7 +208,7 @@ class TextColumn:
         Raises
         ------
         ValueError
-            If a text is not a category of the domain; names row and text.
+            If a text is not a category of the domain; names the row.
         """
         distinct = self.texts.to_pylist()
         if domain is not None:
@@ -222,9 +220,7 @@ class TextColumn:
         """Raise ValueError that names the first row (from 1, without the header) whose distinct text is `wrong`."""
         if wrong.any():
             row = int(np.flatnonzero(np.append(wrong, False)[self.codes])[0])
-            text = self.texts[int(self.codes[row])].as_py()
-            text = text if self.dates is None else self.dates.write(text)
-            raise TextError(self.where, row, text, why)
+            raise TextError(self.where, row, why)
 
     def _matches(self, pattern: str) -> Booleans:
         matches: Booleans = pc.match_substring_regex(self._trimmed, pattern).to_numpy(zero_copy_only=False)

@@ -8,7 +8,16 @@ from functools import lru_cache
 
 import pandas as pd
 
-from metrics.cells import SUPPRESSED, CategoricalCells, NumericCells, interval_cell, read_cells, set_cell, unescape
+from metrics.cells import (
+    SUPPRESSED,
+    CategoricalCells,
+    CellError,
+    NumericCells,
+    interval_cell,
+    read_cells,
+    set_cell,
+    unescape,
+)
 from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
 from scenarios.tables.cell_spelling import joined_segments, segments_cell
 
@@ -49,8 +58,8 @@ def _canonical(text: str, domain: Domain, decimals: int, may_miss: bool) -> str 
         raise ValueError("begins like a formula")
     try:
         cells = read_cells(pd.Series([text], dtype=object), domain)
-    except ValueError as error:
-        raise ValueError(str(error).partition(repr(text))[2].strip() or "cannot be read") from None
+    except CellError as error:
+        raise ValueError(error.why) from None
     if cells.suppressed[0]:
         return SUPPRESSED
     if isinstance(cells, NumericCells) and isinstance(domain, NumericDomain):

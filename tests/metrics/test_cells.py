@@ -93,7 +93,7 @@ def test_bad_numeric_cells_are_named(cell, says):
 
 
 def test_bad_categories_and_infinities_are_named():
-    with pytest.raises(ValueError, match=r"column 'job', row 1: 'z'.*unknown category 'z'"):
+    with pytest.raises(ValueError, match="column 'job', row 1: the cell holds an unknown category"):
         read_cells(pd.Series(["a", "z"], name="job"), JOB)
     with pytest.raises(ValueError, match="column 'age', row 1"):
         read_cells(pd.Series([1.0, np.inf], name="age"), AGE)

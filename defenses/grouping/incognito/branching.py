@@ -11,13 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from defenses.grouping.constraints import all_hold
-from defenses.grouping.incognito.lattice import FrequencySet, Lattice, Node, number_tuples
+from defenses.grouping.incognito.lattice import DENSE, FrequencySet, Lattice, Node, number_tuples
 from defenses.grouping.incognito.losses import NodeLoss
-from defenses.grouping.incognito.search import DIGITS, ClassRequirements, SearchResult, Verdict
-from metrics.arrays import Integers
+from defenses.grouping.incognito.search import DIGITS, ClassRequirements, SearchResult, Verdict, rows_of_share
+from metrics.arrays import Floats, Integers
 
 _Partition = tuple[Integers, int]
 """Class of each distinct combination of original values, and the number of classes."""
+
+_REACHES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+"""Shares of the rows that searches may suppress; they are fixed, so that searches for two limits have some in common.
+"""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,8 @@ def limited_optimum(
 ) -> LimitedResult:
     """Find the accepted node of least loss by branch and bound; ties go to the least height, then to the lowest levels.
 
+    A larger limit on suppressed rows never ends with a larger loss, unless `seconds` ends a search.
+
     A branch fixes the levels of some columns. It is closed if these levels alone violate k-anonymity (subset property),
     or if no free column has a level that satisfies it together with them. Each free column's lowest such level bounds
     the loss of the branch from below. The search expands the branch of least bound and follows its best child down to
@@ -75,12 +81,17 @@ def limited_optimum(
     loss : NodeLoss
         The loss to minimise.
     tests : int
-        Largest number of subsets of columns that are tested at some levels.
+        Largest number of subsets of columns that one search tests at some levels.
     seconds : float, optional
-        Largest running time; the result then depends on the machine.
+        Largest running time of all searches; the result then depends on the machine.
 
     Notes
     -----
+    Searches. A search closes branches that suppress more rows than its *reach*: the limit, rounded up to a fixed share.
+    If it proves no optimum, a search follows for each smaller reach, down to none, and starts with the best node so
+    far. Of two limits, the larger one therefore makes every search of the smaller one. A better start keeps the order
+    of a search, and spares only branches that cannot improve on it.
+
     Bound. Free columns only coarsen from their lowest levels, and no loss falls by generalization without suppression.
     No loss falls by suppression below that of the same node without it. The loss of the branch's finest node without
     suppression is therefore a lower bound.
@@ -91,35 +102,47 @@ def limited_optimum(
     Prasser, Bild, Eicher, Spengler and Kuhn (2016), Lightning: utility-driven anonymization of high-dimensional data,
     for the setting: large lattices searched best-first under a limit.
     """
-    return _Search(lattice, requirements, loss, tests, seconds).run()
+    rows = int(lattice.finest.sizes.sum())
+    reaches = sorted({rows_of_share(share, rows) for share in _REACHES})
+    count = 1 + next(place for place, reach in enumerate(reaches) if reach >= requirements.limit)
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
+    search, bound = _Search(lattice, requirements, loss), -math.inf
+    for left in range(count, 0, -1):
+        now = time.monotonic()
+        least = search.run(reaches[left - 1], tests, now + (deadline - now) / left)
+        if left == count:
+            bound = least
+        if bound >= search.rank[0]:
+            return LimitedResult(search.best, search.rank[0], complete=True)
+    return LimitedResult(search.best, bound, complete=False)
 
 
 class _Search:
-    """One search: the open branches, the best node, and the remaining limits."""
+    """Searches of one lattice: the best node of all of them, and the open branches and remaining limits of the last."""
 
-    def __init__(
-        self, lattice: Lattice, requirements: ClassRequirements, loss: NodeLoss, tests: int, seconds: float | None
-    ) -> None:
+    def __init__(self, lattice: Lattice, requirements: ClassRequirements, loss: NodeLoss) -> None:
         self.lattice, self.requirements, self.loss = lattice, requirements, loss
         self.terms = loss.terms(lattice)
-        self.sizes = lattice.finest.sizes
-        self.members = np.arange(self.sizes.size)
-        self.tests = tests
-        self.deadline = math.inf if seconds is None else time.monotonic() + seconds
+        sizes = lattice.finest.sizes
+        self.members = np.arange(sizes.size)
+        self.weights = sizes if (sizes > 1).any() else None
+        self.groups: dict[tuple[int, int], Integers] = {}
         self.best: SearchResult | None = None
         self.rank: tuple[float, int, Node] = (math.inf, 0, ())
         self.open: list[tuple[float, int, _Branch]] = []
-        self.pushed = 0
+        self.reach = self.tests = self.pushed = 0
 
-    def run(self) -> LimitedResult:
+    def run(self, reach: int, tests: int, deadline: float) -> float:
+        """Search the branches that suppress at most `reach` rows; a lower bound on the loss of their nodes."""
+        self.reach, self.tests, self.open, self.pushed = reach, tests, [], 0
         columns = len(self.lattice.shape)
         self._try(tuple(levels - 1 for levels in self.lattice.shape))
         self._push(_Branch((0,) * columns, ()))
         while self.open and self.open[0][0] <= self.rank[0]:
-            if self.tests <= 0 or time.monotonic() >= self.deadline:
-                return LimitedResult(self.best, min(self.open[0][0], self.rank[0]), complete=False)
+            if self.tests <= 0 or time.monotonic() >= deadline:
+                return self.open[0][0]
             self._dive(heapq.heappop(self.open)[2])
-        return LimitedResult(self.best, self.rank[0], complete=True)
+        return self.rank[0]
 
     def _dive(self, branch: _Branch) -> None:
         """Follow the best child down to a node, and keep the other children open."""
@@ -130,45 +153,46 @@ class _Search:
             expanded = self._tightened(branch, partition)
             if expanded is None:
                 return
-            branch, splits = expanded
+            branch, counts = expanded
             if self._bound(branch.levels) > self.rank[0]:
                 return
-            if not splits:
+            if not counts:
                 self._try(branch.levels)
                 return
-            column = self._branching_column(branch, splits)
+            column = self._branching_column(branch, counts)
             child, *others = self._children(branch, column)
             for other in others:
                 self._push(other)
-            branch, partition = child, splits[column]
+            branch, partition = child, self._split(partition, column, branch.levels[column])
 
-    def _tightened(self, branch: _Branch, partition: _Partition) -> tuple[_Branch, dict[int, _Partition]] | None:
-        """The branch with the lowest possible levels, and the classes with each free column added; None if closed."""
-        levels, splits = list(branch.levels), {}
+    def _tightened(self, branch: _Branch, partition: _Partition) -> tuple[_Branch, dict[int, int]] | None:
+        """The branch with the lowest possible levels, and how many classes each free column gives; None if closed."""
+        levels, counts = list(branch.levels), {}
         for column, level_count in enumerate(self.lattice.shape):
             if column in branch.fixed:
                 continue
             for level in range(levels[column], level_count):
-                split = self._split(partition, column, level)
+                rows = self._class_rows(partition, column, level)
                 self.tests -= 1
-                if not self._refuted(split):
-                    levels[column], splits[column] = level, split
+                # Too many rows in classes of fewer than k are too many in all finer nodes too.
+                if rows[rows < self.requirements.k].sum() <= self.reach:
+                    levels[column], counts[column] = level, int(np.count_nonzero(rows))
                     break
             else:
                 return None
-        return _Branch(tuple(levels), branch.fixed), splits
+        return _Branch(tuple(levels), branch.fixed), counts
 
-    def _branching_column(self, branch: _Branch, splits: dict[int, _Partition]) -> int:
+    def _branching_column(self, branch: _Branch, counts: dict[int, int]) -> int:
         """The free column whose next level raises the bound most; one without a next level comes first."""
 
         def rise(column: int) -> tuple[float, int]:
             level = branch.levels[column] + 1
             if level == self.lattice.shape[column]:
-                return math.inf, splits[column][1]
+                return math.inf, counts[column]
             levels = (*branch.levels[:column], level, *branch.levels[column + 1 :])
-            return (0.0 if self.terms is None else self._bound(levels)), splits[column][1]
+            return (0.0 if self.terms is None else self._bound(levels)), counts[column]
 
-        return max(splits, key=rise)
+        return max(counts, key=rise)
 
     def _children(self, branch: _Branch, column: int) -> Iterator[_Branch]:
         """Fix a column at each of its remaining levels, the finest first."""
@@ -194,14 +218,25 @@ class _Search:
     def _split(self, partition: _Partition, column: int, level: int) -> _Partition:
         """Split classes by a column at a level."""
         classes, count = partition
-        leveled = self.lattice.columns[column]
-        return number_tuples([classes, leveled.at(level, self.members)], [count, leveled.counts[level]])
+        return number_tuples(
+            [classes, self._groups(column, level)], [count, self.lattice.columns[column].counts[level]]
+        )
 
-    def _refuted(self, partition: _Partition) -> bool:
-        """Whether too many rows are in classes of fewer than k; this holds for all finer nodes too."""
+    def _class_rows(self, partition: _Partition, column: int, level: int) -> Integers | Floats:
+        """Number of rows of each class that a column at a level splits off; some may have none."""
         classes, count = partition
-        rows = np.bincount(classes, weights=self.sizes, minlength=count)
-        return float(rows[rows < self.requirements.k].sum()) > self.requirements.limit
+        groups = self.lattice.columns[column].counts[level]
+        if count * groups > DENSE * classes.size:
+            classes, count = self._split(partition, column, level)
+            return np.bincount(classes, weights=self.weights, minlength=count)
+        keys = classes * groups + self._groups(column, level)
+        return np.bincount(keys, weights=self.weights, minlength=count * groups)
+
+    def _groups(self, column: int, level: int) -> Integers:
+        """Group of each distinct combination of original values in a column at a level."""
+        if (column, level) not in self.groups:
+            self.groups[column, level] = self.lattice.columns[column].at(level, self.members)
+        return self.groups[column, level]
 
     def _try(self, node: Node) -> None:
         """Test a node and keep it if it is accepted and the best so far."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -26,7 +26,13 @@ from defenses.grouping.incognito.branching import limited_optimum
 from defenses.grouping.incognito.full_domain_release import FullDomainRelease, search_remark
 from defenses.grouping.incognito.lattice import Lattice, build_lattice, counted_lattice, leveled_column
 from defenses.grouping.incognito.losses import LOSSES
-from defenses.grouping.incognito.search import ClassRequirements, SearchResult, minimal_nodes, optimum
+from defenses.grouping.incognito.search import (
+    ClassRequirements,
+    SearchResult,
+    minimal_nodes,
+    optimum,
+    rows_of_share,
+)
 from metrics.arrays import Integers
 from metrics.cells import SUPPRESSED, escape_column
 
@@ -80,9 +86,9 @@ class Incognito(ConstrainedDefense):
     columns : sequence of str, optional
         The columns to generalize; by default the quasi-identifiers. Each needs a hierarchy.
     search_limit : int
-        Limit on the search of a large lattice: number of subsets of columns tested at some levels, at least 1.
+        Limit on each search of a large lattice: number of subsets of columns tested at some levels, at least 1.
     time_limit : float, optional
-        Further limit on this search in seconds, above 0. The release then depends on the machine's speed.
+        Further limit on all searches in seconds, above 0. The release then depends on the machine's speed.
 
     Raises
     ------
@@ -125,7 +131,9 @@ class Incognito(ConstrainedDefense):
     Large lattices. With more than 2^23 nodes, branch and bound grows subsets of columns best-first; see
     `limited_optimum`. On 100 rows of Bank Marketing, 518 million nodes, it proves the optimum in about 0.1 seconds. On
     all 45,211 rows it ends at the limit. The release states the best loss and a lower bound on all others. Suppressed
-    rows must here be none, or form a class that meets all requirements. The guarantee then needs no search.
+    rows must here be none, or form a class that meets all requirements. The guarantee then needs no search. A larger
+    `max_suppression` never ends with a larger loss: if the search proves no optimum, searches that may suppress fewer
+    rows follow, down to none.
 
     Cells. Rows keep their order, and the other columns keep their values. A missing value is a value of its own on
     every level that is not ``*``.
@@ -316,23 +324,24 @@ class Incognito(ConstrainedDefense):
         return _Problem(names, lattice, self._requirements(lattice, sensitive)), finest
 
     def _requirements(self, lattice: Lattice, sensitive: Sequence[SensitiveColumn]) -> ClassRequirements:
-        limit = math.floor(round(self.max_suppression * int(lattice.finest.sizes.sum()), 6))
+        limit = rows_of_share(self.max_suppression, int(lattice.finest.sizes.sum()))
         return ClassRequirements(self.k, limit, self.constraints, sensitive)
 
     def _promise(self, problem: _Problem, roles: Microdata, best: SearchResult | None) -> Guarantee:
         """What a release promises whose best node is `best`; the search of a large lattice promises without it."""
         names = chosen_columns(roles, self.columns, roles.quasi_identifiers)
-        promised = k_anonymity_over(self.k, roles, names, problem.requirements.constraints)
-        if best is None or _is_large(problem.lattice):
-            return promised
-        rows = int(best.classes.sizes[best.suppressed].sum())
-        if rows == 0 or promised.k is None:
-            return promised
-        required, suppressed_class = problem.requirements, best.classes.put_together(best.suppressed)
-        statement = f"{promised.statement}; the {rows} suppressed records are one class"
+        required = problem.requirements
+        rows = 0 if best is None or _is_large(problem.lattice) else int(best.classes.sizes[best.suppressed].sum())
+        if best is None or rows == 0:
+            return k_anonymity_over(self.k, roles, names, required.constraints)
+        k, alone = min(self.k, rows), f"the {rows} suppressed records are one class"
+        suppressed_class = best.classes.put_together(best.suppressed)
         if all_hold(required.constraints, required.columns, suppressed_class.histograms, 1).all():
-            return replace(promised, k=min(self.k, rows), statement=statement)
-        return Guarantee(k=min(self.k, rows), statement=f"{statement}, which does not")
+            beside = alone if k == self.k else f"{alone}, all others have at least {self.k}"
+            return k_anonymity_over(k, roles, names, required.constraints, beside)
+        lacks = " and ".join(map(str, required.constraints))
+        beside = f"{alone}, which does not have {lacks}; all others do, with at least {self.k} records"
+        return k_anonymity_over(k, roles, names, (), beside)
 
     def _search(self, problem: _Problem) -> tuple[SearchResult, float, bool]:
         """The best node, a lower bound on the loss of all nodes, and whether the node is proven optimal."""

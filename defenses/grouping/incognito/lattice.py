@@ -17,6 +17,7 @@ from defenses.base.hierarchy import Hierarchy
 from defenses.base.microdata import Microdata
 from defenses.grouping.constraints import SensitiveColumn
 from metrics.arrays import Booleans, Floats, Integers
+from metrics.values import in_column
 
 if TYPE_CHECKING:
     from defenses.grouping.constraints import Histogram
@@ -26,7 +27,7 @@ Node = tuple[int, ...]
 _CACHED = 32
 """Number of frequency sets cached for roll-up."""
 
-_DENSE = 8
+DENSE = 8
 """Largest lookup table, in multiples of the number of keys, that is faster than hashing the keys."""
 
 _LARGEST = np.iinfo(np.int64).max
@@ -274,7 +275,7 @@ def leveled_column(name: str, coded: CodedColumn, hierarchy: Hierarchy | None) -
         groups = [pd.factorize(hierarchy.group(coded.values[example], level)[0])[0] for level in levels]
         losses = [hierarchy.loss(coded.values[example], level) for level in levels]
     except ValueError as error:
-        raise ValueError(f"column {name!r}: {error}") from None
+        raise in_column(name, error, coded.codes) from None
     counts = tuple(int(group.max()) + 1 for group in groups)
     group_of_value = groups[0][leaf].astype(np.min_scalar_type(counts[0]))
     return LeveledColumn(name, group_of_value[coded.codes], np.stack(groups), counts, np.stack(losses))
@@ -339,7 +340,7 @@ def _added(histogram: Histogram, classes: Integers, count: int) -> Histogram:
 
 
 def _renumber(keys: Integers, bound: int) -> tuple[Integers, int]:
-    if bound > _DENSE * keys.size:
+    if bound > DENSE * keys.size:
         codes, distinct = pd.factorize(keys)
         return codes, len(distinct)
     present = np.zeros(bound, dtype=bool)

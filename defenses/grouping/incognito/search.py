@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -138,6 +139,11 @@ class SearchResult:
     loss: float
     classes: FrequencySet
     suppressed: Booleans
+
+
+def rows_of_share(share: float, rows: int) -> int:
+    """Number of rows of a share, rounded down."""
+    return math.floor(round(share * rows, 6))
 
 
 def optimum(lattice: Lattice, requirements: ClassRequirements, loss: NodeLoss) -> SearchResult | None:

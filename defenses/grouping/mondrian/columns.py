@@ -17,6 +17,7 @@ from metrics.arrays import Floats, Integers
 from metrics.cells import SUPPRESSED, set_cell
 from metrics.classes import count_pairs, group_starts
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.values import in_column
 
 MISSING = 0
 """Code of a missing value, which comes before all other values."""
@@ -183,7 +184,7 @@ def order_column(name: str, domain: Domain, coded: CodedColumn, hierarchy: Hiera
     try:
         order = present[_category_order(present, counts[present], domain, hierarchy)]
     except ValueError as error:
-        raise ValueError(f"column {name!r}: {error}") from None
+        raise in_column(name, error, np.searchsorted(present, coded.codes)) from None
     rank = np.full(domain.size + 1, MISSING, dtype=_code_type(order.size + 1))
     rank[order] = np.arange(1, order.size + 1)
     categories = tuple(domain.categories[code] for code in order)

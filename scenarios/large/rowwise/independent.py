@@ -48,7 +48,7 @@ def independent(defense: MicrodataDefense, records: LargeRecords, root: SeedSequ
 
     blocks = BlockByBlock(records, released)
     promised = defense.guarantee(counted(records))
-    return LargeRelease(tuple(kinds), cells, blocks, records.rows, promised, example.channel)
+    return LargeRelease(tuple(kinds), cells, blocks, records.rows, lambda: promised, example.channel)
 
 
 def released_block(

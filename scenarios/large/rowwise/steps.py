@@ -129,12 +129,23 @@ class DistinctRecords(Microdata):
     ----------
     size : int
         Number of records.
+    counts : mapping of str to ndarray, each of shape (rows,)
+        Number of records that hold the value of each row, by column.
     """
 
     size: int = 0
+    counts: Mapping[str, Integers] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return self.size
+
+    def row_counts(self, column: str) -> Integers:
+        """Number of records that hold the value of each row in a column, shape (rows,)."""
+        return self.counts[column]
+
+    def place(self, column: str, row: int) -> str:
+        """Column in words; rows of distinct values mean nothing."""
+        return f"column {column!r}"
 
 
 def counted(records: LargeRecords) -> DistinctRecords:
@@ -149,7 +160,19 @@ def counted(records: LargeRecords) -> DistinctRecords:
         roles.hierarchies,
         roles.person,
         size=records.rows,
+        counts={name: _row_counts(column, len(roles.frame)) for name, column in records.columns.items()},
     )
+
+
+def _row_counts(column: LargeColumn, rows: int) -> Integers:
+    """Number of records of each row of the table of distinct values; of sampled numbers, each row is one record."""
+    if column.numbers_only:
+        return np.ones(rows, dtype=np.intp)
+    counts = np.zeros(rows, dtype=np.intp)
+    distinct = len(column.raw.values)
+    counts[:distinct] = column.raw.counts
+    counts[distinct : distinct + 1] = column.raw.missing
+    return counts
 
 
 def by_code(column: LargeColumn, of_row: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
@@ -272,4 +295,4 @@ def rowwise(
     cells = {name: listed for step in every for name, listed in step.cells.items()}
     promised = defense.guarantee(counted(records)) if guarantee is None else guarantee
     blocks = BlockByBlock(records, released) if chosen is None else partial(some, chosen)
-    return LargeRelease(tuple(records.columns), cells, blocks, records.rows, promised, channel)
+    return LargeRelease(tuple(records.columns), cells, blocks, records.rows, lambda: promised, channel)

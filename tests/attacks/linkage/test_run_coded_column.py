@@ -56,10 +56,10 @@ def test_runs_that_overlap_are_united():
 @pytest.mark.parametrize(
     ("released", "domain", "message"),
     [
-        (["1", "2", "x"], NumericDomain(0, 9), "column 'age', row 2: 'x'"),
-        (["1", "inf"], NumericDomain(0, 9), "column 'age', row 1: 'inf'"),
-        (["a", "{a|z}", "a"], CategoricalDomain(("a",)), "column 'age', row 1: '{a|z}' is not a cell of this column"),
-        (["a", "z"], CategoricalDomain(("a",)), "column 'age', row 1: 'z' is not a cell of this column"),
+        (["1", "2", "x"], NumericDomain(0, 9), "column 'age', row 2: the cell is no number"),
+        (["1", "inf"], NumericDomain(0, 9), "column 'age', row 1: the cell is not finite"),
+        (["a", "{a|z}", "a"], CategoricalDomain(("a",)), "column 'age', row 1: the cell holds an unknown category"),
+        (["a", "z"], CategoricalDomain(("a",)), "column 'age', row 1: the cell holds an unknown category"),
     ],
 )
 def test_cells_outside_the_domain_are_refused_by_row(released, domain, message):

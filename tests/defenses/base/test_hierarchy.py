@@ -66,9 +66,9 @@ def test_no_value_has_no_group():
 
 
 def test_values_outside_are_named():
-    with pytest.raises(ValueError, match="the hierarchy has no value 'pilot'"):
+    with pytest.raises(ValueError, match="row 1: the hierarchy has no such value"):
         JOBS.group(["cook", "pilot"], 1)
-    with pytest.raises(ValueError, match="covers 20 to 59 and has no value 60"):
+    with pytest.raises(ValueError, match="row 1: the hierarchy covers 20 to 59 and has no such value"):
         AGES.group([20, 60], 1)
 
 

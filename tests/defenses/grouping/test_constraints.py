@@ -69,7 +69,7 @@ def verdicts(constraint: Constraint, classes: list[list[int]]) -> list[bool]:
     everybody = np.array([value for values in classes for value in values])
     of = np.repeat(np.arange(len(classes)), [len(values) for values in classes])
     histogram = csr_array((np.ones_like(of), (of, everybody)), shape=(len(classes), 4))
-    column = SensitiveColumn("s", everybody, np.bincount(everybody, minlength=4) / everybody.size)
+    column = SensitiveColumn("s", everybody, np.bincount(everybody, minlength=4))
     return all_hold([constraint], [column], [histogram], len(classes)).tolist()
 
 
@@ -320,5 +320,5 @@ def test_refuses_what_does_not_fit_the_records() -> None:
         sensitive=("s",),
         domains={"s": CategoricalDomain(("x", "w"), ordered=True)},
     )
-    with pytest.raises(ValueError, match="column 's': unknown category 'y'"):
+    with pytest.raises(ValueError, match="column 's', row 2: unknown category; known are x, w"):
         guarantee(unknown, t=0.1, distance="ordered")

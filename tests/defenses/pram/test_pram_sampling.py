@@ -39,7 +39,7 @@ def test_sampling_leaves_its_input_alone_and_handles_the_ends():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda rng: replace([0, 3], [0.5, 0.5], rng), "row 1 has category 3"),
+        (lambda rng: replace([0, 3], [0.5, 0.5], rng), "row 1 has an unknown category"),
         (lambda rng: replace([-1], [0.5, 0.5], rng), "row 0"),
         (lambda rng: replace([0.5], [0.5, 0.5], rng), "vector of integers,"),
         (lambda rng: draw([2], np.eye(2), rng), "row 0"),

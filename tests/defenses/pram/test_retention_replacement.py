@@ -89,5 +89,5 @@ def test_retention_of_one_category_and_one_bin():
 
 
 def test_retention_names_a_value_outside_the_domain():
-    with pytest.raises(ValueError, match="column 'c': unknown category 'z'"):
+    with pytest.raises(ValueError, match="column 'c', row 0: unknown category; known are a"):
         apply(RetentionReplacement(retention=0.5), table({"c": CategoricalDomain(("a",))}, c=["z"]))

@@ -27,5 +27,5 @@ def test_global_recoding_by_column_and_by_one_level():
         apply(GlobalRecoding(levels={"age": 4}), records)
     with pytest.raises(ValueError, match="column 'smokes' has no hierarchy"):
         apply(GlobalRecoding(levels={"smokes": 1}), records)
-    with pytest.raises(ValueError, match="column 'job': the hierarchy has no value 'new'"):
+    with pytest.raises(ValueError, match="column 'job', row 0: the hierarchy has no such value"):
         apply(GlobalRecoding(levels=1), people(job="new"))

@@ -98,9 +98,9 @@ def test_odd_columns_are_released(defense):
 
 @pytest.mark.parametrize("defense", SYNTHESIZERS)
 def test_bad_input_is_named(defense):
-    with pytest.raises(ValueError, match=r"column 'letter'.*'z'"):
+    with pytest.raises(ValueError, match="column 'letter', row 3: unknown category; known are a, b, c"):
         apply(defense, table({"letter": LETTERS}, letter=list("abczabcabc")))
-    with pytest.raises(ValueError, match=r"column 'x', row 2: 'inf' is no plain number"):
+    with pytest.raises(ValueError, match=r"column 'x', row 2: the cell is no plain number"):
         apply(defense, table({"x": NumericDomain(0, 9)}, x=[1.0, 2, np.inf, 3, 4, 5, 6, 7, 8]))
     with pytest.raises(ValueError, match="rows is 4, but there are no records to learn from"):
         apply(defense.clone().set_params(rows=4), people(0, generator(0, "none")))

@@ -45,7 +45,7 @@ def test_what_is_recognized_is_said(setting, tmp_path):
 
 def test_an_inferred_domain_takes_new_categories_and_a_declared_one_does_not(setting, tmp_path):
     frame = released_by(setting, Identity())[["city", "illness"]].assign(illness="plague")
-    with pytest.raises(ValueError, match=r"released.csv: column 'illness', row 1: 'plague' is not a cell"):
+    with pytest.raises(ValueError, match=r"released.csv: column 'illness', row 1: the cell holds an unknown category"):
         finished(setting, frame)
     (tmp_path / "roles.toml").write_text('identifiers = ["name"]\nsensitive = ["illness"]')
     table = finished(setting_of(tmp_path), frame)
@@ -59,7 +59,7 @@ def test_an_inferred_domain_takes_new_categories_and_a_declared_one_does_not(set
         ("", "is empty"),
         ("age,city\n", "holds no record"),
         ("Age,weight\n1,2\n", "has no column of the original table, which has age"),
-        ("age,city\nold,x\n", "row 1: 'old' is no number"),
+        ("age,city\nold,x\n", "row 1: the cell is no number"),
         ("age,age\n1,2\n", "age"),
         ("name,age\nAnn,30\n", "column 'name' is an identifier and was released"),
         ('age,city\n"[40,30]",x\n', "is an empty interval"),

@@ -145,7 +145,7 @@ def test_scores_are_those_of_the_surest_pair_and_of_abstention():
         (lambda: PkAnonymity(records=people().with_frame(pd.DataFrame({"x": [None, None]})), column="x"), "no value"),
         (lambda: game(3).draw(generator(1), pd.DataFrame({"x": ["a", "b"]})), "3 rows"),
         (lambda: game(2).draw(generator(1), pd.DataFrame({"x": ["a", None]})), "missing"),
-        (lambda: game(2).draw(generator(1), pd.DataFrame({"x": ["a", "z"]})), "unknown category 'z'"),
+        (lambda: game(2).draw(generator(1), pd.DataFrame({"x": ["a", "z"]})), "unknown category; known are"),
         (lambda: game(2).draw(generator(1), pd.DataFrame({"y": ["a", "a"]})), "column 'x'"),
         (lambda: BestPosterior(table="mine"), "table"),
         (lambda: LeakagePosterior(share=0), "share"),

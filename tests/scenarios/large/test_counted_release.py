@@ -55,7 +55,7 @@ def check_equal(defense, records, large):
     rows, origin = released_rows(release)
     pd.testing.assert_frame_equal(rows, as_cells(expected.frame))
     np.testing.assert_array_equal(origin, expected.origin)
-    assert release.guarantee == defense.guarantee(records)
+    assert release.guarantee() == defense.guarantee(records)
     assert release.channel == expected.channel
     for name in rows:
         kind = release.cells[name].kind if name in release.cells else np.dtype(float)

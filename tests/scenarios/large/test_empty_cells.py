@@ -72,7 +72,7 @@ def test_numbers_without_a_list_of_cells(blocks, share):
         ReleasedBlock(number, {"wage": np.array(values, dtype=float)}, np.arange(len(values)))
         for number, values in enumerate(blocks)
     ]
-    empty = EmptyCells(LargeRelease(("wage",), {}, lambda: iter(made), 9, Guarantee()))
+    empty = EmptyCells(LargeRelease(("wage",), {}, lambda: iter(made), 9, Guarantee))
     assert list(empty.blocks()) == made
     wages = SimpleNamespace(raw=SimpleNamespace(values=[1, 2, 3], missing=0))
     said = empty.warning(SimpleNamespace(columns={"wage": wages}))

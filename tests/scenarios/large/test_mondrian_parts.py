@@ -98,7 +98,7 @@ def test_the_release_is_k_anonymous_and_covers_each_record(stored, missing):
     release, rows, origin = released(defense, table, roles, twice=True)
     assert sorted(origin) == list(range(4000))
     assert k_anonymity(rows, NAMES) >= 7
-    assert release.guarantee == defense.guarantee(records)
+    assert release.guarantee() == defense.guarantee(records)
     assert release.channel == defense.apply(records, np.random.default_rng(0)).channel
     np.testing.assert_array_equal(rows["wage"].astype(float), frame["wage"].to_numpy()[origin])
     check_covered(rows, records.frame.iloc[origin], {name: records.domain(name) for name in NAMES})
@@ -144,7 +144,7 @@ def test_constraints_hold_in_every_class(stored, all_distinct, monkeypatch, opti
     table, roles = stored(numbers(4000), CONTINUOUS)
     defense = Mondrian(k=5, **options)
     release, rows, _ = released(defense, table, roles)
-    assert release.guarantee == defense.guarantee(load_table(table, roles).records)
+    assert release.guarantee() == defense.guarantee(load_table(table, roles).records)
     classes = equivalence_classes(rows, ["a", "b", "c", "job"])
     counts = pd.crosstab(classes, rows["illness"]).to_numpy()
     assert counts.sum(axis=1).min() >= 5

@@ -134,7 +134,7 @@ def test_random_releases_have_the_channel_and_promise_of_those_in_memory(
     records = dataset.records
     expected = in_memory(defense, dataset, theirs)
     release = written_release(defense, opened[False], ours, truth=str(truth))
-    assert release.guarantee == defense.guarantee(records)
+    assert release.guarantee() == defense.guarantee(records)
     written, known = pd.read_parquet(ours), pd.read_parquet(theirs)
     assert written.dtypes.to_dict() == known.dtypes.to_dict()
     origins = pd.read_csv(truth)["record"]

@@ -98,7 +98,7 @@ def test_all_buckets_of_a_column_are_written_alike(tmp_path, monkeypatch, fracti
         ReleasedBlock(number, {"x": np.array([1.0, np.nan, 3.0 + (fraction and number == 4) / 2] * 10)}, np.arange(30))
         for number in range(5)
     ]
-    release = LargeRelease(("x",), {}, lambda: iter(blocks), 150, Guarantee())
+    release = LargeRelease(("x",), {}, lambda: iter(blocks), 150, Guarantee)
     written = WrittenCells(integers=("x",))
     for name in ("x.csv", "x.parquet"):
         with output_files() as outputs:

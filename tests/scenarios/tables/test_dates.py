@@ -243,13 +243,13 @@ def test_without_roles_dates_are_recognized_by_every_command(folder):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("2023-02-30", "'2023-02-30' is no possible date"),
-        ("2019-12-31", "'2019-12-31' lies outside 2020-01-15 to 2024-12-31"),
+        ("2023-02-30", "the value is no possible date"),
+        ("2019-12-31", "the value lies outside 2020-01-15 to 2024-12-31"),
         ("31/12/2020", "is no date of the format %Y-%m-%d, such as 1970-01-01; it looks like %d/%m/%Y"),
         ("2020-03-01 10:00", "it looks like %Y-%m-%d %H:%M"),
         ("2020-03-01T10:00:00+09:00", "has a time zone; times with a time zone are not read as dates"),
-        ("soon", "'soon' is no date of the format %Y-%m-%d"),
-        ("18322", "'18322' is no date of the format %Y-%m-%d"),
+        ("soon", "the value is no date of the format %Y-%m-%d"),
+        ("18322", "the value is no date of the format %Y-%m-%d"),
     ],
 )
 def test_a_wrong_date_is_named_with_its_row(folder, text, words):

@@ -8,7 +8,7 @@ from scenarios.tables.file_rows import rows_from_one
 @pytest.mark.parametrize(
     ("complaint", "said"),
     [
-        ("column 'age', row 0: 'old' is no number", "r.csv: column 'age', row 1: 'old' is no number"),
+        ("column 'age', row 0: the cell is no number", "r.csv: column 'age', row 1: the cell is no number"),
         ("column 'a, row 3: b', row 9: 'row 0: x'", "r.csv: column 'a, row 3: b', row 10: 'row 0: x'"),
         ("row 12: the table has 2 records", "r.csv: row 13: the table has 2 records"),
         ("'row 0' is no number", "r.csv: 'row 0' is no number"),

@@ -134,7 +134,7 @@ def test_a_described_table_keeps_its_rules(folder):
     [
         ('town = "Ulm"', "table [[impossible]]: there is no column 'town' in people.csv"),
         ('name = "p1"', "table [[impossible]] 1: no release holds column 'name'"),
-        ('job = "pilot"', "unknown category 'pilot'; known are none, cook, clerk"),
+        ('job = "pilot"', "'pilot' holds an unknown category; known are none, cook, clerk"),
         ('age = "130"', "table [[impossible]] 1: column 'age': 130 covers no number of the domain, which is 0 to 99"),
         ('since = "yesterday"', "table [[impossible]] 1: column 'since'"),
         ('age = "*"', "the combination age = * forbids every row"),

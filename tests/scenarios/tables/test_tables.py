@@ -253,7 +253,7 @@ def test_a_test_part(tmp_path):
     assert len(dataset.test) == 1
     assert dataset.test.domains == dataset.records.domains
     (tmp_path / "test.csv").write_text(f"{header}\n{first.replace('34', '134')}\n")
-    assert "test.csv: column 'age', row 1: '134' lies outside 0 to 120" in refusal(path, roles)
+    assert "test.csv: column 'age', row 1: the value lies outside 0 to 120" in refusal(path, roles)
     (tmp_path / "test.csv").write_text("age;name\n1;x\n")
     assert "the test part has columns age, name" in refusal(path, roles)
 
@@ -286,8 +286,8 @@ def test_summary_counts_and_shows_no_value(tmp_path):
         (b",\n,\n", "people.csv: has no column with a name or a value"),
         (b"a,b\n1,2\n,\n3,4\n,\n", "people.csv: 2 rows empty in every column, which would count as people: 2, 4"),
         (b"a,b\n1,\x002\n", "people.csv: holds a NUL byte at byte 6"),
-        (b"a,b\n1,2\n2,-inf\n", "people.csv: column 'b', row 2: '-inf' is infinite"),
-        (b"a,b\n1,2\n2,1e999\n", "people.csv: column 'b', row 2: '1e999' is beyond the largest number"),
+        (b"a,b\n1,2\n2,-inf\n", "people.csv: column 'b', row 2: the value is infinite"),
+        (b"a,b\n1,2\n2,1e999\n", "people.csv: column 'b', row 2: the value is beyond the largest number"),
         (b"a,b\n1,\n2,\n", "people.csv: column 'b' has no value in any row"),
         (gzip.compress(b"a,b\n1,2\n", mtime=0)[:-3], "people.csv: the gzip compression is damaged"),
     ],
@@ -333,11 +333,11 @@ def test_bad_roles_are_refused(tmp_path, old, new, message):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("34", "old", "column 'age', row 1: 'old' is no number"),
-        ("51", "51.5", "column 'age', row 3: '51.5' is not an integer"),
-        ("51", "151", "column 'age', row 3: '151' lies outside 0 to 120"),
-        ("900;cook", "900;baker", "column 'job', row 2: 'baker' is no declared category"),
-        ("900;cook", "inf;cook", "column 'income', row 2: 'inf' is infinite"),
+        ("34", "old", "column 'age', row 1: the value is no number"),
+        ("51", "51.5", "column 'age', row 3: the value is not an integer"),
+        ("51", "151", "column 'age', row 3: the value lies outside 0 to 120"),
+        ("900;cook", "900;baker", "column 'job', row 2: the value is no declared category"),
+        ("900;cook", "inf;cook", "column 'income', row 2: the value is infinite"),
     ],
 )
 def test_values_outside_their_domain_are_refused(tmp_path, old, new, message):
@@ -347,7 +347,7 @@ def test_values_outside_their_domain_are_refused(tmp_path, old, new, message):
 @pytest.mark.parametrize(
     ("job", "message"),
     [
-        ("cook;serves;*\nnurse;cares;*\n", "the hierarchy has no value 'pilot'"),
+        ("cook;serves;*\nnurse;cares;*\n", "lacks the declared category 'pilot'"),
         ("cook;serves;*\nnurse;cares\npilot;serves;*\n", "row 2 has 2 fields"),
         ("cook;serves;*\nnurse;cares;*\npilot;serves;x\n", "group 'serves' of level 1 is split"),
         ("", "at least one value"),
@@ -362,7 +362,7 @@ def test_bad_hierarchies_are_refused(tmp_path, job, message):
 def test_a_hierarchy_of_numbers_must_cover_the_numbers(tmp_path):
     roles = ROLES.replace("{ intervals = [[30, 60], []] }", '{ csv = "age.csv" }')
     (tmp_path / "age.csv").write_text("34,young,*\n27,young,*\n")
-    assert "key 'hierarchy': the hierarchy has no value '51'" in refusal(*write(tmp_path, roles=roles))
+    assert "row 3: the value is not in its hierarchy" in refusal(*write(tmp_path, roles=roles))
     (tmp_path / "age.csv").write_text("34,young,*\n27,young,*\n51,old,*\n")
     hierarchy = load_table(*write(tmp_path, roles=roles)).records.hierarchies["age"]
     assert hierarchy.generalize([34, 51], 1).tolist() == ["[27,34]", "51"]

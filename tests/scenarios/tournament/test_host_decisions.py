@@ -421,7 +421,7 @@ class TestCommands:
         assert "there is no team '奈良'; the teams are kyoto" in done.stderr
         done = invoke("tournament", "submit", folder, "kyoto", wrong, "--format", "json")
         assert '"file": "表.csv"' in done.stdout
-        assert "unknown category '管理職'" in done.stdout
+        assert "'管理職' holds an unknown category" in done.stdout
 
 
 class TestOlderTournaments:

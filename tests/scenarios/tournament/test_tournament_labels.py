@@ -51,7 +51,7 @@ def test_labels_are_read_and_published(labelled):
 
 def test_groups_without_labels_have_none(labelled):
     """The default hierarchy of an ordered column numbers its groups; these numbers are no cells."""
-    with pytest.raises(ValueError, match="row 0, column 'job': '0' is not a cell of this column"):
+    with pytest.raises(ValueError, match="row 0, column 'job': '0' holds an unknown category"):
         labelled.hand_in("kyoto", labelled.frame("kyoto").assign(job="0"))
 
 

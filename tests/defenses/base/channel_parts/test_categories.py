@@ -38,9 +38,9 @@ def test_retention_with_a_missing_category():
 
 
 def test_retention_names_a_cell_that_is_no_category():
-    with pytest.raises(ValueError, match=r"column 'job', row 1: '\{admin\.\|tech\}' is not one of the 5 categories"):
+    with pytest.raises(ValueError, match=r"column 'job', row 1: the cell is not one of the 5 categories"):
         one_column(Retention("job", JOB, 0.5, 5), ["tech", "{admin.|tech}"], ["tech"])
-    with pytest.raises(ValueError, match=r"column 'age', row 0: '20' is not one of the 4 bins"):
+    with pytest.raises(ValueError, match=r"column 'age', row 0: the cell is not one of the 4 bins"):
         one_column(Retention("age", AGE, 0.5, 4), ["20", "[17,30)"], [20])
 
 

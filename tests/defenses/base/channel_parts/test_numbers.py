@@ -20,5 +20,5 @@ def test_clipping_table():
 
 
 def test_parts_name_cells_that_are_no_numbers():
-    with pytest.raises(ValueError, match=r"column 'age', row 1: '\[20,29\]' is no plain number"):
+    with pytest.raises(ValueError, match=r"column 'age', row 1: the cell is no plain number"):
         one_column(Clipping("age", 20.0, 30.0), ["25", "[20,29]"], [25])

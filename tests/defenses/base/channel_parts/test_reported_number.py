@@ -132,5 +132,5 @@ def test_bad_input():
     ):
         with pytest.raises(ValueError, match=message):
             ReportedNumber(**good | change)
-    with pytest.raises(ValueError, match="column 'x', row 1: 'old' is no plain number"):
+    with pytest.raises(ValueError, match="column 'x', row 1: the cell is no plain number"):
         ReportedNumber(**good).bind(pd.DataFrame({"x": ["3", "old"]}), pd.DataFrame({"x": [20]}))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -280,6 +280,49 @@ def test_optimum_of_bank_customers_is_proven() -> None:
     assert "not proven minimal: no choice of levels has less than 0." in hasty.remark
 
 
+@pytest.mark.parametrize(("name", "seed"), [("bank", 0), ("adult", 1)])
+@pytest.mark.parametrize(
+    "demand", [{}, {"l": 2}, {"l": 1.2, "diversity": "entropy"}, {"t": 0.2}, {"alpha": 0.95}], ids=str
+)
+def test_a_larger_limit_on_suppression_never_ends_with_a_larger_loss(
+    name: str, seed: int, demand: dict[str, object]
+) -> None:
+    whole = load(name).records
+    records = whole.take(np.random.default_rng(seed).choice(len(whole), 300, replace=False))
+    losses = [
+        Incognito(k=3, max_suppression=share, search_limit=500, **demand).apply(records, np.random.default_rng(0)).loss
+        for share in (0, 0.01, 0.02, 0.03, 0.05, 0.1)
+    ]
+    assert losses == sorted(losses, reverse=True)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    records=tables(),
+    k=st.integers(1, 4),
+    limit=st.integers(1, 12),
+    loss=st.sampled_from(LOSSES),
+    demand=st.sampled_from((*DEMANDS, {"l": 2, "diversity": "recursive", "c": 3})),
+)
+def test_every_limit_of_any_hasty_search_keeps_that_order(
+    records: Microdata, k: int, limit: int, loss: str, demand: dict[str, object]
+) -> None:
+    if k > len(records) or demand.get("l", 0) > records.frame["s"].nunique():
+        return
+    losses = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("defenses.grouping.incognito.incognito._NODES", 0)
+        for rows in range(0, len(records) + 1, 3):
+            share = rows / len(records)
+            defense = Incognito(k=k, max_suppression=share, loss=loss, search_limit=limit, **demand)
+            try:
+                losses.append(defense.apply(records, np.random.default_rng(0)).loss)
+            except ValueError as error:
+                assert "no levels of the hierarchies give" in str(error)  # noqa: PT017
+                losses.append(math.inf)
+    assert all(later <= earlier + 1e-11 for earlier, later in pairwise(losses))
+
+
 def test_a_time_limit_ends_the_search_of_a_large_lattice() -> None:
     bank = load("bank").records
     records = bank.take(np.arange(100))
@@ -406,7 +449,7 @@ def test_refuses_what_does_not_fit_the_records() -> None:
         Incognito(k=1).apply(records.take([]), rng)
     with pytest.raises(ValueError, match="no released column 'z'"):
         Incognito(k=2, columns=["z"]).apply(records, rng)
-    with pytest.raises(ValueError, match="column 'postcode': the hierarchy has no value '999'"):
+    with pytest.raises(ValueError, match="column 'postcode', row 0: the hierarchy has no such value"):
         Incognito(k=2).apply(records.with_frame(records.frame.assign(postcode="999")), rng)
     bare = Microdata(records.frame, quasi_identifiers=("sex", "age"), hierarchies={"sex": records.hierarchies["sex"]})
     with pytest.raises(ValueError, match="column 'age' has no hierarchy"):

@@ -20,9 +20,9 @@ def lattice_of(columns: int, values: int, sensitive_values: int, rows: int = 200
     frame = pd.DataFrame({name: rng.integers(0, values, rows).astype(str) for name in names})
     frame = pd.concat([frame, frame.sample(rows // 2, random_state=0)], ignore_index=True)
     codes = rng.integers(0, sensitive_values, len(frame))
-    table = np.bincount(codes, minlength=sensitive_values) / codes.size
+    counts = np.bincount(codes, minlength=sensitive_values)
     records = Microdata(frame, quasi_identifiers=tuple(names), hierarchies=dict.fromkeys(names, tree))
-    return frame.assign(s=codes), build_lattice(records, names, [SensitiveColumn("s", codes, table)])[0]
+    return frame.assign(s=codes), build_lattice(records, names, [SensitiveColumn("s", codes, counts)])[0]
 
 
 @pytest.mark.parametrize(
