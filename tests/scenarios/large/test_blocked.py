@@ -91,7 +91,7 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize(("demand", "holds", "words"), KEPT, ids=str)
+@pytest.mark.parametrize(("demand", "holds", "words"), KEPT, ids=[one[2] or "k" for one in KEPT])
 @pytest.mark.parametrize("strict", [True, False])
 def test_blocks_of_mondrian_keep_every_printed_number(table, tmp_path, strict, demand, holds, words):
     defense = Mondrian(k=4, strict=strict, **demand)
