@@ -68,15 +68,10 @@ def main() -> None:
     # All is said: a further Ctrl-C ends the process at once instead of breaking into its end with a traceback.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if Path(sys.argv[0]).stem == "tokumei" and not _is_watched():
+    # Another program goes on after the command.
+    if Path(getattr(sys.modules["__main__"], "__file__", None) or "").stem == "tokumei":
         _leave(code)
     sys.exit(code)
-
-
-def _is_watched() -> bool:
-    """Whether a debugger, a profiler or a measurement of coverage waits for the end of the command."""
-    monitoring = getattr(sys, "monitoring", None)
-    return bool(sys.gettrace() or sys.getprofile() or (monitoring and any(map(monitoring.get_tool, range(6)))))
 
 
 def _leave(code: int) -> NoReturn:

@@ -184,7 +184,7 @@ class CategoricalDomain:
         found = [self._position.get(text_of(value, self._position)) for value in distinct]
         if None in found:
             row = int(np.flatnonzero(codes == found.index(None))[0])
-            raise UnfitValueError(row, f"unknown category; {self._known}")
+            raise UnfitValueError(row, f"unknown category; {self._known}", getattr(values, "name", None))
         return np.array([*found, self.size], dtype=np.intp)[codes]
 
 

@@ -30,14 +30,16 @@ class UnfitValueError(ValueError):
         Position of the value, from 0.
     why : str
         The reason, and what would be right.
+    column : str, optional
+        The column, if it is known.
     """
 
-    def __init__(self, row: int, why: str) -> None:
-        super().__init__(f"row {row}: {why}")
-        self.row, self.why = row, why
+    def __init__(self, row: int, why: str, column: Any = None) -> None:
+        super().__init__(f"row {row}: {why}" if column is None else f"column {column!r}, row {row}: {why}")
+        self.row, self.why, self.column = row, why, column
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return UnfitValueError, (self.row, self.why)
+        return UnfitValueError, (self.row, self.why, self.column)
 
 
 def in_column(name: Any, error: ValueError, codes: NDArray[np.intp] | None = None) -> ValueError:
@@ -55,7 +57,7 @@ def in_column(name: Any, error: ValueError, codes: NDArray[np.intp] | None = Non
     if not isinstance(error, UnfitValueError):
         return ValueError(f"column {name!r}: {error}")
     row = error.row if codes is None else int(np.flatnonzero(codes == error.row)[0])
-    return ValueError(f"column {name!r}, row {row}: {error.why}")
+    return UnfitValueError(row, error.why, name)
 
 
 def numbers_of(values: ArrayLike) -> NDArray[np.float64]:
@@ -74,7 +76,7 @@ def numbers_of(values: ArrayLike) -> NDArray[np.float64]:
     except (TypeError, ValueError):
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
         wrong = np.flatnonzero(np.isnan(numbers) & column.notna().to_numpy())
-    raise UnfitValueError(int(wrong[0]) if wrong.size else 0, "the value is no number")
+    raise UnfitValueError(int(wrong[0]) if wrong.size else 0, "the value is no number", getattr(values, "name", None))
 
 
 LARGEST_EXACT = 2.0**53

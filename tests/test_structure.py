@@ -23,7 +23,7 @@ FLOORS = {
 }
 # Families that every other family of their package may import.
 GROUND = {"defenses": {"base", "dp", "ldp"}, "attacks": {"base"}}
-MEDIAN, LONGEST = 150, 400
+MEDIAN, LONGEST = 250, 800
 
 
 @cache

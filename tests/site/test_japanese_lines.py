@@ -52,7 +52,7 @@ def show(page, text):
 
 
 def test_no_line_begins_with_a_small_kana_and_no_option_is_broken(page):
-    show(page, "ページをチェックしてアップロードします。" * 5)
+    show(page, "ページをチェックしてアップロードします。" * 15)
     for width in range(100, 400, 7):
         found = page.evaluate(LINES, width)
         assert len(found) > 2
@@ -72,8 +72,8 @@ def test_commands_and_headings_break_between_words(page):
         for word in ("--originals", "--attack-until", "2030-06-17T12:00"):
             assert any(word in line for line in found)
     show(page, HEADING)
-    found = page.evaluate(LINES, 300)
-    assert len(found) > 2
+    # How wide a heading is depends on the fonts of the machine.
+    found = next(lines for width in range(300, 100, -10) if len(lines := page.evaluate(LINES, width)) > 2)
     assert all(any(word in line for line in found) for word in ("いいるか", "ファイルから", "ボードまで"))
 
 

@@ -100,7 +100,7 @@ def test_bad_registers():
         answers(frame, register=REGISTER[["name"]].assign(income=1))
     with pytest.raises(ValueError, match="candidates"):
         answers(frame, register=REGISTER.iloc[:0])
-    with pytest.raises(ValueError, match="Atlantis"):
+    with pytest.raises(ValueError, match="unknown category"):
         answers(frame, register=REGISTER.assign(zip="Atlantis"))
     with pytest.raises(ValueError, match="zip"):
         answers(pd.DataFrame({"age": [31], "zip": ["Atlantis"]}))

@@ -99,9 +99,9 @@ def test_unseen_categories_and_other_types(membership_game):
     strange = secret.candidates.assign(sex="Atlantean")
     wordy = secret.candidates.assign(age="old")
     for attack in ON_TABLES:
-        with pytest.raises(ValueError, match="Atlantean"):
+        with pytest.raises(ValueError, match="unknown category"):
             attack.run(release, Knowledge(strange, secret.auxiliary), np.random.default_rng(0))
-        with pytest.raises(ValueError, match="old"):
+        with pytest.raises(ValueError, match="no number"):
             attack.run(release, Knowledge(wordy, secret.auxiliary), np.random.default_rng(0))
         few = Knowledge(secret.candidates.drop(columns="age"), secret.auxiliary)
         assert np.isfinite(attack.run(release, few, np.random.default_rng(0)).scores).any()

@@ -96,7 +96,7 @@ def test_the_gate_on_the_command_line_warns_of_one_play(module, monkeypatch):
 
 def test_documented_probabilities_of_seeing_a_rare_failure():
     text = (ROOT / "docs" / "site" / "en" / "operate" / "gates.md").read_text(encoding="utf-8")
-    plays = next(line for line in text.splitlines() if line.startswith("| plays"))
+    plays = next(line for line in text.splitlines() if line.startswith("| plays |"))
     for line in (line for line in text.splitlines() if line.startswith("| p = ")):
         p = float(re.search(r"\.\d+", line)[0])
         for n, percent in zip(plays.split("|")[2:-1], line.split("|")[2:-1], strict=True):

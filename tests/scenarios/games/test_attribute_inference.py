@@ -111,7 +111,7 @@ def test_bad_claims_are_refused():
         successes(answers, "illness", ILLNESS, np.array([0]))
     with pytest.raises(ValueError, match="no column"):
         successes(answers, "age", ILLNESS, np.array([0]))
-    with pytest.raises(ValueError, match="scurvy"):
+    with pytest.raises(ValueError, match="unknown category"):
         successes(ValueClaims(pd.DataFrame({"illness": ["scurvy"]}), np.ones(1)), "illness", ILLNESS, np.array([0]))
     with pytest.raises(TypeError, match="claimed values"):
         AttributeInference(records=TWELVE, originals=6, strangers=6).taken(None)

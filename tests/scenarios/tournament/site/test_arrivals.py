@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import anyio
 import pytest
-from run_tools import invoke
+from run_tools import invoke, wait_until
 from site_tools import JSON, PASSWORD, Served, served
 from starlette.testclient import TestClient
 from tournament_tools import DAY, START
@@ -183,10 +183,7 @@ def test_what_arrived_before_a_crash_is_checked_by_the_next_server(first_phase, 
         one = Served(folder)
         one.clock.now = START + 3 * DAY
         with TestClient(one.app):
-            deadline = time.monotonic() + PATIENCE
-            while arrivals(one.played.tournament):
-                assert time.monotonic() < deadline
-                time.sleep(0.01)
+            wait_until(lambda: not arrivals(one.played.tournament))
         entries = [entry for entry in one.log() if entry.kind == "submitted"]
         assert [entry.details["arrival"].partition(".")[2] for entry in entries] == ["0", "0"]
         in_force = one.played.tournament.tables(one.log())["kyoto"]
