@@ -15,7 +15,8 @@ from defenses.base.channel import Channel
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Booleans, Floats, gathered
 from metrics.cells import CategoricalCells, Cells, NumericCells, read_cells
-from metrics.domains import Domain
+from metrics.domains import Domain, NumericDomain
+from metrics.values import in_column, numbers_of
 
 # Smallest distance of a cell with an open end from a number outside it, as a share of the range. It lies above rounding
 # errors, and in the mean over hundreds of columns above the threshold for ties.
@@ -199,6 +200,11 @@ def _coding(release: MicrodataRelease, knowledge: Knowledge) -> Coding:
             coded = _read_only(read_cells(release.frame[name], domains[name]))
         codes, distinct = pd.factorize(knowledge.candidates[name], use_na_sentinel=False)
         values = np.array(distinct)
+        if isinstance(domains[name], NumericDomain) and values.dtype.kind not in "fiu":
+            try:
+                values = numbers_of(values)
+            except ValueError as error:
+                raise in_column(name, error, codes) from None
         values.setflags(write=False)
         codes.setflags(write=False)
         columns.append(SharedColumn(name, coded, values, codes))
