@@ -200,7 +200,7 @@ class NumericCells(Cells):
 
     def contains(self, values: ArrayLike) -> NDArray[np.bool_]:
         """Whether each distinct cell covers each value, shape (distinct, n); ``*`` covers missing values too."""
-        numbers = np.asarray(values, dtype=float)[None, :]
+        numbers = numbers_of(values)[None, :]
         inside = numbers <= self.high[:, None]
         if not self.closed.all():
             inside = np.where(self.closed[:, None], inside, numbers < self.high[:, None])
