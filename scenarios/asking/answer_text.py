@@ -23,8 +23,11 @@ def answer_lines(asked: PaidQuery, measured: Measurement, confidence: float) -> 
         if measured.interval is None:
             answer, step = measured.answer, measured.bounds[0].step
             shown = answer if isinstance(answer, str) else on_grid(float(answer), step or 0.0)
-            of_all = f" of {len(asked.records):,}" if asked.account.about["neighbours"] == "replace" else ""
-            error = f"{measured.bounds[0].title}: off by at most {bound:,.0f}{of_all} records, with {level}"
+            records = f"{bound:,.0f}"
+            if asked.account.about["neighbours"] == "replace":
+                # The number of records is public, and no rank or count is off by more.
+                records = f"{min(bound, len(asked.records)):,.0f} of {len(asked.records):,}"
+            error = f"{measured.bounds[0].title}: off by at most {records} records, with {level}"
             return f"{shown}\n{error}{rounded_first(step)}"
         low, high = map(float, measured.interval)
         answer, *ends = (number(float(value), high - low) for value in (measured.answer, low, high))

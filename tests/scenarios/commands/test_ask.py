@@ -187,6 +187,13 @@ def test_every_statistic_is_answered(folder, query, words):
     assert quote["noise"] == content["noise"]
 
 
+def test_a_rank_is_off_by_at_most_all_records(folder):
+    opened(10.0)
+    # The noise on the rank may reach 2,940 with 95 %.
+    words = ask("median of age", *ACCOUNT, epsilon=0.005).output
+    assert "off by at most 2,000 of 2,000 records, with 95 %" in words
+
+
 def test_answers_lie_in_their_intervals(folder):
     opened(1000.0)
     # Nobody has these values, and everybody these: half of the noisy counts lie outside of the public range.
