@@ -17,10 +17,10 @@ def large_rows_of_people(records: LargeRecords) -> RowsOfPeople | None:
     person = records.dataset.records.person
     if person is None:
         return None
-    column = quoted(person)
-    counts = f"SELECT count(*) AS rows FROM source WHERE {column} IS NOT NULL GROUP BY {column}"
-    ((rows, people, most),) = records.files.fetch(f"SELECT sum(rows), count(*), max(rows) FROM ({counts})")
-    return RowsOfPeople(person, int(rows), int(people), int(most)) if people and most > 1 else None
+    groups = f"SELECT {quoted(person)} IS NULL AS unnamed, count(*) AS rows FROM source GROUP BY {quoted(person)}"
+    numbers = "sum(rows), sum(if(unnamed, rows, 1)), max(if(unnamed, 1, rows))"
+    ((rows, people, most),) = records.files.fetch(f"SELECT {numbers} FROM ({groups})")
+    return RowsOfPeople(person, int(rows), int(people), int(most)) if rows and most > 1 else None
 
 
 def large_repeated_people_warnings(records: LargeRecords) -> list[str]:

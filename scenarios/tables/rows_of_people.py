@@ -32,7 +32,7 @@ class RowsOfPeople(NamedTuple):
     person : str
         Column that names the person of each row.
     rows, people : int
-        Number of rows that name a person, and of people.
+        Number of rows, and of people. A row that names no person counts as a person of its own.
     most : int
         Largest number of rows of one person.
     """
@@ -56,14 +56,15 @@ class RowsOfPeople(NamedTuple):
         frame = records.frame if frame is None else frame
         if records.person is None or records.person not in frame or not len(frame):
             return None
-        counts = frame[records.person].value_counts()
-        most = int(counts.max()) if len(counts) else 0
-        return cls(records.person, int(counts.sum()), len(counts), most) if most > 1 else None
+        counts = np.bincount(person_numbers(records, frame))
+        most = int(counts.max())
+        return cls(records.person, len(frame), counts.size, most) if most > 1 else None
 
     @property
     def words(self) -> str:
         """The numbers in words."""
-        return f"{self.rows:,} rows of {self.people:,} people, up to {self.most} rows a person"
+        people = "1 person" if self.people == 1 else f"{self.people:,} people"
+        return f"{self.rows:,} rows of {people}, up to {self.most} rows a person"
 
 
 def person_numbers(records: Microdata, frame: pd.DataFrame | None = None) -> Integers:

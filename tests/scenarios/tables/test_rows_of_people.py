@@ -62,6 +62,21 @@ def test_k_of_rows_is_no_k_of_people(files, tmp_path, parts):
 
 
 @pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["in memory", "in parts"])
+def test_a_row_that_names_nobody_is_a_person_in_every_command(files, tmp_path, parts):
+    """240 rows: 59 people of four rows, and four rows of nobody, as `report` and `rank` count them."""
+    table = pd.read_csv(files[0])
+    table.loc[table["id"] == "p7", "id"] = None
+    table.to_csv(files[0], index=False)
+    numbers = "240 rows of 63 people, up to 4 rows a person"
+    assert numbers in invoke("validate", *files, *parts).output
+    assert numbers in invoke("defend", "Mondrian", "-p", "k=5", *files, "-o", tmp_path / "out.csv", *parts).output
+
+
+def test_one_person_is_not_people():
+    assert RowsOfPeople("id", 3, 1, 3).words == "3 rows of 1 person, up to 3 rows a person"
+
+
+@pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["in memory", "in parts"])
 def test_epsilon_of_a_row_is_not_that_of_a_person(files, tmp_path, parts):
     method = "RetentionReplacement" if parts else "PrivateMarginals"
     said = invoke("defend", method, "-p", "epsilon=1", *files, "-o", tmp_path / "out.csv", *parts).output
