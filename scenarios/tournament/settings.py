@@ -18,6 +18,7 @@ QUOTA = 64 << 20
 """Default quota of a team, in bytes."""
 _LAST_SECOND = time(23, 59, 59)
 _WITH_TIME = re.compile(r"[\dW-]+[Tt ].+")
+_WEEK = re.compile(r"\d{4}-?W\d\d([Tt ].*)?")
 
 
 class Phase(StrEnum):
@@ -64,6 +65,8 @@ def moment(text: str) -> str:
 
 
 def _parsed(text: str) -> datetime:
+    if _WEEK.fullmatch(text):
+        raise ValueError("a week is no day; Python takes it for its Monday")
     try:
         return datetime.combine(date.fromisoformat(text), _LAST_SECOND)
     except ValueError:

@@ -86,6 +86,8 @@ class TestOpening:
             ({"candidates": 40_000}, "need 120000 records"),
             ({"attack_until": (START + HOUR).isoformat()}, "must end after"),
             ({"anonymize_until": "tomorrow"}, "no moment"),
+            ({"anonymize_until": "2030-W02"}, "no moment"),
+            ({"anonymize_until": "2030W02T12:00"}, "no moment"),
             ({"rounds": 2}, "anonymize-again-until"),
             ({"anonymize_again_until": (START + DAY + HOUR).isoformat()}, "rounds 2"),
         ],
