@@ -160,7 +160,7 @@ def _text(report: RiskReport) -> str:
 
 def _remarks(report: RiskReport) -> tuple[str, ...]:
     """What must be known to read the numbers; empty texts where nothing must."""
-    return (PLAIN if report.plain else "", report.inexact, report.conventions, report.own_values)
+    return (PLAIN if report.plain else "", report.inexact, report.conventions, report.empty_cells, report.own_values)
 
 
 def _page(report: RiskReport, name: str) -> str:

@@ -62,6 +62,11 @@ class CellColumn:
     suppressed: int | None = None
 
     @property
+    def missing(self) -> int:
+        """Number of rows with an empty cell."""
+        return self.coded.raw.missing if self.cells is None else int(self.counts[pd.isna(self.cells)].sum())
+
+    @property
     def shares(self) -> Floats:
         """Share of the rows with each code, shape (cells,)."""
         return np.asarray(self.counts / self.counts.sum())

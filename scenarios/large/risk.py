@@ -111,6 +111,7 @@ def large_risk_report(
             for name in table.quasi_identifiers
             if looks_noised(_cell_counts(table, name), declared.columns.get(name))
         )
+        gaps = tuple(name for name in table.quasi_identifiers if table.columns[name].missing)
         journalist = None if population is None else _journalist(table, classes, population, roles, reading, memory)
     report = report_of_counts(
         classes.sizes,
@@ -120,6 +121,7 @@ def large_risk_report(
         suppressed=classes.suppressed,
         starred=starred,
         noised=noised,
+        gaps=gaps,
         journalist=journalist,
         population_size=population_size,
         cells=cells,

@@ -68,6 +68,8 @@ class RiskReport:
         Whether a quasi-identifier holds ``*``.
     noised : tuple of str
         Quasi-identifiers whose numbers look noised; see `scenarios.tables.noised_numbers`.
+    gaps : tuple of str
+        Quasi-identifiers with empty cells.
     """
 
     rows: int
@@ -87,6 +89,7 @@ class RiskReport:
     suppressed: int = 0
     starred: bool = False
     noised: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
 
     @property
     def conventions(self) -> str:
@@ -112,6 +115,16 @@ class RiskReport:
             f"{', '.join(self.noised)}: nearly all numbers differ, or the roles do not allow them, as after noise. "
             "Exact matching does not apply to noised numbers, so these classes and risks say little. `tokumei attack` "
             "and `tokumei report` show who is linked."
+        )
+
+    @property
+    def empty_cells(self) -> str:
+        """Sentences on empty cells of quasi-identifiers; empty if there are none."""
+        if not self.gaps:
+            return ""
+        return (
+            f"{', '.join(self.gaps)}: an empty cell counts as a value of its own, which may single somebody out. If it "
+            "was suppressed, write * in its place."
         )
 
     @property
@@ -174,6 +187,7 @@ def risk_report(
         suppressed=int((~inside).sum()),
         starred=bool(suppressed),
         noised=tuple(name for name in names if looks_noised(frame[name].value_counts(), table.declared.get(name))),
+        gaps=tuple(name for name in names if frame[name].isna().any()),
         journalist=journalist,
         population_size=population_size,
         cells=cells,
@@ -209,6 +223,7 @@ def report_of_counts(
     suppressed: int = 0,
     starred: bool = False,
     noised: tuple[str, ...] = (),
+    gaps: tuple[str, ...] = (),
     journalist: m.ReidentificationRisk | None = None,
     population_size: int | None = None,
     cells: int | None = None,
@@ -228,7 +243,7 @@ def report_of_counts(
         Whether no cell is an interval, a set or ``*``.
     classes : CodedClasses, optional
         The classes and the wholly suppressed records, to search what singles out records; None if they do not fit.
-    suppressed, starred, noised
+    suppressed, starred, noised, gaps
         As in `RiskReport`.
     journalist : ReidentificationRisk, optional
         Journalist risk.
@@ -277,6 +292,7 @@ def report_of_counts(
         suppressed=suppressed,
         starred=starred,
         noised=noised,
+        gaps=gaps,
     )
 
 

@@ -174,6 +174,15 @@ def test_a_star_is_never_what_singles_somebody_out(tmp_path):
     assert suda_scores(frame, ["age", "zip"]).tolist() == [0, 0, 1, 0]
 
 
+def test_empty_cells_are_said_to_count_as_a_value(tmp_path):
+    frame = pd.DataFrame({"age": list("aabb"), "zip": ["x", None, "y", "y"], "ill": list("uvvw")})
+    report, _ = star_risks(tmp_path, frame)
+    assert (report.uniques, report.gaps) == (2, ("zip",))
+    assert report.empty_cells.startswith("zip: an empty cell counts as a value of its own")
+    report, _ = star_risks(tmp_path, frame.fillna("x"))
+    assert (report.uniques, report.empty_cells) == (0, "")
+
+
 def test_a_table_of_stars_is_one_class(tmp_path):
     report, measures = star_risks(tmp_path, pd.DataFrame({"age": ["*"] * 5, "zip": "*", "ill": list("uvuvu")}))
     assert (report.suppressed, report.classes, measures["k"], measures["k, * as any value"]) == (0, 1, 5, 5)
