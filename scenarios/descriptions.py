@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from scenarios.methods import exported
-from scenarios.near_names import suggestion
 from scenarios.own_classes import class_at, file_advice
+from scenarios.tables.near_names import suggestion
 
 if TYPE_CHECKING:
     from defenses.base.queries import Query

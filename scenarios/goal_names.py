@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from leaderboard.goals import goal_words, in_order, named_goals
-from scenarios.near_names import suggestion
+from scenarios.tables.near_names import suggestion
 
 
 def check_goal_names(names: Iterable[str | None], pursued: Iterable[str], option: str) -> None:

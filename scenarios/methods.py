@@ -9,8 +9,8 @@ from typing import Any
 
 from defenses.base.parametrized import Parametrized
 from scenarios.code_places import defined_at
-from scenarios.near_names import suggestion
 from scenarios.own_classes import class_at, file_advice
+from scenarios.tables.near_names import suggestion
 
 Method = Parametrized
 CONTRACTS = {

@@ -11,8 +11,8 @@ from types import ModuleType
 from typing import Any
 
 from metrics.printable import one_line
-from scenarios.near_names import suggestion
 from scenarios.running.foreign_code import foreign_place
+from scenarios.tables.near_names import suggestion
 
 
 def class_at(name: str) -> type[Any]:

@@ -6,10 +6,10 @@ from scenarios.conformance.people import people
 from scenarios.finished.control_people import read_control
 from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.finished.finished_table import read_finished
-from scenarios.seeds import generator
 from scenarios.tables.dataset import load_table
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.released import as_csv
+from scenarios.tables.seeds import generator
 
 ROLES = """
 identifiers = ["name"]

@@ -10,7 +10,7 @@ from defenses.base.defense import MicrodataDefense, released_frame, rowwise_rele
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import AttributeInference
 from scenarios.questions.attribute_question import successes
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 ILLNESS = CategoricalDomain(("flu", "cold", "ulcer"))
 

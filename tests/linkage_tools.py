@@ -17,7 +17,7 @@ from defenses import (
 )
 from defenses.perturbation.additive_noise import AdditiveNoise
 from metrics import CategoricalDomain, NumericDomain
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 DOMAINS = {"age": NumericDomain(0, 100, integer=True), "job": CategoricalDomain(("a", "b", "c"))}
 

@@ -37,8 +37,8 @@ from defenses.base.queries import (
 from defenses.federated import EqualSplit, ExampleClipping, PrivacyLossNoise
 from scenarios.conformance.people import example, people
 from scenarios.methods import exported
-from scenarios.seeds import generator
 from scenarios.tables.dataset import load_table
+from scenarios.tables.seeds import generator
 
 RECORDS = 40
 MOST_VALUES = 64

@@ -7,7 +7,7 @@ from defenses import Microdata
 from metrics import CategoricalDomain
 from scenarios import PkAnonymity, summarize_pk
 from scenarios.games.playing import play_alone
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def people(categories=("a", "b"), count=50):

@@ -6,7 +6,7 @@ from playing_tools import scored
 
 from defenses import LocalReports, Microdata
 from metrics.domains import CategoricalDomain
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 SKETCHES = ("CountMeanSketch", "HadamardCountMeanSketch")
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from defenses.base.queries import Condition, Query
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
-from scenarios.near_names import suggestion
+from scenarios.tables.near_names import suggestion
 
 PHRASES = {
     "Count": "count",

@@ -9,8 +9,8 @@ from typing import Any
 
 from defenses.base.parametrized import Parametrized
 from scenarios.methods import built_value, check_parameter_names, exported
-from scenarios.near_names import suggestion
 from scenarios.own_classes import class_at
+from scenarios.tables.near_names import suggestion
 
 PACKAGES = ("defenses.dp", "defenses.ldp")
 

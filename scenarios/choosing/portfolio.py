@@ -14,8 +14,8 @@ from scenarios.choosing.kinds import is_of
 from scenarios.files.scenario_file import scenario_path, scenario_tables
 from scenarios.methods import build, find
 from scenarios.running.plan import NamedMethod, Plan, plan_from_tables
-from scenarios.seeds import generator
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.seeds import generator
 
 SCENARIO = "portfolio"
 MOST, FEWEST = 1000, 20

@@ -158,7 +158,7 @@ def _stored_board(
     """Board of the scenarios named, or of all scenarios; None if reports of experiments are to be shown instead."""
     from leaderboard.shown_results import stored_board
     from leaderboard.store import Store
-    from scenarios.near_names import suggestion
+    from scenarios.tables.near_names import suggestion
 
     with Store(db) as store:
         results = store.results()

@@ -17,7 +17,7 @@ import click
 from metrics.files import check_new_file, write_atomically
 from metrics.printable import printable
 from scenarios.running.foreign_code import complaint
-from scenarios.user_warnings import user_warnings
+from scenarios.tables.user_warnings import user_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

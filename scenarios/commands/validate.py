@@ -88,8 +88,8 @@ def validate(
     from tabulate import tabulate
 
     from leaderboard.number_text import counted
+    from scenarios.finished.blocked_promises import blocked_promises
     from scenarios.tables.notes import NOTHING_SENSITIVE, grouped_notes
-    from scenarios.tables.promises import blocked_promises
     from scenarios.tables.summary import ColumnSummary
     from scenarios.tables.undeclared_hierarchies import hierarchy_notes
 

@@ -22,8 +22,6 @@ from defenses.grouping.mondrian.mondrian import Mondrian
 from defenses.perturbation.identity import Identity
 from scenarios.code_places import defined_at
 from scenarios.conformance.checks import Check, Prerequisite, require
-from scenarios.conformance.declarations import known_goals
-from scenarios.conformance.differences import different_attribute
 from scenarios.conformance.memory import check_memory
 from scenarios.conformance.people import example, people
 from scenarios.datasets.rating_table import rating_table
@@ -40,8 +38,10 @@ from scenarios.games.singling_out import SinglingOut
 from scenarios.games.sparse_ratings import SparseRatings
 from scenarios.questions.question import Question
 from scenarios.questions.reconstruction_question import ReconstructionQuestion
+from scenarios.running.declarations import known_goals
+from scenarios.running.differences import different_attribute
 from scenarios.running.foreign_code import foreign_place
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 class Inputs(NamedTuple):

@@ -17,14 +17,14 @@ from metrics.cells import read_cells
 from scenarios.auditing.independence import dependence, false_declaration
 from scenarios.code_places import defined_at
 from scenarios.conformance.checks import Check, Prerequisite, require
-from scenarios.conformance.differences import difference, released_difference
 from scenarios.conformance.memory import check_memory
 from scenarios.conformance.origins import check_origins
 from scenarios.conformance.people import example, people
 from scenarios.conformance.promises import check_promises
 from scenarios.conformance.trying import release_of
+from scenarios.running.differences import difference, released_difference
 from scenarios.running.foreign_code import foreign_place
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 FirstRelease = Callable[[], tuple[Microdata, MicrodataRelease, str]]
 """Sixty records, a release of them, and the part of the records that it changed."""

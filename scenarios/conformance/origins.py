@@ -11,7 +11,7 @@ from metrics.arrays import Booleans, Integers
 from scenarios.code_places import defined_at
 from scenarios.conformance.people import people
 from scenarios.conformance.trying import release_of
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 RECORDS = 40
 """Few enough that no two of the invented people are equal in all columns but one."""

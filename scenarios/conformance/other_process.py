@@ -14,11 +14,11 @@ from defenses.base.parametrized import Parametrized
 from defenses.base.release import MicrodataRelease
 from scenarios.conformance.attack_checks import STAGES, claims_of
 from scenarios.conformance.checks import require
-from scenarios.conformance.differences import different_attribute, released_difference
 from scenarios.conformance.given_parameters import named_class
 from scenarios.conformance.people import people
 from scenarios.conformance.trying import release_of
-from scenarios.seeds import generator
+from scenarios.running.differences import different_attribute, released_difference
+from scenarios.tables.seeds import generator
 
 HASH_SEEDS = ("1", "2")
 """Seeds of the hashes of texts in the other processes. Two texts of a set are in one order in half of all processes."""

@@ -23,7 +23,7 @@ from scenarios.code_places import defined_at
 from scenarios.conformance.checks import require
 from scenarios.conformance.people import example, people
 from scenarios.conformance.trying import release_of
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 # A limit that is met exactly is not failed for a rounding error.
 ROUNDING = 1e-9

@@ -16,7 +16,10 @@ from defenses.base.defense import Defense
 from defenses.base.parametrized import Parametrized
 from scenarios.conformance.attack_checks import attack_checks
 from scenarios.conformance.checks import Check, Prerequisite, require
-from scenarios.conformance.declarations import (
+from scenarios.conformance.defense_checks import defense_checks
+from scenarios.conformance.other_process import check_other_processes, has_output
+from scenarios.conformance.people import example
+from scenarios.running.declarations import (
     check_constructor,
     check_declarations,
     check_signatures,
@@ -24,9 +27,6 @@ from scenarios.conformance.declarations import (
     check_stored,
     constructor_at,
 )
-from scenarios.conformance.defense_checks import defense_checks
-from scenarios.conformance.other_process import check_other_processes, has_output
-from scenarios.conformance.people import example
 
 
 def checks(method: type[Parametrized]) -> Iterator[Check]:

@@ -7,7 +7,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from scenarios.code_places import defined_at
 from scenarios.conformance.people import example
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def release_of(

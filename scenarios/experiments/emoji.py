@@ -20,7 +20,7 @@ from scenarios.experiments.emoji_measures import (
 from scenarios.experiments.emoji_report import histograms_section, pool_section, stages_section, words_section
 from scenarios.experiments.experiment import Experiment
 from scenarios.experiments.measuring import Measuring, measured_anew, no_losses
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 class Emoji(Experiment):

@@ -23,7 +23,7 @@ from scenarios.experiments.emoji_population import emoji, power_law_shares, word
 from scenarios.experiments.measuring import Losses, Measuring, by_play, measured_anew
 from scenarios.games.playing import play
 from scenarios.games.pool import Pool
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 # Apple's published settings use k = 65,536 for emoji and sites. There are far fewer reports here, for which 2,048 do.
 M, K = 1024, 2048

@@ -14,7 +14,7 @@ from scenarios.auditing.audit import audit
 from scenarios.auditing.names import mechanisms
 from scenarios.auditing.subjects import subject
 from scenarios.experiments.measuring import REFUTED, Losses, Measuring, by_play, measured_anew
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 CONFIDENCE = 0.999
 """Joint confidence of the repeated audits of one mechanism."""

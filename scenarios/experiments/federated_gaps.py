@@ -15,7 +15,7 @@ from defenses.federated.encoding import Encoding
 from defenses.federated.models import Network, SoftmaxRegression
 from defenses.federated.noise import SequentialNoise
 from metrics.arrays import Floats, Integers
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from defenses.ldp.reported_table import ReportedTable
 from metrics.arrays import Floats
 from scenarios.experiments.measuring import Losses, by_play
 from scenarios.experiments.shipped_records import shipped_records
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 # Number of people among whom the right one is looked for, beside the first.
 SHORTLIST = 10

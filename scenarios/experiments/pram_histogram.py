@@ -23,7 +23,7 @@ from scenarios.experiments.pram_report import (
     matrix_section,
     pk_section,
 )
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 class PramHistogram(Experiment):

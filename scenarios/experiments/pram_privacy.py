@@ -25,7 +25,7 @@ from scenarios.experiments.pram_case import PramCase
 from scenarios.games.pk_anonymity import PkAnonymity
 from scenarios.games.pk_summary import PkSummary, summarize_pk
 from scenarios.games.playing import play_alone
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 PRIOR = (3, 2, 1)
 """A public histogram, for the form that takes one."""

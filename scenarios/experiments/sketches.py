@@ -24,7 +24,7 @@ from scenarios.experiments.sketch_report import (
     locales_section,
     words_section,
 )
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 class Sketches(Experiment):

@@ -20,7 +20,7 @@ from scenarios.experiments.measuring import Losses, Measuring, by_play, measured
 from scenarios.experiments.shipped_records import shipped_records
 from scenarios.games.playing import play
 from scenarios.games.reports import Reports
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 # Size of sketches, which fits some tens of thousands of reports.
 SKETCH = {"m": 256, "k": 512}

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from scenarios.near_names import suggestion
+from scenarios.tables.near_names import suggestion
 
 Location = Sequence[int | str]
 

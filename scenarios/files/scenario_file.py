@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from scenarios.files.complaint import located
 from scenarios.files.toml_file import read_bytes, read_tables
-from scenarios.near_names import suggestion
+from scenarios.tables.near_names import suggestion
 
 Built = TypeVar("Built")
 

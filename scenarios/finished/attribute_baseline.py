@@ -15,7 +15,7 @@ from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats, Integers
 from scenarios.finished.evaluation_setting import AUXILIARY, EvaluationSetting
 from scenarios.questions.attribute_question import successes
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 LEARNED = 20_000
 """Largest number of records that the baseline learns from."""

@@ -11,9 +11,9 @@ from leaderboard.promises import Promise
 from leaderboard.result import label
 from scenarios.running.column_roles import promise_on
 from scenarios.running.plan import NamedMethod
-from scenarios.seeds import generator
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.released import as_csv
+from scenarios.tables.seeds import generator
 
 DEFENSES: tuple[tuple[type[MicrodataDefense], dict[str, Any]], ...] = (
     (Identity, {}),

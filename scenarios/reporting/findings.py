@@ -19,7 +19,7 @@ from scenarios.finished.attack_sets import QUASI
 from scenarios.finished.measured_attack import MeasuredAttack
 from scenarios.finished.release_evaluation import ReleaseEvaluation
 from scenarios.finished.row_origin import DOUBTED
-from scenarios.tables.class_values import ClassValues, class_values
+from scenarios.reporting.class_values import ClassValues, class_values
 from scenarios.tables.rows_of_people import ClassMembers
 
 ABOVE, UNSURE, WITHIN, LITTLE, FEW = "above", "not sure", "within", "says little", "not measured"
@@ -109,7 +109,7 @@ def class_findings(
     -----
     A class that holds one value of a sensitive column is as bad as a class of one person: its people are found out. The
     risk of a class is (p - q) / (1 - q) for a value with share p in the class and q in the table, at its largest. Cells
-    that leave several values count as `scenarios.tables.class_values` says.
+    that leave several values count as `scenarios.reporting.class_values` says.
 
     If a person may have several rows and nobody knows whose they are, a class of n rows holds n people at most. Its
     risk is 1 / n at least, and never called within.

@@ -25,6 +25,7 @@ from scenarios.finished.release_evaluation import class_report, evaluate
 from scenarios.finished.row_origin import recognized_origin, told_origin
 from scenarios.finished.told_rows import random_share, refuse_misfit
 from scenarios.reporting.closeness_advice import closeness_advice
+from scenarios.reporting.far_values import far_value_warnings
 from scenarios.reporting.findings import attack_findings, class_findings, identifier_findings, ordered
 from scenarios.reporting.interval_ends import interval_end_warnings
 from scenarios.reporting.more_people import more_people
@@ -34,7 +35,6 @@ from scenarios.reporting.rank_correlations import correlation_warnings, rank_cor
 from scenarios.reporting.release_report import ReportContent
 from scenarios.tables.coarse_bins import coarse_bin_warnings, hidden_differences
 from scenarios.tables.empty_cells import lost_gaps_note
-from scenarios.tables.far_values import far_value_warnings
 from scenarios.tables.linkage_files import read_truth
 from scenarios.tables.notes import identifier_warnings, repeated_people_warnings
 from scenarios.tables.rows_of_people import ClassMembers

@@ -24,12 +24,12 @@ from scenarios.files.toml_file import validated
 from scenarios.games.game import Game
 from scenarios.games.shared_people import SharedPeople
 from scenarios.methods import build, describe, find, game_settings, source_name
-from scenarios.near_names import suggestion
 from scenarios.running.distinct_settings import distinct
 from scenarios.running.limits import Limits, read_size
 from scenarios.running.questions import check_questions, read_questions
 from scenarios.tables.dataset import Dataset, with_columns
 from scenarios.tables.impossible_rows import with_rules
+from scenarios.tables.near_names import suggestion
 from scenarios.written_methods import written_method
 
 

@@ -11,8 +11,8 @@ from attacks.base.claims import Claims
 from defenses.base.parametrized import Parametrized
 from defenses.base.release import MicrodataRelease
 from scenarios.code_places import defined_at
-from scenarios.conformance.differences import different_attribute, released_difference
 from scenarios.methods import source_name
+from scenarios.running.differences import different_attribute, released_difference
 
 
 class Witness(Attack):

@@ -20,7 +20,7 @@ from scenarios.running.plan import Plan
 # Incremented when the meaning of a stored score changes, so that old and new scores are not mixed.
 SCORER = 2
 # Modules that run between the methods of a play, besides the game.
-SCORING = ("scenarios.games.playing", "scenarios.seeds")
+SCORING = ("scenarios.games.playing", "scenarios.tables.seeds")
 DONE = ("ok", "skipped")
 
 

@@ -30,8 +30,8 @@ from scenarios.running.repeats import Witness, claims_complaint, release_complai
 from scenarios.running.scores import checked_game_scores, checked_measures
 from scenarios.running.units import Unit
 from scenarios.running.untouched import Untouched
-from scenarios.seeds import generator
-from scenarios.user_warnings import user_warnings
+from scenarios.tables.seeds import generator
+from scenarios.tables.user_warnings import user_warnings
 
 # Number of plays whose draws are cached. All defenses share a draw, and plays come in order, so few suffice.
 CACHED_PLAYS = 4

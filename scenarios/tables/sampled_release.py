@@ -17,7 +17,7 @@ from defenses.base.channel_parts import ChannelPart, Likelihood, Presence
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Integers
 from metrics.domains import Domain
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 MOST_PAIRS = 25_000_000
 """Pairs of released rows and candidates that an attack compares by default; at most about 4 GB."""

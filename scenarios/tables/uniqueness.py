@@ -11,7 +11,7 @@ import pandas as pd
 
 from metrics.arrays import Integers
 from metrics.suda import minimal_sample_uniques
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 MOST_ROWS = 20_000
 """Number of rows beyond which a sample is measured."""

@@ -24,10 +24,10 @@ from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from metrics.files import PRIVATE
 from scenarios.files.toml_file import read_bytes
 from scenarios.games.decoys import NearGroups, group_size
-from scenarios.seeds import generator
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.date_form import DateForm
 from scenarios.tables.group_labels import GroupLabels
+from scenarios.tables.seeds import generator
 from scenarios.tables.whole_numbers import integer_cell
 from scenarios.tables.written_cells import ColumnForm, WrittenCells
 from scenarios.tournament.folder import PUBLIC, csv_bytes, toml_bytes, write_whole

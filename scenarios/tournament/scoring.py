@@ -24,7 +24,7 @@ from metrics.score import Scores
 from scenarios.questions.row_question import score_answers
 from scenarios.running.failure import reason_of, status_of
 from scenarios.running.fingerprint import closure, digest, sources, versions
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 from scenarios.tournament.advancing import published
 from scenarios.tournament.folder import Submission, Tournament
 from scenarios.tournament.isolation import Death, TaskStep, isolated

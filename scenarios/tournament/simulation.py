@@ -15,8 +15,8 @@ from attacks.base.claims import RankedAnswers
 from defenses import Constant, Identity, Microaggregation, Mondrian, RankSwapping, RetentionReplacement
 from defenses.base.defense import MicrodataDefense
 from defenses.base.release import MicrodataRelease
-from scenarios.seeds import generator
 from scenarios.tables.dataset import Dataset, load_table
+from scenarios.tables.seeds import generator
 from scenarios.tournament.advancing import advance
 from scenarios.tournament.folder import Tournament, csv_bytes
 from scenarios.tournament.opening import open_tournament

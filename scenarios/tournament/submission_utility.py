@@ -22,7 +22,7 @@ from metrics.domains import Domain
 from metrics.profile import original_profile, profile
 from metrics.similarity import record_similarity
 from metrics.table_utility import TableUtility, anchored
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 from scenarios.tournament.record_costs import RecordCosts
 
 COMPONENTS = ("marginals", "associations", "queries", "classifier")

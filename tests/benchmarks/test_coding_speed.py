@@ -8,7 +8,7 @@ import pytest
 from attacks.base.sides import gower_distance, shared_columns
 from defenses import Mondrian
 from scenarios import CandidateFile, load
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 ATTACKS = 6
 

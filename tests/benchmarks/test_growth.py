@@ -23,7 +23,7 @@ from scenarios.games.playing import play_alone
 from scenarios.games.pool import Pool
 from scenarios.methods import exported
 from scenarios.running.plan import read_plan
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 SIZES = (1000, 4000, 16000)
 # An attack may compare every released row with every candidate.

@@ -19,8 +19,8 @@ from defenses import Microdata, Pipeline, RetentionReplacement
 from defenses.perturbation.additive_noise import AdditiveNoise
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import load
-from scenarios.seeds import generator
 from scenarios.tables.dataset import with_columns
+from scenarios.tables.seeds import generator
 
 PATH = os.pathsep.join(str(Path(__file__).parents[up]) for up in (2, 1, 0))
 COLUMNS = ["age", "job", "marital", "education", "balance", "month", "duration", "campaign"]

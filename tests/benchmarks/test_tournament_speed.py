@@ -16,8 +16,8 @@ from tournament_tools import DAY, HOUR, START, opened
 
 from defenses import Mondrian, RankSwapping, RetentionReplacement
 from scenarios import load
-from scenarios.seeds import generator
 from scenarios.tables.dataset import load_table
+from scenarios.tables.seeds import generator
 from scenarios.tournament.folder import Tournament, csv_bytes
 from scenarios.tournament.submitting import submit, submit_all
 from scenarios.tournament.verifying import verify

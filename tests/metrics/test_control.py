@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from metrics import risk_after_control
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_risk_after_control_covers_the_truth_for_extreme_rates_too():

@@ -7,7 +7,7 @@ from scenarios.games.playing import attack_release, make_release
 from scenarios.methods import exported
 from scenarios.questions.row_question import RowQuestion
 from scenarios.running.plan import read_plan, read_plans
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 GOALS = {"reidentification", "membership", "attribute", "singling_out", "linkability", "record_reconstruction"}
 FEWEST_STRENGTHS = 4

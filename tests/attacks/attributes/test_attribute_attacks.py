@@ -19,7 +19,7 @@ from attacks import (
 from defenses import Constant, Identity, Microdata, MicrodataRelease
 from metrics import NumericDomain
 from scenarios import AttributeInference, play
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 OTHERS = {f"other{number}": "same" for number in range(20)}
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from attacks.attributes.belief_propagation import pairwise_beliefs
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 SIZES = (2, 3, 4, 2, 3)
 CHAIN, STAR = [(0, 1), (1, 2), (2, 3), (3, 4)], [(0, 2), (1, 2), (2, 3), (2, 4)]

@@ -5,7 +5,7 @@ import pytest
 from illness_tools import RELEASE, TWELVE
 
 from attacks import ClassifierInference, Knowledge
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_the_commonest_value_of_the_released_class_is_predicted():

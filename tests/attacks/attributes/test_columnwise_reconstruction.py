@@ -18,7 +18,7 @@ from attacks import (
 from attacks.attributes.columnwise_reconstruction import drawn_claims
 from defenses import Microdata, MicrodataRelease
 from metrics import CategoricalDomain
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 TABLE = pd.DataFrame(
     {"age": [20, 20, 40, 40], "job": ["nurse", "nurse", "judge", "cook"], "illness": ["flu", "cold", "cold", "cold"]}

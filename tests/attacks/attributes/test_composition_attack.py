@@ -10,7 +10,7 @@ from attacks import CompositionAttack, Knowledge, MajorityInClass, NotApplicable
 from attacks.attributes.composition_attack import OtherRelease
 from defenses import Constant, MicrodataRelease, Mondrian
 from scenarios import Intersection
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_two_hospitals_by_hand():

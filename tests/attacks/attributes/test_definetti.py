@@ -9,7 +9,7 @@ from attacks import DeFinetti, MajorityInClass
 from attacks.attributes.definetti import balanced
 from defenses import Anatomy
 from scenarios import AttributeInference
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def rate(attack, least, follows, plays=3):

@@ -10,7 +10,7 @@ from defenses import CellSuppression, GlobalRecoding, Identity, Incognito, Micro
 from defenses.base.hierarchy import Hierarchy
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import CellDowncoding
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 CITY = CategoricalDomain(("a", "b", "c", "d"))
 

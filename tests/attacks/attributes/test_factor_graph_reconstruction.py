@@ -14,7 +14,7 @@ from defenses import Constant, GaussianCopula, Identity, IndependentMarginals, M
 from defenses.base.defense import MicrodataDefense
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import ReconstructionQuestion, SharedPeople, load
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 CITIES = ("Nara", "Uji", "Ōsaka")
 TABLE = pd.DataFrame(

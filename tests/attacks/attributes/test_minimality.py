@@ -11,7 +11,7 @@ from attacks import Homogeneity, Knowledge, MajorityInClass, Minimality, NotAppl
 from attacks.attributes.minimality import _Parts
 from defenses import Microdata, MicrodataRelease, Mondrian
 from metrics import CategoricalDomain, NumericDomain
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 DOMAINS = {"zip": NumericDomain(0, 9, integer=True), "ill": CategoricalDomain(("hiv", "no"))}
 

@@ -9,7 +9,7 @@ from attacks import NearestRowInference
 from defenses import Identity
 from scenarios import AttributeInference
 from scenarios.games.playing import play_alone
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_nearest_row_counts_ties_by_expected_success():

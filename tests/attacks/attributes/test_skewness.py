@@ -7,7 +7,7 @@ from playing_tools import scored
 from attacks import Skewness
 from defenses import Mondrian
 from scenarios import AttributeInference
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_skewness_bets_on_the_most_over_represented_value_of_distant_classes():

@@ -8,7 +8,7 @@ from attacks.base.attack import disclosed_channel
 from defenses import Microdata
 from defenses.base.channel import Channel
 from metrics import CategoricalDomain, NumericDomain
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 CANDIDATES = pd.DataFrame({"age": [21, 35], "job": ["nurse", None], "note": ["x", "y"]})
 AUXILIARY = Microdata(

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from attacks import Claims, Decisions, Predicates, RankedAnswers, ValueClaims
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_claims_of_another_kind_are_named():

@@ -21,7 +21,7 @@ from attacks.base import sides
 from attacks.base.sides import CODINGS_KEPT, derived_table, gower_distance, shared_columns, shared_table
 from defenses import Channel, Microdata, MicrodataRelease
 from metrics import CategoricalDomain, NumericDomain
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 DOMAINS = {"age": NumericDomain(0, 100, integer=True, cuts=(30, 50)), "job": CategoricalDomain(("a", "b", "c"))}
 ATTACKS = [

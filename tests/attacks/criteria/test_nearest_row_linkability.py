@@ -15,7 +15,7 @@ from defenses import Constant, Identity, Microdata, MicrodataRelease
 from metrics import CategoricalDomain
 from scenarios import Linkability
 from scenarios.questions.link_question import common_row_probability
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def by_enumeration(first, second, count):

@@ -10,7 +10,7 @@ from attacks.criteria.atomic_predicates import AtLeast, AtMost, Conjunction, Cov
 from defenses import GaussianCopula, Identity, Microdata, MicrodataRelease
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import SinglingOut
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 DOMAINS = {"age": NumericDomain(0, 99, integer=True), "city": CategoricalDomain(("a", "b", "c", "d"))}
 TABLE = pd.DataFrame({"age": [20, 20, 31, 42, 53, 53, 64], "city": ["a", "a", "b", "c", "c", "c", None]})

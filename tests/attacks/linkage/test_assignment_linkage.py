@@ -17,7 +17,7 @@ from defenses import (
     MicrodataRelease,
 )
 from metrics import CategoricalDomain, NumericDomain
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 @pytest.mark.parametrize("integer", [True, False])

@@ -29,7 +29,7 @@ from defenses import (
 )
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import CandidateFile
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 @pytest.fixture(scope="module")

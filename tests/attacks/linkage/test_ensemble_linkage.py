@@ -5,7 +5,7 @@ import pytest
 
 from attacks import EnsembleLinkage, Knowledge, LikelihoodAssignment, NearestNeighbour, NotApplicable
 from defenses import MicrodataRelease
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_no_member_that_fits_is_an_error(bank):

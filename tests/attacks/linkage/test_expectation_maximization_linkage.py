@@ -29,8 +29,8 @@ from defenses import (
 )
 from metrics import CategoricalDomain
 from scenarios import CandidateFile, load
-from scenarios.seeds import generator
 from scenarios.tables.dataset import with_columns
+from scenarios.tables.seeds import generator
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from attacks.linkage.agreement import compare
 from attacks.linkage.row_matching import one_to_one
 from defenses import Microdata, MicrodataRelease
 from metrics import CategoricalDomain, NumericDomain
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def few_columns(number):

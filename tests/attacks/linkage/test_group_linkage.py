@@ -13,7 +13,7 @@ from defenses import (
     Microaggregation,
 )
 from scenarios import CandidateFile
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_group_linkage_finds_more_members_of_groups_than_one_to_one_linkage(bank):

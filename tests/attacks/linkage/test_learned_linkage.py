@@ -8,7 +8,7 @@ from attacks import Knowledge, LearnedLinkage, NotApplicable
 from attacks.base.sides import shared_columns
 from attacks.linkage.learned_linkage import column_features
 from defenses import Identity, Microdata, MicrodataRelease
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_it_needs_the_defense_and_people_of_its_own(bank):

@@ -15,8 +15,8 @@ from defenses.base.channel_parts import Likelihood
 from defenses.perturbation.additive_noise import AdditiveNoise
 from metrics import NumericDomain
 from scenarios import load
-from scenarios.seeds import generator
 from scenarios.tables.dataset import with_columns
+from scenarios.tables.seeds import generator
 
 COLUMNS = ["age", "job", "marital", "education", "balance", "month", "duration", "campaign"]
 NOISY = Pipeline(

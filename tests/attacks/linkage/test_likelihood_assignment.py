@@ -34,8 +34,8 @@ from defenses.base.channel_parts import Retention
 from defenses.perturbation.additive_noise import AdditiveNoise
 from metrics import CategoricalDomain
 from scenarios import CandidateFile, load, play
-from scenarios.seeds import generator
 from scenarios.tables.dataset import with_columns
+from scenarios.tables.seeds import generator
 
 COLUMNS = ["age", "job", "marital", "education", "balance", "month", "duration"]
 NUMBERS = ["age", "balance", "duration"]

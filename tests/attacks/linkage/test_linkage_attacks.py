@@ -27,7 +27,7 @@ from defenses import (
     MicrodataRelease,
 )
 from scenarios import CandidateFile
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 ONE_TO_ONE = [AssignmentLinkage(), LikelihoodAssignment(), ExpectationMaximizationLinkage(), FellegiSunter()]
 

@@ -14,7 +14,7 @@ from attacks.linkage.match_weights import (
     fitted_weights,
     latent_classes,
 )
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 SHORT = (0, 1, 3)
 """Seeds whose patterns the other package fits soon."""

@@ -14,7 +14,7 @@ from attacks.linkage.nearest_neighbour import METRICS
 from defenses import (
     Identity,
 )
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_the_nearest_candidate_answers_every_row_also_where_rows_outnumber_candidates():

@@ -13,7 +13,7 @@ from defenses import (
 )
 from defenses.pram import pk
 from scenarios.games.playing import play_alone
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_the_worst_table_is_found_where_categories_are_not_alike():

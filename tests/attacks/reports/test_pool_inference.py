@@ -7,7 +7,7 @@ from report_tools import SKETCHES, mean_rate
 from attacks import PoolInference
 from defenses import LocalReports
 from scenarios import Pool
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 @pytest.mark.parametrize("name", [*SKETCHES, "OptimizedLocalHashing"])

@@ -6,7 +6,7 @@ import pytest
 from attacks import Knowledge, LongitudinalAveraging, NotApplicable, PoolInference, ValueGuess
 from defenses import Identity, LocalReports, Microdata, ReportsRelease
 from scenarios import play
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_misfits_are_said(report_game):

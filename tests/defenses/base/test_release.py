@@ -9,7 +9,7 @@ import pytest
 
 from defenses import MicrodataRelease, ModelRelease, Release, ReportsRelease, StatisticsRelease
 from defenses.base.channel import Channel
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 FRAME = pd.DataFrame({"age": ["[30,39]", "52", "41"]})
 

@@ -8,7 +8,7 @@ from letter_tools import ILLNESSES, lettered_people
 from defenses import Anatomy, Microdata
 from defenses.grouping.anatomy import bucket_groups
 from metrics import CategoricalDomain, read_cells
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 @pytest.mark.parametrize("least", [2, 3, 5])

@@ -11,7 +11,7 @@ from defenses import (
     RecordSwapping,
 )
 from scenarios.conformance.people import people
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_swapped_records_agree_on_what_is_similar():

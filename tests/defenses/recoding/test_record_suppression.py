@@ -9,7 +9,7 @@ from defense_tools import apply, table
 from defenses import GlobalRecoding, Pipeline, RecordSuppression
 from metrics import k_anonymity
 from scenarios.conformance.people import people
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_record_suppression():

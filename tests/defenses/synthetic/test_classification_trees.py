@@ -12,7 +12,7 @@ from metrics import CategoricalDomain
 from scenarios.conformance.people import people
 from scenarios.datasets import load
 from scenarios.games.membership import Membership
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_each_column_is_drawn_given_all_before_it():

@@ -15,7 +15,7 @@ from defenses import (
 )
 from metrics import CategoricalDomain, read_cells
 from scenarios.conformance.people import people
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 GRADES = CategoricalDomain(("low", "middle", "high"), ordered=True)
 

@@ -11,7 +11,7 @@ from defenses.synthetic import forest_synthesis
 from scenarios.conformance.people import people
 from scenarios.datasets import load
 from scenarios.games.membership import Membership
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def accuracies(records, monkeypatch, **parameters):

@@ -20,7 +20,7 @@ from scenarios.auditing.audit import Neighbours, audit
 from scenarios.auditing.subjects import subject
 from scenarios.conformance.people import people
 from scenarios.datasets import load
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 YES = CategoricalDomain(("no", "yes"))
 

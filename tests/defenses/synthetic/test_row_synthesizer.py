@@ -19,7 +19,7 @@ from metrics.fidelity import association_fidelity, marginal_fidelity
 from metrics.profile import original_profile, profile
 from scenarios.conformance.people import people
 from scenarios.datasets import load
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 SYNTHESIZERS = [
     ClassificationTrees(),

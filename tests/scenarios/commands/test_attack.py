@@ -9,7 +9,7 @@ import pytest
 from run_tools import invoke
 
 from scenarios import load
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 COLUMNS = ["age", "job", "marital", "balance", "month", "duration", "y"]
 ROLES = """

@@ -20,8 +20,8 @@ from leaderboard import render_report
 from scenarios.cli import cli
 from scenarios.commands.common import write_text
 from scenarios.conformance.people import people
-from scenarios.seeds import generator
 from scenarios.tables.empty_cells import empty_cells_warning, lost_gaps_note
+from scenarios.tables.seeds import generator
 
 ROLES = """
 separator = ";"

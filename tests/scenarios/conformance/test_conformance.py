@@ -22,7 +22,7 @@ from scenarios.conformance.people import example, people
 from scenarios.conformance.suite import checks
 from scenarios.games.table_model import MODELS
 from scenarios.methods import exported
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 METHODS = {**exported("defenses"), **exported("attacks")}
 PEOPLE = people(30, generator(0, "promise"))

@@ -12,8 +12,8 @@ from attacks import Decisions, LossThreshold
 from defenses import Release
 from scenarios import Game
 from scenarios.conformance.checks import Check, Prerequisite, require
-from scenarios.conformance.declarations import check_declarations, known_goals, known_kinds
 from scenarios.conformance.findings import findings
+from scenarios.running.declarations import check_declarations, known_goals, known_kinds
 
 CODE = r"""
 import warnings

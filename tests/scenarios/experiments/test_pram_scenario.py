@@ -49,8 +49,8 @@ from scenarios.experiments.pram_limits import measure_limits
 from scenarios.experiments.pram_region import corners, example_flips, example_scale, half_planes, published_corners
 from scenarios.experiments.pram_releases import releases
 from scenarios.experiments.pram_report import limit_section
-from scenarios.seeds import generator
 from scenarios.tables.dataset import with_columns
+from scenarios.tables.seeds import generator
 
 SMALL = """
 [scenario]

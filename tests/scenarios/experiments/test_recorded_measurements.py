@@ -22,7 +22,7 @@ import numpy as np
 from leaderboard import Section, Table
 from scenarios import Experiment
 from scenarios.experiments.measuring import by_play, measured_anew
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 BROKEN, WORSE, CLAIM, MADE = [], [0.0], [9.0], []
 

@@ -13,7 +13,7 @@ from defenses.base.defense import MicrodataDefense, released_frame, rowwise_rele
 from metrics import NumericDomain
 from scenarios import AttributeInference, play
 from scenarios.questions.attribute_question import successes
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 class Flipped(MicrodataDefense):

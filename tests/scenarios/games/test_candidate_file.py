@@ -13,7 +13,7 @@ from defenses.base.release import MicrodataRelease
 from metrics.cells import escape_column
 from scenarios import CandidateFile, play
 from scenarios.conformance.people import people
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 PLAYS = 10
 

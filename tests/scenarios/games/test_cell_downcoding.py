@@ -11,7 +11,7 @@ from defenses import Identity, Microdata, MicrodataRelease
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import CellDowncoding
 from scenarios.games.cell_downcoding import overlap
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_overlap_counts_multisets_by_class():

@@ -11,7 +11,7 @@ from tournament_tools import opened
 from defenses import Microdata
 from scenarios import CandidateFile, load
 from scenarios.games.decoys import EQUAL, LAST, NearGroups
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 from scenarios.tournament.checking import check
 
 PLAYS, ORIGINALS = 10, 100

@@ -13,8 +13,8 @@ from scenarios import RowQuestion, load
 from scenarios.experiments.emoji_population import emoji
 from scenarios.games.playing import make_release
 from scenarios.methods import exported
-from scenarios.seeds import generator
 from scenarios.tables.dataset import with_columns
+from scenarios.tables.seeds import generator
 
 COLUMNS = ["age", "job", "marital", "education", "balance", "housing", "y"]
 

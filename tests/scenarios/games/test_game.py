@@ -12,7 +12,7 @@ from metrics import CategoricalDomain
 from metrics.score import Score, Scores
 from scenarios import CandidateFile, Game
 from scenarios.games.game import check_attacker_knows
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 class Guessing(Game):

@@ -7,7 +7,7 @@ import pytest
 from attacks import Predicates
 from defenses import Identity, Microdata
 from scenarios import SinglingOut
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from defenses import Identity, Mondrian
 from metrics import k_anonymity
 from scenarios import Intersection
 from scenarios.games.playing import make_release
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_the_game_hands_every_attack_the_same_second_release():

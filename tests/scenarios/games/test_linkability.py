@@ -9,7 +9,7 @@ from attacks import NearestRowLinkability
 from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows
 from defenses import Identity
 from scenarios import Linkability
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_files_do_not_align_and_hold_their_own_columns():

@@ -38,7 +38,7 @@ from scenarios.games.playing import play_alone
 from scenarios.running.plan import read_plan
 from scenarios.running.runner import guarantees, run
 from scenarios.running.units import Catalogue
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 @pytest.mark.parametrize(

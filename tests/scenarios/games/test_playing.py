@@ -8,7 +8,7 @@ from attacks import Differencing, DistanceToClosestRecord, Distinguishing, Neare
 from defenses import Curator, ExactCurator, Identity, Microdata, RetentionReplacement
 from scenarios import CandidateFile, Indistinguishability, Newcomer, load, play
 from scenarios.games.playing import attack_release, make_release, play_alone
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from defenses import Identity, Microaggregation, Pipeline, RetentionReplacement
 from defenses.perturbation.additive_noise import AdditiveNoise
 from leaderboard.store import Store
 from scenarios import CandidateFile, load
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 DECOYS = ("random", "hard")
 pytestmark = pytest.mark.long

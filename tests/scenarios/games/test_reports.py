@@ -8,7 +8,7 @@ from attacks import RankedAnswers, ValueGuess
 from defenses import LocalReports, ReportsRelease
 from scenarios import Reports, play
 from scenarios.games.report_utility import utility_frequencies
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 def test_scores_and_utility(report_game):

@@ -16,7 +16,7 @@ from scenarios import (
     SinglingOutQuestion,
     play,
 )
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 SIZES = {"originals": 8, "others": 8, "auxiliary": 5, "held_out": 4}
 

@@ -8,7 +8,7 @@ from attacks.base.attack import NotApplicable
 from defenses import Curator, ExactCurator, Identity
 from scenarios import StatisticsMembership, load, play
 from scenarios.games.playing import make_release
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 @pytest.fixture(scope="module")

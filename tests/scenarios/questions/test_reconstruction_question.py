@@ -10,7 +10,7 @@ from defenses import Microdata
 from metrics import NumericDomain
 from scenarios import AttributeQuestion, ReconstructionQuestion, SharedPeople, load
 from scenarios.questions.reconstruction_question import information
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 AGE = NumericDomain(0, 99, integer=True, cuts=(50,))
 

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from defenses import PrivateMarginals
 from scenarios.cli import cli
+from scenarios.finished.blocked_promises import blocked_promises
 from scenarios.tables.dataset import load_table
-from scenarios.tables.promises import blocked_promises
 from scenarios.tables.roles_file import reviewable_roles
 
 ROLES = """

@@ -408,7 +408,7 @@ class TestCommands:
 
     def test_own_records_play_too(self, tmp_path):
         from scenarios.conformance.people import people
-        from scenarios.seeds import generator
+        from scenarios.tables.seeds import generator
 
         table = people(200, generator(0, "own"))
         table.frame.to_csv(tmp_path / "people.csv", index=False)

@@ -14,8 +14,8 @@ from metrics.table_utility import TableUtility, prediction_target
 from scenarios import load
 from scenarios.cli import cli
 from scenarios.conformance.people import people
-from scenarios.seeds import generator
 from scenarios.tables.dataset import load_table
+from scenarios.tables.seeds import generator
 from scenarios.tournament.checking import check
 from scenarios.tournament.scoring import score
 from scenarios.tournament.team_report import write_reports

@@ -11,8 +11,8 @@ from metrics.cells import escape_column
 from metrics.profile import original_profile, profile
 from metrics.similarity import record_similarity
 from scenarios import load
-from scenarios.seeds import generator
 from scenarios.tables.dataset import load_table
+from scenarios.tables.seeds import generator
 from scenarios.tournament.scoring import baseline_name, score, scores
 from scenarios.tournament.sheets import read_answers, read_sheet
 from scenarios.tournament.standings import standings

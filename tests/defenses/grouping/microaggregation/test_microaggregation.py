@@ -17,7 +17,7 @@ from defenses import (
 )
 from metrics import CategoricalDomain, NumericDomain, k_anonymity
 from scenarios.conformance.people import people
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 VARIANTS = (Microaggregation, KMeansMicroaggregation, GowerMicroaggregation, UnivariateMicroaggregation)
 

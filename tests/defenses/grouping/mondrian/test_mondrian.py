@@ -21,7 +21,7 @@ from metrics.cells import holds_generalized
 from metrics.domains import infer_domain
 from scenarios import load
 from scenarios.conformance.people import people
-from scenarios.seeds import generator
+from scenarios.tables.seeds import generator
 
 
 @st.composite

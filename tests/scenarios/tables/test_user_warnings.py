@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from scenarios.user_warnings import user_warnings
+from scenarios.tables.user_warnings import user_warnings
 
 
 def texts_of(block):

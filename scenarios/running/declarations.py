@@ -16,8 +16,8 @@ from scenarios.code_places import defined_at
 from scenarios.conformance.people import example
 from scenarios.games.game import Game
 from scenarios.methods import described_value, exported
-from scenarios.near_names import suggestion
 from scenarios.questions.question import Question
+from scenarios.tables.near_names import suggestion
 
 CALLED: dict[type[Parametrized], tuple[str, ...]] = {
     Attack: ("choose", "run"),
