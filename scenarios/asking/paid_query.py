@@ -19,10 +19,10 @@ from defenses.dp.concentrated_accountant import ConcentratedAccountant
 from metrics.domains import Domain
 from scenarios.asking.account_terms import AccountTerms, composition_of, keep, open_account
 from scenarios.asking.grammar import Schema, read_query
-from scenarios.files.toml_file import read_bytes, read_toml
-from scenarios.tables.column_file import ColumnFile
 from scenarios.tables.declared import declared_domain
+from scenarios.tables.reading.column_file import ColumnFile
 from scenarios.tables.roles import DateColumn, Roles
+from scenarios.tables.toml.toml_file import read_bytes, read_toml
 
 if TYPE_CHECKING:
     import pandas as pd

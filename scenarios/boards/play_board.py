@@ -87,7 +87,7 @@ def run(
     from scenarios.running.local import LocalProcesses, cores
     from scenarios.running.promise_notes import promise_notes
     from scenarios.running.runner import guarantees
-    from scenarios.tables.rows_of_people import RowsOfPeople, counted_rows_notes
+    from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes
 
     if roles is not None and data is None:
         raise ValueError("roles describe a table; name it with data=")

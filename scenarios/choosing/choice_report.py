@@ -25,7 +25,7 @@ from scenarios.choosing.halving import front
 from scenarios.choosing.kinds import SYNTHETIC, is_of
 from scenarios.choosing.whole_table import Effect
 from scenarios.running.plan import NamedMethod
-from scenarios.tables.rows_of_people import RowsOfPeople, counted_rows_notes, promise_to_people
+from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes, promise_to_people
 
 COMMANDS = "Commands"
 """Title of the section of commands, which a terminal shows unbroken."""

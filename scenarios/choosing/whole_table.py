@@ -13,9 +13,9 @@ from scenarios.choosing.column_costs import column_costs
 from scenarios.choosing.kinds import REAL_ROWS, is_of
 from scenarios.reporting.findings import class_findings
 from scenarios.running.plan import NamedMethod
-from scenarios.tables.coarse_bins import hidden_differences
 from scenarios.tables.dataset import Dataset
-from scenarios.tables.rows_of_people import RowsOfPeople, person_numbers
+from scenarios.tables.review.coarse_bins import hidden_differences
+from scenarios.tables.review.rows_of_people import RowsOfPeople, person_numbers
 
 
 @dataclass(frozen=True)

@@ -139,10 +139,10 @@ def choose(
     from scenarios.running.fork_server import start_server
     from scenarios.running.interrupts import signal_of, terminable
     from scenarios.running.local import LocalProcesses, cores
-    from scenarios.tables.coarse_bins import coarse_bin_warnings
     from scenarios.tables.dataset import load_table
-    from scenarios.tables.rows_of_people import RowsOfPeople, counted_rows_notes
-    from scenarios.tables.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
+    from scenarios.tables.review.coarse_bins import coarse_bin_warnings
+    from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes
+    from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
 
     display = Display(quiet=quiet)
     display.say_on_terminal("reading the table")

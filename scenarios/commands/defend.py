@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from defenses.base.defense import MicrodataDefense
     from defenses.base.guarantee import Guarantee
     from scenarios.tables.dataset import Dataset
-    from scenarios.tables.rows_of_people import PeopleInClasses, RowsOfPeople
+    from scenarios.tables.review.rows_of_people import PeopleInClasses, RowsOfPeople
 
 EPILOG = """\b
 Examples:
@@ -93,14 +93,14 @@ def defend(
         import numpy as np
         import pandas as pd
 
-        from scenarios.large.size import is_large, memory_bytes
         from scenarios.tables.dataset import load_table
         from scenarios.tables.empty_cells import empty_cells_warning, lost_gaps_note
         from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules
+        from scenarios.tables.parts.size import is_large, memory_bytes
         from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
-        from scenarios.tables.rows_of_people import RowsOfPeople, people_of_release
+        from scenarios.tables.review.rows_of_people import RowsOfPeople, people_of_release
+        from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
         from scenarios.tables.table_output import check_table_name, write_table
-        from scenarios.tables.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
 
     with bad_input():
         defense = named_defense(method, given_parameters(parameters))
@@ -167,10 +167,10 @@ def _defend_in_parts(
     scheduler: str | None,
 ) -> None:
     """Anonymize a table that is read in parts."""
-    from scenarios.large.defending import defend_in_parts
-    from scenarios.large.engine import engine_of
+    from scenarios.tables.parts.defending import defend_in_parts
+    from scenarios.tables.parts.engine import engine_of
     from scenarios.tables.released import STANDARD, input_path
-    from scenarios.tables.undeclared_identifiers import refuse_undeclared_identifiers
+    from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers
 
     def described(dataset: Dataset, unique: Sequence[str], rows: int) -> None:
         refuse_undeclared_identifiers(table, roles, unique, rows)
@@ -211,7 +211,7 @@ def _defend_in_parts(
 
 def _describe(dataset: Dataset, roles: Path | None, unique: Sequence[str], defense: MicrodataDefense) -> None:
     """Echo what was inferred about a table, and what may name people."""
-    from scenarios.tables.undeclared_hierarchies import hierarchy_notes
+    from scenarios.tables.review.undeclared_hierarchies import hierarchy_notes
 
     for note in (*dataset.notes, *hierarchy_notes(dataset, defense)):
         echo(f"note: {note}", err=True)
@@ -224,7 +224,7 @@ def _describe(dataset: Dataset, roles: Path | None, unique: Sequence[str], defen
 def _warn_of_identifiers(dataset: Dataset, named: Sequence[str]) -> None:
     """Warn of released columns that look like identifiers, other than those that were `named`."""
     from scenarios.tables.dataset import with_columns
-    from scenarios.tables.notes import identifier_warnings, repeated_people_warnings
+    from scenarios.tables.review.notes import identifier_warnings, repeated_people_warnings
 
     for warning in repeated_people_warnings(dataset):
         echo(f"warning: {warning}", err=True)
@@ -255,7 +255,7 @@ def _in_words(promised: Guarantee, rows: RowsOfPeople | None) -> str:
 
 def _warn_of_promise(promised: Guarantee, rows: RowsOfPeople | None, classes: PeopleInClasses | None = None) -> None:
     """Warn of a promise that says less of people than of rows, or that says next to nothing."""
-    from scenarios.tables.rows_of_people import MOST_NAMED, promise_to_people
+    from scenarios.tables.review.rows_of_people import MOST_NAMED, promise_to_people
 
     for warning in () if rows is None else promise_to_people(promised, rows, classes):
         echo(f"warning: {warning}", err=True)

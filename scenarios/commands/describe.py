@@ -35,7 +35,7 @@ def describe(
     `undecided` lists the columns whose role is a guess. The file shows no value of identifiers and free text. It shows
     the bounds and categories of other columns, so it is for the owner of the table.
     """
-    from scenarios.large.size import is_large, memory_bytes
+    from scenarios.tables.parts.size import is_large, memory_bytes
     from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
 
     with bad_input():
@@ -45,11 +45,11 @@ def describe(
         if memory is not None and table == STANDARD:
             raise ValueError("--memory: standard input cannot be read in parts; name a file")
         if is_large(path, asked=memory is not None):
-            from scenarios.large.description import describe_large_table
+            from scenarios.tables.parts.description import describe_large_table
 
             description = describe_large_table(path, roles, target, reading=reading, memory=memory_bytes(memory))
         else:
-            from scenarios.tables.description import describe_table
+            from scenarios.tables.review.description import describe_table
 
             description = describe_table(path, roles, target, reading=reading)
         write_text(description.text, output, private=True)

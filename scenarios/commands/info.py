@@ -25,7 +25,7 @@ Examples:
 def info(name: str) -> None:
     """Describe NAME: a defense, mechanism, query, attack, game, metric, scenario or data set, or your module:Class."""
     from scenarios.datasets import dataset_names
-    from scenarios.files.scenario_file import library
+    from scenarios.tables.toml.scenario_file import library
 
     # A scenario and a data set may share a name; both are then shown.
     is_scenario, is_dataset = name in library(), name in dataset_names()
@@ -77,7 +77,7 @@ def _show_dataset(name: str) -> None:
     from tabulate import tabulate
 
     from scenarios.datasets import load
-    from scenarios.tables.summary import ColumnSummary, summary
+    from scenarios.tables.review.summary import ColumnSummary, summary
 
     dataset = load(name)
     echo(f"{name}: {dataset.title}", bold=True)

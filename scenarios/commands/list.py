@@ -36,7 +36,7 @@ def list_(kind: str | None) -> None:
 def _entries(kind: str) -> dict[str, str]:
     """One line about each name of a kind."""
     if kind == "scenarios":
-        from scenarios.files.scenario_file import library, scenario_tables
+        from scenarios.tables.toml.scenario_file import library, scenario_tables
 
         files = {name: scenario_tables(path) for name, path in library().items()}
         return {name: file["scenario"].get("title", "") for name, file in files.items()}

@@ -76,7 +76,7 @@ def pictures(page: Path, output: Path, forms: tuple[str, ...], scale: float, wid
     network. The matrix of a board becomes a heat map for each goal.
     """
     from leaderboard.pictures import pictures_of
-    from scenarios.files.toml_file import read_bytes
+    from scenarios.tables.toml.toml_file import read_bytes
 
     with bad_input():
         content = read_bytes(page)

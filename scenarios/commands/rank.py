@@ -92,7 +92,7 @@ def rank(
     from scenarios.tables.dataset import load_table
     from scenarios.tables.declared_roles import read_roles
     from scenarios.tables.released import input_path
-    from scenarios.tables.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
+    from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
 
     display = Display(quiet=quiet)
     workers = jobs or cores()
@@ -140,9 +140,9 @@ def rank(
 
 def _read_files(paths: tuple[str, ...]) -> tuple[list[ReleasedFile], list[RankedRelease]]:
     """Content of the files, and lines for those that cannot be read."""
-    from scenarios.files.toml_file import read_bytes
     from scenarios.finished.baseline_releases import ReleasedFile
     from scenarios.finished.ranking import RankedRelease
+    from scenarios.tables.toml.toml_file import read_bytes
 
     for path in paths:
         if paths.count(path) > 1:

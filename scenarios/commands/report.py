@@ -106,8 +106,8 @@ def report(
     from scenarios.tables.dataset import load_table
     from scenarios.tables.declared_roles import read_roles
     from scenarios.tables.released import refuse_existing
-    from scenarios.tables.rows_of_people import number_of_people
-    from scenarios.tables.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
+    from scenarios.tables.review.rows_of_people import number_of_people
+    from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
 
     with bad_input():
         if Path(output).suffix not in (".html", ".pdf"):

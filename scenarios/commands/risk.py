@@ -70,7 +70,7 @@ def risk(
     Reports equivalence classes, uniques, and the risk under each attacker model.
     """
     with heavy_imports():
-        from scenarios.large.size import is_large, memory_bytes
+        from scenarios.tables.parts.size import is_large, memory_bytes
         from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
 
     with bad_input():
@@ -81,8 +81,8 @@ def risk(
             raise ValueError("standard input cannot be read in parts; name a file, or leave out --memory and --backend")
         sizes = {"population_size": population_size, "cells": cells}
         if any(is_large(path, asked=in_parts) for path in paths):
-            from scenarios.large.engine import engine_of
-            from scenarios.large.risk import large_risk_report
+            from scenarios.tables.parts.engine import engine_of
+            from scenarios.tables.parts.risk import large_risk_report
 
             everybody = paths[1] if population is not None else None
             with engine_of(scheduler) as engine:
@@ -111,10 +111,10 @@ def _small(
 ) -> tuple[RiskReport, tuple[str, ...]]:
     """Report of a table in memory, and notes; the second path is the population's."""
     from scenarios.tables.declared_roles import read_roles
-    from scenarios.tables.file_rows import rows_from_one
+    from scenarios.tables.reading.file_rows import rows_from_one
     from scenarios.tables.released import read_released
+    from scenarios.tables.review.rows_of_people import hidden_people_notes
     from scenarios.tables.risk import risk_report
-    from scenarios.tables.rows_of_people import hidden_people_notes
 
     table = read_released(paths[0], roles, reading=reading)
     everybody = read_released(paths[1], roles, reading=reading).frame if len(paths) > 1 else None

@@ -109,7 +109,7 @@ def _plans(options: RunOptions, display: Display) -> list[Plan]:
     """The scenarios as the options change them."""
     from scenarios.boards.playing import Changes, changed_plans
     from scenarios.tables.dataset import load_table
-    from scenarios.tables.rows_of_people import RowsOfPeople, counted_rows_notes
+    from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes
 
     if options.roles is not None and options.data is None:
         raise ValueError("--roles describes a table; name it with --data")

@@ -69,12 +69,12 @@ def split(
         import numpy as np
 
         from leaderboard.number_text import counted
-        from scenarios.files.toml_file import read_bytes
         from scenarios.finished.control_size import control_words
-        from scenarios.large.output_files import output_files
         from scenarios.tables.declared_roles import read_roles
+        from scenarios.tables.parts.output_files import output_files
         from scenarios.tables.released import STANDARD, input_path, refuse_existing
         from scenarios.tables.split_table import SplitFile, drawn_control, one_row_each
+        from scenarios.tables.toml.toml_file import read_bytes
 
     with bad_input():
         if STANDARD in (output, control):

@@ -22,7 +22,7 @@ from scenarios.commands.tournament_texts import (
     show_outcomes,
     show_receipt,
 )
-from scenarios.files.json_text import json_text
+from scenarios.tables.toml.json_text import json_text
 
 if TYPE_CHECKING:
     from scenarios.tables.dataset import Dataset

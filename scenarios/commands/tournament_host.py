@@ -161,7 +161,7 @@ def title(folder: Path, team: str, text: str) -> None:
 @click.option("--picture", type=FILE, help="A PNG or JPEG file; without it the presentation has no picture.")
 def present(folder: Path, team: str, file: Path, picture: Path | None) -> None:
     """Store the presentation of TEAM: a text in Markdown, which the site shows after the close."""
-    from scenarios.files.toml_file import read_bytes
+    from scenarios.tables.toml.toml_file import read_bytes
     from scenarios.tournament.presenting import present as store_presentation
 
     with bad_input():

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from scenarios.commands.common import echo
-from scenarios.files.json_text import json_text
+from scenarios.tables.toml.json_text import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -52,9 +52,9 @@ def utility(
     import json
 
     from metrics.headline_utility import headline_utility
-    from scenarios.large.size import is_large, memory_bytes
     from scenarios.reporting.rank_correlations import correlation_warnings
     from scenarios.reporting.utility_words import association_words
+    from scenarios.tables.parts.size import is_large, memory_bytes
     from scenarios.tables.released import STANDARD, input_path
 
     with bad_input():
@@ -110,11 +110,11 @@ def _small(paths: list[Path], roles: Path | None, others: Path | None, seed: int
     from metrics.information_loss import normalized_certainty_penalty
     from metrics.table_utility import TableUtility, prediction_target
     from scenarios.reporting.rank_correlations import rank_correlations
-    from scenarios.tables.coarse_bins import hidden_differences
     from scenarios.tables.dataset import load_table
-    from scenarios.tables.readable_cells import readable_cells
+    from scenarios.tables.reading.readable_cells import readable_cells
+    from scenarios.tables.reading.text_column import TextColumn
     from scenarios.tables.released import read_released
-    from scenarios.tables.text_column import TextColumn
+    from scenarios.tables.review.coarse_bins import hidden_differences
 
     dataset = load_table(paths[0], roles, reading=reading)
     records = dataset.records
@@ -149,11 +149,11 @@ def _large(
 ) -> _Measured:
     """Utility of tables that are read in parts."""
     from metrics.table_utility import prediction_target
-    from scenarios.large.engine import engine_of
-    from scenarios.large.records import large_records
-    from scenarios.large.released import large_released
-    from scenarios.large.utility import large_utility
     from scenarios.tables.dataset import load_table
+    from scenarios.tables.parts.engine import engine_of
+    from scenarios.tables.parts.records import large_records
+    from scenarios.tables.parts.released import large_released
+    from scenarios.tables.parts.utility import large_utility
 
     # Two connections are open, and the rest is for blocks.
     with (
@@ -183,7 +183,7 @@ def _large(
 
 def _about(released: Path, roles: Path | None) -> AbstractContextManager[None]:
     """Name the release in complaints about its cells."""
-    from scenarios.tables.file_rows import rows_from_one
+    from scenarios.tables.reading.file_rows import rows_from_one
 
     hint = "; labels of a hierarchy need --roles, which declares it" if roles is None else ""
     return rows_from_one(f"{released}: ", hint)

@@ -11,7 +11,7 @@ from scenarios.commands.common import bad_input, echo, memory_option, reading_op
 
 if TYPE_CHECKING:
     from scenarios.tables.dataset import Dataset
-    from scenarios.tables.summary import ColumnSummary
+    from scenarios.tables.review.summary import ColumnSummary
 
 MOST_NAMED = 3
 """Number of defenses up to which a note names them; a longer list hides what it says."""
@@ -75,7 +75,7 @@ def validate(
                 )
                 echo(f"{file}: scenario {plan.name!r}, {counts}: valid")
             return
-        from scenarios.large.size import is_large, memory_bytes
+        from scenarios.tables.parts.size import is_large, memory_bytes
 
         if write_roles is not None:
             from scenarios.tables.released import refuse_existing
@@ -89,9 +89,9 @@ def validate(
 
     from leaderboard.number_text import counted
     from scenarios.finished.blocked_promises import blocked_promises
-    from scenarios.tables.notes import NOTHING_SENSITIVE, grouped_notes
-    from scenarios.tables.summary import ColumnSummary
-    from scenarios.tables.undeclared_hierarchies import hierarchy_notes
+    from scenarios.tables.review.notes import NOTHING_SENSITIVE, grouped_notes
+    from scenarios.tables.review.summary import ColumnSummary
+    from scenarios.tables.review.undeclared_hierarchies import hierarchy_notes
 
     echo(tabulate(table.columns, headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
     notes = (
@@ -131,9 +131,9 @@ def _small(file: Path, roles: Path | None, reading: dict[str, Any]) -> tuple[Dat
     """A table in memory."""
     from scenarios.tables.dataset import load_table
     from scenarios.tables.impossible_rows import rule_notes
-    from scenarios.tables.notes import record_notes, repeated_rows_warnings, table_warnings
-    from scenarios.tables.rows_of_people import RowsOfPeople
-    from scenarios.tables.summary import summary
+    from scenarios.tables.review.notes import record_notes, repeated_rows_warnings, table_warnings
+    from scenarios.tables.review.rows_of_people import RowsOfPeople
+    from scenarios.tables.review.summary import summary
 
     dataset = load_table(file, roles, reading=reading)
     notes = rule_notes(dataset.records, dataset.impossible, dataset.written)
@@ -144,11 +144,11 @@ def _small(file: Path, roles: Path | None, reading: dict[str, Any]) -> tuple[Dat
 
 def _large(file: Path, roles: Path | None, reading: dict[str, Any], memory: int) -> tuple[Dataset, _Table]:
     """A table that is read in parts."""
-    from scenarios.large.records import large_records
-    from scenarios.large.rows_of_people import large_repeated_people_warnings, large_rows_of_people
-    from scenarios.large.validation import large_summary, sampled_frame
     from scenarios.tables.impossible_rows import rule_notes
-    from scenarios.tables.notes import record_notes, repeated_rows_warnings, table_warnings
+    from scenarios.tables.parts.records import large_records
+    from scenarios.tables.parts.rows_of_people import large_repeated_people_warnings, large_rows_of_people
+    from scenarios.tables.parts.validation import large_summary, sampled_frame
+    from scenarios.tables.review.notes import record_notes, repeated_rows_warnings, table_warnings
 
     with large_records(file, roles, reading=reading, memory=memory // 2) as records:
         frame, is_sample = sampled_frame(records)

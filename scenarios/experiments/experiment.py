@@ -11,9 +11,9 @@ from pydantic import Field
 from defenses.base.parametrized import Parametrized
 from leaderboard.report import Section
 from scenarios.experiments.measuring import Measuring, measured_anew
-from scenarios.files.scenario_file import MethodTable, ScenarioTable, scenario_path, scenario_tables, within
-from scenarios.files.toml_file import validated
 from scenarios.methods import build
+from scenarios.tables.toml.scenario_file import MethodTable, ScenarioTable, scenario_path, scenario_tables, within
+from scenarios.tables.toml.toml_file import validated
 
 
 class Experiment(Parametrized, ABC):

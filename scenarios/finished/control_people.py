@@ -12,15 +12,15 @@ import pandas as pd
 
 from defenses.base.microdata import Microdata
 from metrics.domains import NumericDomain
-from scenarios.files.toml_file import read_bytes
 from scenarios.finished.evaluation_setting import EvaluationSetting, with_all_columns
 from scenarios.tables.candidate_table import with_values_of
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.reading.text_table import text_table
+from scenarios.tables.review.rows_of_people import RowsOfPeople
+from scenarios.tables.review.suggestions import MOSTLY_DISTINCT
 from scenarios.tables.roles import Roles
-from scenarios.tables.rows_of_people import RowsOfPeople
-from scenarios.tables.suggestions import MOSTLY_DISTINCT
-from scenarios.tables.text_column import TextColumn
-from scenarios.tables.text_table import text_table
+from scenarios.tables.toml.toml_file import read_bytes
 
 OFTEN = 0.05
 """Share of control people who equal a record, beyond what records do among each other, from which it is doubted."""

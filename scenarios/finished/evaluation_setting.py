@@ -15,8 +15,8 @@ from metrics.arrays import Integers
 from metrics.domains import Domain
 from metrics.table_utility import TableUtility, prediction_target
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.review.rows_of_people import number_of_people, person_numbers
 from scenarios.tables.roles import Roles
-from scenarios.tables.rows_of_people import number_of_people, person_numbers
 from scenarios.tables.seeds import generator
 
 Value = TypeVar("Value")

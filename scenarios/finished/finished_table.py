@@ -16,14 +16,14 @@ from metrics.cells import SUPPRESSED, CategoricalCells, NumericCells, read_cells
 from metrics.domains import CategoricalDomain, Domain
 from metrics.named_categories import named_categories
 from scenarios.finished.evaluation_setting import EvaluationSetting
-from scenarios.tables.cell_spelling import with_one_spelling
-from scenarios.tables.file_rows import rows_from_one
-from scenarios.tables.readable_cells import readable_cells
+from scenarios.tables.reading.cell_spelling import with_one_spelling
+from scenarios.tables.reading.file_rows import rows_from_one
+from scenarios.tables.reading.readable_cells import readable_cells
+from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.reading.text_table import text_table
+from scenarios.tables.reading.unknown_values import category_note
 from scenarios.tables.released import refuse_identifiers, text_frame
 from scenarios.tables.roles import Roles
-from scenarios.tables.text_column import TextColumn
-from scenarios.tables.text_table import text_table
-from scenarios.tables.unknown_values import category_note
 
 LARGEST_TABLE = 500_000_000
 """Largest number of pairs of a distinct cell and a category of one column, of one byte each."""

@@ -12,7 +12,7 @@ from defenses.base.microdata import Microdata
 from metrics.arrays import Booleans, Floats, Integers
 from metrics.score import Score
 from scenarios.games.people import People
-from scenarios.tables.rows_of_people import person_numbers
+from scenarios.tables.review.rows_of_people import person_numbers
 
 
 def candidate_numbers(people: People) -> Integers:

@@ -47,7 +47,7 @@ from scenarios.questions.link_question import LinkQuestion
 from scenarios.questions.member_question import membership_scores
 from scenarios.questions.question import Question
 from scenarios.questions.singling_out_question import SinglingOutQuestion
-from scenarios.tables.rows_of_people import person_numbers
+from scenarios.tables.review.rows_of_people import person_numbers
 from scenarios.tables.seeds import generator
 
 PAIRS = 30_000_000

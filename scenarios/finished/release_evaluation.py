@@ -22,8 +22,8 @@ from scenarios.finished.people_of_rows import people_notes, people_of_rows
 from scenarios.finished.posed_questions import PosedQuestions
 from scenarios.finished.row_origin import RowOrigin, recognized_origin
 from scenarios.tables.released import ReleasedTable
+from scenarios.tables.review.rows_of_people import ClassMembers
 from scenarios.tables.risk import RiskReport, risk_report
-from scenarios.tables.rows_of_people import ClassMembers
 
 FEWEST_RIGHT = 10
 """Fewest trials of an attack that is significantly better than guessing, for it to measure a risk."""

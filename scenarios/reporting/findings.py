@@ -20,7 +20,7 @@ from scenarios.finished.measured_attack import MeasuredAttack
 from scenarios.finished.release_evaluation import ReleaseEvaluation
 from scenarios.finished.row_origin import DOUBTED
 from scenarios.reporting.class_values import ClassValues, class_values
-from scenarios.tables.rows_of_people import ClassMembers
+from scenarios.tables.review.rows_of_people import ClassMembers
 
 ABOVE, UNSURE, WITHIN, LITTLE, FEW = "above", "not sure", "within", "says little", "not measured"
 """How a finding compares with the threshold."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp
 
 from defenses.base.guarantee import Guarantee
-from scenarios.tables.rows_of_people import MOST_NAMED, RowsOfPeople, epsilon_of_a_person
+from scenarios.tables.review.rows_of_people import MOST_NAMED, RowsOfPeople, epsilon_of_a_person
 
 
 def promise_words(promised: Guarantee, rows: RowsOfPeople | None = None) -> list[str]:

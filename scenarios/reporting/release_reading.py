@@ -15,7 +15,6 @@ from leaderboard.number_text import counted
 from metrics.cells import read_cells
 from metrics.classes import equivalence_classes, rows_in_classes
 from scenarios.choosing.column_costs import column_costs
-from scenarios.files.toml_file import read_bytes
 from scenarios.finished.control_in_release import refuse_control_in_release
 from scenarios.finished.control_people import control_warnings
 from scenarios.finished.evaluation_setting import EvaluationSetting
@@ -33,11 +32,12 @@ from scenarios.reporting.profiles import Measured
 from scenarios.reporting.promise_checks import refuse_false_promise
 from scenarios.reporting.rank_correlations import correlation_warnings, rank_correlations
 from scenarios.reporting.release_report import ReportContent
-from scenarios.tables.coarse_bins import coarse_bin_warnings, hidden_differences
 from scenarios.tables.empty_cells import lost_gaps_note
 from scenarios.tables.linkage_files import read_truth
-from scenarios.tables.notes import identifier_warnings, repeated_people_warnings
-from scenarios.tables.rows_of_people import ClassMembers
+from scenarios.tables.review.coarse_bins import coarse_bin_warnings, hidden_differences
+from scenarios.tables.review.notes import identifier_warnings, repeated_people_warnings
+from scenarios.tables.review.rows_of_people import ClassMembers
+from scenarios.tables.toml.toml_file import read_bytes
 
 
 def report_content(

@@ -22,9 +22,9 @@ from scenarios.reporting.report_seed import seed_words
 from scenarios.reporting.thresholds import THRESHOLDS, threshold_words
 from scenarios.reporting.utility_words import PARTS, association_words
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.review.rows_of_people import RowsOfPeople
+from scenarios.tables.review.summary import ColumnSummary, summary
 from scenarios.tables.risk import RiskReport
-from scenarios.tables.rows_of_people import RowsOfPeople
-from scenarios.tables.summary import ColumnSummary, summary
 
 INTERVALS = (
     "The lower ends allow for the number of attacks. The upper ends need not, since a release is within the threshold "

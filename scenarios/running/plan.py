@@ -11,16 +11,6 @@ from typing import Any
 from pydantic import Field
 
 from leaderboard.result import label
-from scenarios.files.complaint import located
-from scenarios.files.scenario_file import (
-    MethodTable,
-    ScenarioTable,
-    scenario_label,
-    scenario_path,
-    scenario_tables,
-    within,
-)
-from scenarios.files.toml_file import validated
 from scenarios.games.game import Game
 from scenarios.games.shared_people import SharedPeople
 from scenarios.methods import build, describe, find, game_settings, source_name
@@ -30,6 +20,16 @@ from scenarios.running.questions import check_questions, read_questions
 from scenarios.tables.dataset import Dataset, with_columns
 from scenarios.tables.impossible_rows import with_rules
 from scenarios.tables.near_names import suggestion
+from scenarios.tables.toml.complaint import located
+from scenarios.tables.toml.scenario_file import (
+    MethodTable,
+    ScenarioTable,
+    scenario_label,
+    scenario_path,
+    scenario_tables,
+    within,
+)
+from scenarios.tables.toml.toml_file import validated
 from scenarios.written_methods import written_method
 
 

@@ -16,17 +16,17 @@ from defenses.base.channel import Channel
 from defenses.base.microdata import Microdata
 from metrics.domains import Domain, NumericDomain
 from metrics.named_categories import named_categories
-from scenarios.files.toml_file import read_bytes
 from scenarios.tables.declared import declared_domain
 from scenarios.tables.declared_roles import read_roles
-from scenarios.tables.file_rows import rows_from_one
 from scenarios.tables.inference import inferred_domain
-from scenarios.tables.readable_cells import filled_gaps, known_cells
+from scenarios.tables.reading.file_rows import rows_from_one
+from scenarios.tables.reading.readable_cells import filled_gaps, known_cells
+from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.reading.text_table import text_table
+from scenarios.tables.reading.unknown_values import category_note, number_note
+from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.roles import Roles
-from scenarios.tables.text_column import TextColumn
-from scenarios.tables.text_table import text_table
-from scenarios.tables.unknown_values import category_note, number_note
-from scenarios.tables.written_cells import WrittenCells
+from scenarios.tables.toml.toml_file import read_bytes
 
 HINT = "labels of a hierarchy need --roles, which declares it"
 

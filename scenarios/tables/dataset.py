@@ -17,16 +17,16 @@ from defenses.base.microdata import Microdata
 from metrics.columns import require_column
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from metrics.values import UnfitValueError
-from scenarios.files.toml_file import read_bytes
-from scenarios.tables.date_form import DateForm
 from scenarios.tables.declared import declared_domain
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.impossible_rows import read_rules
 from scenarios.tables.inference import default_hierarchy, inferred_domain
+from scenarios.tables.reading.date_form import DateForm
+from scenarios.tables.reading.text_column import TextColumn, TextError
+from scenarios.tables.reading.text_table import text_table
+from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.roles import DateColumn, Roles
-from scenarios.tables.text_column import TextColumn, TextError
-from scenarios.tables.text_table import text_table
-from scenarios.tables.written_cells import WrittenCells
+from scenarios.tables.toml.toml_file import read_bytes
 
 NOT_PUBLIC = "inferred from the data, hence not public"
 """End of the note on an inferred domain."""
@@ -146,7 +146,7 @@ def load_table(
 
     An empty field is a missing value. So are ``nan``, ``NA``, ``?`` and the like in a column that otherwise holds
     numbers only. Elsewhere they are ordinary text unless declared. Decimal commas and thousands separators are
-    recognized; see `scenarios.tables.number_forms`.
+    recognized; see `scenarios.tables.reading.number_forms`.
 
     Parameters
     ----------

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from scenarios.files.toml_file import read_bytes, read_toml, validated
 from scenarios.tables.roles import Roles
+from scenarios.tables.toml.toml_file import read_bytes, read_toml, validated
 
 
 def read_roles(roles: Path | None, reading: Mapping[str, Any] | None = None, *, content: bytes | None = None) -> Roles:

@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from metrics.cells import SUPPRESSED
-from scenarios.files.toml_file import read_bytes
-from scenarios.tables.csv_text import csv_rows, decompressed, inferred_separator
-from scenarios.tables.encodings import table_text
+from scenarios.tables.reading.csv_text import csv_rows, decompressed, inferred_separator
+from scenarios.tables.reading.encodings import table_text
+from scenarios.tables.toml.toml_file import read_bytes
 
 
 def hierarchy_rows(

@@ -10,7 +10,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.pipeline import Pipeline
 from defenses.synthetic.mixed_column import mixed_column
 from defenses.synthetic.structural_zero import structural_zeros
-from scenarios.tables.written_cells import WrittenCells
+from scenarios.tables.reading.written_cells import WrittenCells
 
 Rule = Mapping[str, str]
 """A released cell for each of several columns; no row may hold all of them."""

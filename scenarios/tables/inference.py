@@ -12,8 +12,8 @@ from metrics.arrays import Floats, Integers
 from metrics.cells import SUPPRESSED
 from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number, infer_domain
 from scenarios.tables.declared import BINS
+from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.roles import Column, NumberColumn
-from scenarios.tables.text_column import TextColumn
 
 
 def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> tuple[Domain, str]:

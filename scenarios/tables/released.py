@@ -14,13 +14,13 @@ import pandas as pd
 from metrics.arrays import Integers
 from metrics.domains import Domain
 from metrics.files import PRIVATE, check_new_file, write_atomically
-from scenarios.files.toml_file import read_bytes
-from scenarios.tables.cell_spelling import spelling_domain, with_one_spelling
 from scenarios.tables.declared_roles import read_roles
+from scenarios.tables.reading.cell_spelling import spelling_domain, with_one_spelling
+from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.reading.text_table import text_table
+from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.roles import Column, Roles
-from scenarios.tables.text_column import TextColumn
-from scenarios.tables.text_table import text_table
-from scenarios.tables.written_cells import WrittenCells
+from scenarios.tables.toml.toml_file import read_bytes
 
 STANDARD = "-"
 

@@ -20,7 +20,7 @@ from metrics.size_counts import SizeCounts
 from metrics.suda import coded_cells, minimal_unique_sets
 from scenarios.tables.noised_numbers import looks_noised
 from scenarios.tables.released import ReleasedTable
-from scenarios.tables.rows_of_people import ClassMembers, numbers_of
+from scenarios.tables.review.rows_of_people import ClassMembers, numbers_of
 
 # Largest size of a set of columns in the search for unique records.
 SET_SIZE = 3

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
-from scenarios.files.toml_file import TomlTable
-from scenarios.tables.calendar_periods import checked_levels, default_period
-from scenarios.tables.calendar_periods import cuts as calendar_cuts
-from scenarios.tables.date_format import DAY, ISO, DateFormat, declared_number
-from scenarios.tables.encodings import check_encoding
+from scenarios.tables.reading.calendar_periods import checked_levels, default_period
+from scenarios.tables.reading.calendar_periods import cuts as calendar_cuts
+from scenarios.tables.reading.date_format import DAY, ISO, DateFormat, declared_number
+from scenarios.tables.reading.encodings import check_encoding
+from scenarios.tables.toml.toml_file import TomlTable
 
 if TYPE_CHECKING:
     from defenses.base.hierarchy import Hierarchy
-    from scenarios.tables.date_form import DateForm
+    from scenarios.tables.reading.date_form import DateForm
 
 
 MOST_DIGITS = 15
@@ -186,10 +186,10 @@ class DateColumn(TomlTable):
     low, high : date, optional
         Public bounds. An upper bound without a time of day includes the day.
     format : str
-        Format of the dates; see `scenarios.tables.date_format.DateFormat`.
+        Format of the dates; see `scenarios.tables.reading.date_format.DateFormat`.
     cuts : list of date, optional
         Interior cut points of the public bins. By default bins are months, quarters or years; see
-        `scenarios.tables.calendar_periods.default_period`.
+        `scenarios.tables.reading.calendar_periods.default_period`.
     hierarchy : HierarchyTable, optional
         Levels of the calendar.
     """
@@ -216,7 +216,7 @@ class DateColumn(TomlTable):
 
     def form(self) -> DateForm:
         """Form in which the dates are written."""
-        from scenarios.tables.date_form import DateForm
+        from scenarios.tables.reading.date_form import DateForm
 
         form = DateFormat(self.format)
         levels = [] if self.hierarchy is None else checked_levels(self.hierarchy.calendar or [], has_time=form.has_time)

@@ -10,11 +10,11 @@ from typing import Any
 from metrics.domains import Domain, NumericDomain
 from metrics.printable import printable
 from scenarios.tables.dataset import Dataset
-from scenarios.tables.date_form import DateForm
-from scenarios.tables.date_format import ISO
 from scenarios.tables.declared_roles import read_roles
+from scenarios.tables.reading.date_form import DateForm
+from scenarios.tables.reading.date_format import ISO
+from scenarios.tables.reading.whole_numbers import integer_cell
 from scenarios.tables.roles import Roles
-from scenarios.tables.whole_numbers import integer_cell
 
 HEADER = """\
 # Roles and domains of {name}, written by `tokumei {command}`.

@@ -15,12 +15,12 @@ from numpy.random import Generator
 
 from metrics.arrays import Booleans, Integers
 from metrics.columns import require_column
-from scenarios.tables.csv_text import csv_rows, decompressed, inferred_separator
-from scenarios.tables.encodings import table_text
+from scenarios.tables.reading.csv_text import csv_rows, decompressed, inferred_separator
+from scenarios.tables.reading.encodings import table_text
+from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.reading.text_table import text_table
+from scenarios.tables.reading.workbook import is_workbook
 from scenarios.tables.roles import Roles
-from scenarios.tables.text_column import TextColumn
-from scenarios.tables.text_table import text_table
-from scenarios.tables.workbook import is_workbook
 
 CSV, GZIP, PARQUET, WORKBOOK = "CSV", "compressed CSV", "Parquet", "Excel"
 """Formats of files."""

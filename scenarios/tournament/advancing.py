@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from scenarios.files.toml_file import read_bytes
 from scenarios.tables.seeds import generator
+from scenarios.tables.toml.toml_file import read_bytes
 from scenarios.tournament.arrivals import undecided_tables
 from scenarios.tournament.folder import Submission, Tournament, csv_bytes, write_whole
 from scenarios.tournament.log import LogEntry

@@ -19,7 +19,7 @@ from metrics.cells import (
     unescape,
 )
 from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
-from scenarios.tables.cell_spelling import joined_segments, segments_cell
+from scenarios.tables.reading.cell_spelling import joined_segments, segments_cell
 
 LONGEST = 2000
 """Largest length of a cell, in characters."""

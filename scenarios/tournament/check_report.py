@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from leaderboard.goals import goal_words
 from leaderboard.number_text import counted
-from scenarios.files.json_text import json_text
+from scenarios.tables.toml.json_text import json_text
 from scenarios.tournament.checking import CheckReport
 
 

@@ -13,10 +13,10 @@ from attacks.base.attack import Knowledge
 from attacks.base.claims import RankedAnswers
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from scenarios.files.toml_file import read_bytes, read_toml
 from scenarios.games.decoys import NearGroups
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
+from scenarios.tables.toml.toml_file import read_bytes, read_toml
 from scenarios.tournament.folder import Tournament, originals_of
 from scenarios.tournament.forms import form_of
 from scenarios.tournament.opening import decimals

@@ -27,8 +27,8 @@ from defenses.base.microdata import Microdata
 from metrics.arrays import Integers
 from metrics.files import UNFINISHED, write_atomically
 from metrics.table_utility import prediction_target
-from scenarios.files.toml_file import read_bytes
 from scenarios.tables.dataset import load_table
+from scenarios.tables.toml.toml_file import read_bytes
 from scenarios.tournament.forms import Forms
 from scenarios.tournament.log import Log, LogEntry
 from scenarios.tournament.named_file import named_file

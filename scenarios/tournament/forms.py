@@ -8,8 +8,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from scenarios.files.toml_file import read_bytes
 from scenarios.tables.dataset import Dataset, load_table
+from scenarios.tables.toml.toml_file import read_bytes
 from scenarios.tournament.settings import Settings
 from scenarios.tournament.sheets import Form
 

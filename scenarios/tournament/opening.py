@@ -22,14 +22,14 @@ from defenses.base.microdata import Microdata
 from metrics.arrays import Integers
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from metrics.files import PRIVATE
-from scenarios.files.toml_file import read_bytes
 from scenarios.games.decoys import NearGroups, group_size
 from scenarios.tables.dataset import Dataset
-from scenarios.tables.date_form import DateForm
-from scenarios.tables.group_labels import GroupLabels
+from scenarios.tables.reading.date_form import DateForm
+from scenarios.tables.reading.group_labels import GroupLabels
+from scenarios.tables.reading.whole_numbers import integer_cell
+from scenarios.tables.reading.written_cells import ColumnForm, WrittenCells
 from scenarios.tables.seeds import generator
-from scenarios.tables.whole_numbers import integer_cell
-from scenarios.tables.written_cells import ColumnForm, WrittenCells
+from scenarios.tables.toml.toml_file import read_bytes
 from scenarios.tournament.folder import PUBLIC, csv_bytes, toml_bytes, write_whole
 from scenarios.tournament.guide import rules
 from scenarios.tournament.log import Log

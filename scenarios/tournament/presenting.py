@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from metrics.files import PRIVATE
-from scenarios.files.toml_file import read_bytes
+from scenarios.tables.toml.toml_file import read_bytes
 from scenarios.tournament.folder import Tournament, write_whole
 from scenarios.tournament.log import LogEntry
 from scenarios.tournament.names import checked_text

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from scenarios.files.toml_file import TomlTable, read_bytes, read_toml
+from scenarios.tables.toml.toml_file import TomlTable, read_bytes, read_toml
 
 FILE = "tournament.toml"
 TEAM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,31}")

@@ -20,9 +20,9 @@ import pandas as pd
 from attacks.base.claims import RankedAnswers
 from metrics.arrays import Integers
 from metrics.domains import Domain, NumericDomain
-from scenarios.files.toml_file import unreadable
-from scenarios.tables.date_form import DateForm
-from scenarios.tables.written_cells import WrittenCells
+from scenarios.tables.reading.date_form import DateForm
+from scenarios.tables.reading.written_cells import WrittenCells
+from scenarios.tables.toml.toml_file import unreadable
 from scenarios.tournament.canonical_cells import canonical_cell
 from scenarios.tournament.csv_text import CsvText, read_csv_text
 from scenarios.tournament.problems import MOST_SHOWN, InvalidFileError, Problem

@@ -10,7 +10,7 @@ from run_tools import COMMAND, PATIENCE, ROOT, environment
 from tournament_tools import DAY, HOUR, START, opened
 
 from scenarios.tables.dataset import load_table
-from scenarios.tables.description import describe_table
+from scenarios.tables.review.description import describe_table
 from scenarios.tournament.late import admit
 from scenarios.tournament.presenting import LONGEST_TEXT
 from scenarios.tournament.scoring_queue import ScoringQueue

@@ -108,8 +108,8 @@ def entries() -> dict[str, list[Entry]]:
     from scenarios.auditing.names import mechanisms
     from scenarios.datasets import dataset_names
     from scenarios.descriptions import metrics, queries
-    from scenarios.files.scenario_file import library
     from scenarios.methods import exported
+    from scenarios.tables.toml.scenario_file import library
 
     things = {
         "defenses": exported("defenses"),

@@ -58,7 +58,7 @@ def link_by_name(name: str, kind: str) -> str:
 
 def played() -> dict[str, list[str]]:
     """Scenarios in which each defense, attack, game, experiment and data set occurs, by name."""
-    from scenarios.files.scenario_file import library, scenario_tables
+    from scenarios.tables.toml.scenario_file import library, scenario_tables
 
     result: dict[str, list[str]] = defaultdict(list)
     for scenario, path in library().items():
@@ -84,7 +84,7 @@ def _names_in(value: object) -> set[str]:
 
 def left_out() -> dict[str, str]:
     """Why the standing board leaves a method out."""
-    from scenarios.files.scenario_file import library, scenario_tables
+    from scenarios.tables.toml.scenario_file import library, scenario_tables
 
     return {name: one["reason"] for one in scenario_tables(library()["arena"])["left_out"] for name in one["use"]}
 
@@ -144,7 +144,7 @@ class MethodPages:
 
     @staticmethod
     def _scenario(name: str) -> dict:
-        from scenarios.files.scenario_file import library, scenario_tables
+        from scenarios.tables.toml.scenario_file import library, scenario_tables
 
         return scenario_tables(library()[name])
 
@@ -184,7 +184,7 @@ class MethodPages:
         return [*heading("Scenarios", "-"), f"It occurs in {links}.", ""]
 
     def _scenario_page(self, name: str) -> list[str]:
-        from scenarios.files.scenario_file import library
+        from scenarios.tables.toml.scenario_file import library
 
         tables = self._scenario(name)
         lines = [tables["scenario"].get("title", ""), "", ".. code-block:: console", "", f"   $ tokumei run {name}", ""]
@@ -278,7 +278,7 @@ def _conformance(entry: Entry) -> list[str]:
 def _dataset(name: str) -> list[str]:
     """Title, source, licence, size and columns of a data set."""
     from scenarios.datasets import load
-    from scenarios.tables.summary import ColumnSummary, summary
+    from scenarios.tables.review.summary import ColumnSummary, summary
 
     try:
         dataset = load(name)

@@ -13,7 +13,7 @@ from scenarios.choosing.choice import Choice, Finalist
 from scenarios.choosing.choice_report import Source, choice_sections, class_warnings, people_warnings, verdict
 from scenarios.choosing.whole_table import Effect
 from scenarios.running.plan import NamedMethod
-from scenarios.tables.rows_of_people import RowsOfPeople
+from scenarios.tables.review.rows_of_people import RowsOfPeople
 
 
 def exposure(parameters, utility, upper):

@@ -7,9 +7,9 @@ from own_table_tools import ROLES, write_table
 from scenarios.choosing.choice import CHEAP
 from scenarios.choosing.kinds import KINDS, is_of
 from scenarios.choosing.portfolio import FEWEST, read_portfolio
-from scenarios.files.scenario_file import scenario_path, scenario_tables
 from scenarios.methods import find
 from scenarios.tables.dataset import load_table
+from scenarios.tables.toml.scenario_file import scenario_path, scenario_tables
 
 
 def written(folder, rows=100, roles=ROLES):

@@ -9,7 +9,7 @@ from run_tools import ended, invoke, read_until, start, tokumei_here
 
 from leaderboard import Store
 from scenarios.choosing import portfolio
-from scenarios.files.scenario_file import scenario_tables
+from scenarios.tables.toml.scenario_file import scenario_tables
 
 pytestmark = pytest.mark.waits
 

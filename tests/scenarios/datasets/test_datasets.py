@@ -14,7 +14,7 @@ from metrics.cells import read_cells
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios import datasets
 from scenarios.datasets import dataset_names, load
-from scenarios.tables.summary import summary
+from scenarios.tables.review.summary import summary
 
 PUBLISHED = {
     "bank-full.csv": "d1513ec63b385506f7cfce9f2c5caa9fe99e7ba4e8c3fa264b3aaf0f849ed32d",

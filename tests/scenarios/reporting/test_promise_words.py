@@ -3,7 +3,7 @@
 from defenses import Guarantee
 from scenarios.reporting.promise_words import promise_words
 from scenarios.reporting.thresholds import THRESHOLDS, threshold_words
-from scenarios.tables.rows_of_people import RowsOfPeople
+from scenarios.tables.review.rows_of_people import RowsOfPeople
 
 
 def test_every_part_has_a_sentence():

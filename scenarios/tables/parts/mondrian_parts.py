@@ -1,0 +1,257 @@
+"""Mondrian part by part, for tables whose distinct combinations of values do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
+
+from defenses.base.channel import Channel
+from defenses.base.channel_parts import Containment
+from defenses.base.columns import filled
+from defenses.base.k_anonymous_defense import k_anonymity_over
+from defenses.grouping.constraints import SensitiveColumn, check_apart, check_whole_table
+from defenses.grouping.counted_table import WeightedColumn
+from defenses.grouping.mondrian.coding import code_numbers, each_column
+from defenses.grouping.mondrian.columns import MISSING, OrderedColumn, OrderedNumbers, order_column
+from defenses.grouping.mondrian.cut_requirements import CutRequirements
+from defenses.grouping.mondrian.mondrian import Mondrian
+from defenses.grouping.mondrian.open_classes import CutRules
+from defenses.grouping.mondrian.partition import partition
+from defenses.grouping.mondrian.top_tree import Path as Node
+from defenses.grouping.mondrian.top_tree import SampledColumn, TopCut, TopCuts, TopTree
+from leaderboard.number_text import counted
+from metrics.arrays import Integers
+from metrics.domains import NumericDomain
+from scenarios.tables.parts.counted_release import counted_table
+from scenarios.tables.parts.private_folder import private_folder
+from scenarios.tables.parts.records import BLOCK, Block, LargeRecords
+from scenarios.tables.parts.released_blocks import CellList, LargeRelease, ReleasedBlock
+from scenarios.tables.parts.rowwise.steps import code_counts, unchanged_step
+from scenarios.tables.parts.seeds import block_generator
+from scenarios.tables.parts.spool import Spool
+
+PART = 1 << 20
+"""Largest number of records of a part, as the sample estimates it."""
+LARGEST = 1 << 24
+"""Largest number of records of a part that no cut divides."""
+SAMPLE = 1 << 20
+"""Mean number of records in the sample that the first cuts are chosen on."""
+ROUNDS = 16
+"""Largest number of times that other cuts are sought in place of refused ones."""
+_ROOT = SeedSequence(0)
+"""Root of the sample, which draws the same records whatever the seed of the release."""
+
+
+def parted_release(defense: Mondrian, records: LargeRecords) -> LargeRelease:
+    """Release a table by Mondrian, whose first cuts are chosen on a sample, and which goes on part by part.
+
+    The first cuts divide the table into parts that fit into memory. They are chosen on a sample of the records by
+    Mondrian's own rule with the domains of the whole table. A cut is made only if both sides satisfy all requirements,
+    by counts of all records. Each part is then divided as a table in memory.
+
+    Parameters
+    ----------
+    defense : Mondrian
+        The defense, strict and without representatives.
+    records : LargeRecords
+        The records.
+
+    Raises
+    ------
+    ValueError
+        As the defense in memory; or if too many records cannot be divided.
+
+    Notes
+    -----
+    Guarantee: that of the defense in memory, since every class is a side of a cut that was tested on all records. The
+    sample decides only which cuts are tried. It is drawn by the positions of the records, so that nothing else changes
+    the release. Records of a part are in a private temporary folder while the release is written.
+
+    References
+    ----------
+    LeFevre, DeWitt and Ramakrishnan (2008), Workload-aware anonymization techniques for large-scale datasets, for
+    trees whose first cuts are chosen on a sample.
+    """
+    table = _ordered_table(defense, records)
+    tree, sizes = _top_tree(defense, records, table)
+    if sizes.max() > LARGEST:
+        raise ValueError(
+            f"{records.files.path}: {sizes.max():,} records cannot be divided by a cut that {defense!r} allows, more "
+            f"than the {LARGEST:,} that are divided in memory; name other columns, or fewer constraints"
+        )
+    steps = [unchanged_step(records, name) for name in records.columns if name not in table.columns]
+    cells = {name: CellList() for name in table.columns}
+
+    def blocks() -> Iterator[ReleasedBlock]:
+        number = 0
+        with private_folder() as folder:
+            for part in _parts(folder / "rows", tree, records, table):
+                released = _released_part(defense, table, part.columns, cells)
+                for start in range(0, len(part), BLOCK):
+                    rows = slice(start, start + BLOCK)
+                    block = Block(number, 0, {name: stored[rows] for name, stored in part.columns.items()})
+                    columns = {name: codes[rows] for name, codes in released.items()}
+                    for step in steps:
+                        columns |= step.release(block, np.random.default_rng(0))
+                    yield ReleasedBlock(number, columns, part.origin[rows])
+                    number += 1
+
+    every = cells | {name: listed for step in steps for name, listed in step.cells.items()}
+    promised = k_anonymity_over(defense.k, records.roles, table.names, defense.constraints)
+    channel = Channel(tuple(Containment(name, records.roles.domain(name)) for name in table.columns))
+    note = f"{counted(len(tree.leaves), 'part')}, cut on a sample and tested on all records, then divided in memory"
+    return LargeRelease(tuple(records.columns), every, blocks, records.rows, lambda: promised, channel, (note,))
+
+
+@dataclass(frozen=True)
+class _OrderedTable:
+    """What is known of the whole table.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns of the guarantee.
+    columns : mapping of str to OrderedColumn
+        Columns to cut, with a code for each of the stored codes; without codes for a column of numbers.
+    sensitive : tuple of SensitiveColumn
+        Columns under a constraint, without codes.
+    """
+
+    names: tuple[str, ...]
+    columns: Mapping[str, OrderedColumn]
+    sensitive: tuple[SensitiveColumn, ...]
+
+    def cut_values(self, columns: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Number or code of each row in the columns to cut, given the columns of a block."""
+        return {
+            name: ordered.codes[columns[name]] if ordered.codes.size else columns[name]
+            for name, ordered in self.columns.items()
+        }
+
+    def ordered(self, columns: Mapping[str, NDArray[Any]]) -> list[OrderedColumn]:
+        """Columns to cut with codes for these rows; numbers are coded by those that occur."""
+        values = self.cut_values(columns)
+        rows = len(next(iter(values.values()), ()))
+        return each_column(lambda name: _coded(self.columns[name], values[name]), values, rows)
+
+
+def _ordered_table(defense: Mondrian, records: LargeRecords) -> _OrderedTable:
+    roles = records.roles
+    whole = counted_table(records, (), roles.sensitive if defense.constraints else ())
+    names = whole.checked_columns(defense.k, defense.columns)
+    sensitive = whole.constrained(defense.constraints)
+    check_apart(names, sensitive)
+    check_whole_table(defense.constraints, sensitive)
+    columns = {name: _ordered_column(records, name) for name in filled(roles, names)}
+    return _OrderedTable(names, columns, sensitive)
+
+
+def _ordered_column(records: LargeRecords, name: str) -> OrderedColumn:
+    column, domain = records.columns[name], records.roles.domain(name)
+    if column.numbers_only and isinstance(domain, NumericDomain):
+        return OrderedNumbers(name, domain, np.empty(0, dtype=np.intp), 0, np.empty(0))
+    counts = code_counts(column)
+    coded = WeightedColumn(column.values, np.arange(counts.size), column.missing, counts)
+    return order_column(name, domain, coded, records.roles.hierarchies.get(name))
+
+
+def _coded(ordered: OrderedColumn, values: NDArray[Any]) -> OrderedColumn:
+    """A column with these codes, or with codes for those of these numbers that occur."""
+    if not isinstance(ordered, OrderedNumbers) or ordered.codes.size:
+        return replace(ordered, codes=values)
+    position, distinct = code_numbers(values)
+    codes = position.astype(np.int32) + np.int32(1)
+    codes[codes > distinct.size] = MISSING
+    return replace(ordered, codes=codes, size=distinct.size + 1, numbers=np.concatenate([[0.0], distinct]))
+
+
+def _top_tree(defense: Mondrian, records: LargeRecords, table: _OrderedTable) -> tuple[TopTree, Integers]:
+    """The parts, and the number of records of each."""
+    sample, codes = _sample(records, table)
+    sampled = [
+        SampledColumn(ordered, np.arange(ordered.size) if table.columns[ordered.name].codes.size else _lasts(ordered))
+        for ordered in table.ordered(sample)
+    ]
+    sensitive = [replace(column, codes=codes[column.name]) for column in table.sensitive]
+    share = len(next(iter(sample.values()), ())) / records.rows
+    top = TopCuts(sampled, share, defense.k, defense.constraints, sensitive, PART)
+    refused: dict[Node, list[TopCut]] = {}
+    tree = top.grown(TopTree({}), (), refused)
+    for remaining in reversed(range(ROUNDS)):
+        sizes, histograms = _counted_parts(records, table, tree)
+        upper = tree.refused(defense.k, defense.constraints, table.sensitive, sizes, histograms)
+        if not upper:
+            return tree, sizes
+        for node in upper:
+            refused.setdefault(node, []).append(tree.cuts[node])
+            tree = tree.without(node)
+            if remaining:
+                tree = top.grown(tree, node, refused)
+    return tree, _counted_parts(records, table, tree)[0]
+
+
+def _lasts(ordered: OrderedColumn) -> NDArray[np.float64]:
+    """Number of each code; -inf for a missing one, which goes left of all numbers."""
+    assert isinstance(ordered, OrderedNumbers)  # noqa: S101
+    return np.concatenate([[-np.inf], ordered.numbers[1:]])
+
+
+def _sample(records: LargeRecords, table: _OrderedTable) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
+    """Stored columns to cut, and codes of sensitive columns, of a simple random sample of the records."""
+    share = SAMPLE / records.rows
+    names = [*table.columns, *(column.name for column in table.sensitive)]
+    drawn: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
+    for block in records.blocks(names):
+        rng = block_generator(_ROOT, "Mondrian: sample", block.number)
+        chosen = np.flatnonzero(rng.random(len(block)) < share)
+        for name in names:
+            drawn[name].append(block.columns[name][chosen])
+    columns = {name: np.concatenate(parts) for name, parts in drawn.items()}
+    return {name: columns[name] for name in table.columns}, columns
+
+
+def _counted_parts(records: LargeRecords, table: _OrderedTable, tree: TopTree) -> tuple[Integers, list[Integers]]:
+    """Number of records of each part, and of each sensitive value in each part."""
+    count = len(tree.leaves)
+    sizes = np.zeros(count, dtype=np.int64)
+    histograms = [np.zeros((count, column.table.size), dtype=np.int64) for column in table.sensitive]
+    for block in records.blocks([*table.columns, *(column.name for column in table.sensitive)]):
+        part = tree.parts(table.cut_values(block.columns), len(block))
+        sizes += np.bincount(part, minlength=count)
+        for column, histogram in zip(table.sensitive, histograms, strict=True):
+            keys = part * column.table.size + block.columns[column.name]
+            histogram += np.bincount(keys, minlength=histogram.size).reshape(histogram.shape)
+    return sizes, histograms
+
+
+def _parts(path: Path, tree: TopTree, records: LargeRecords, table: _OrderedTable) -> Iterator[ReleasedBlock]:
+    """Stored columns and positions of the records of each part."""
+    spool = Spool(path, tuple(records.columns), len(tree.leaves), _ROOT, origins=True)
+    for block in records.blocks():
+        part = tree.parts(table.cut_values(block.columns), len(block))
+        spool.place(ReleasedBlock(block.number, block.columns, block.start + np.arange(len(block))), part)
+    for number, rows in enumerate(spool.stored()):
+        columns = {name: np.ascontiguousarray(rows[f"c{i}"]) for i, name in enumerate(records.columns)}
+        yield ReleasedBlock(number, columns, np.ascontiguousarray(rows["origin"]))
+
+
+def _released_part(
+    defense: Mondrian, table: _OrderedTable, part: Mapping[str, NDArray[Any]], cells: Mapping[str, CellList]
+) -> dict[str, NDArray[np.int32]]:
+    """Position of the released cell of each row of a part."""
+    columns = table.ordered(part)
+    sensitive = tuple(replace(column, codes=part[column.name]) for column in table.sensitive)
+    rows = np.arange(len(next(iter(part.values()))))
+    rules = CutRules(defense.k, strict=True, requirements=CutRequirements(defense.constraints, sensitive))
+    classes, count = partition(columns, rows, rules)
+    class_cells = each_column(lambda column: column.class_cells(classes, count), columns, rows.size)
+    return {
+        column.name: cells[column.name].codes(distinct.tolist())[cell][classes]
+        for column, (cell, distinct) in zip(columns, class_cells, strict=True)
+    }

@@ -1,0 +1,238 @@
+"""Distinct values of the columns of a table in files, as stored there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from metrics.arrays import Integers
+from scenarios.tables.parts.parquet_schemas import parquet_schema
+from scenarios.tables.parts.sql_names import quoted
+from scenarios.tables.parts.table_files import TableFiles
+
+LIMIT = 1 << 20
+"""Largest number of distinct values that a column is coded by."""
+SAMPLE = 1 << 12
+"""Number of distinct values that describe a column with more of them."""
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+_NUMBERS = (*_WHOLE, "UBIGINT", "HUGEINT", "FLOAT", "DOUBLE")
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """A column by its distinct stored values.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    values : pyarrow.Array, shape (distinct,)
+        The distinct values, ascending, without the missing one.
+    counts : ndarray of int, shape (distinct,)
+        Number of rows with each value.
+    missing : int
+        Number of rows without a value.
+    code : str
+        SQL expression of a row's code, an integer from 0 to `size` - 1.
+    size : int
+        Number of codes.
+    of_code : ndarray of int, shape (size,)
+        Position of each code's value in `values`; -1 for the code of a missing value, and for codes without rows.
+    join : str
+        SQL that joins what `code` needs to the table; see `coded_source`.
+    sampled : bool
+        Whether there are more than `LIMIT` distinct values. `values` is then a sample with the extremes, and there are
+        no codes: `code` is the SQL expression of a row's number.
+    """
+
+    name: str
+    values: Any = field(repr=False)
+    counts: Integers = field(repr=False)
+    missing: int
+    code: str
+    size: int
+    of_code: Integers = field(repr=False)
+    join: str = ""
+    sampled: bool = False
+
+
+Wide = Callable[[TableFiles, str], RawColumn]
+"""Describes a column with more than `LIMIT` distinct values."""
+
+
+def raw_columns(files: TableFiles, names: Sequence[str], *, wide: Wide | None = None) -> dict[str, RawColumn]:
+    """Read the distinct values of some columns.
+
+    Parameters
+    ----------
+    files : TableFiles
+        The table.
+    names : sequence of str
+        Its columns.
+    wide : callable, optional
+        Describes a column with more than `LIMIT` distinct values. By default it must hold numbers and is sampled.
+
+    Raises
+    ------
+    ValueError
+        If a column has more than `LIMIT` distinct values that are not stored as numbers, and `wide` is not given.
+    """
+    if not names:
+        return {}
+    estimates = ", ".join(f"approx_count_distinct({quoted(name)})" for name in names)
+    sizes = map(max, zip(*files.fetch_parts(f"SELECT {estimates} FROM source"), strict=True))
+    described = sampled_column if wide is None else wide
+    return {name: _raw_column(files, name, size, described) for name, size in zip(names, sizes, strict=True)}
+
+
+def _raw_column(files: TableFiles, name: str, estimate: int, wide: Wide) -> RawColumn:
+    column = _qualified(name)
+    kind = files.type_of(name) if files.rows else ""
+    # The estimate may be off by a few percent.
+    if estimate <= 1.2 * LIMIT:
+        table = files.counted({"value": column})
+        values, counts = _zoned(files, name, table.column("value")), table.column("n").to_numpy().astype(np.int64)
+        missing = int(counts[-1]) if len(values) and not values[len(values) - 1].is_valid else 0
+        present = len(values) - bool(missing)
+        if present <= LIMIT:
+            return _coded(files, name, kind, values.slice(0, present), counts[:present], missing)
+    return wide(files, name)
+
+
+def _zoned(files: TableFiles, name: str, values: Any) -> Any:
+    """Times of a time zone in the zone that the file names, which DuckDB does not keep."""
+    if not pa.types.is_timestamp(values.type) or values.type.tz is None:
+        return values
+    stored = files.fields[files.columns.index(name)]
+    kind = parquet_schema(files.parts[0]).field(stored).type
+    return values.cast(kind) if pa.types.is_timestamp(kind) else values
+
+
+def _qualified(name: str) -> str:
+    """A column of the table in SQL, whatever other tables or columns are called."""
+    return f"source.{quoted(name)}"
+
+
+def _coded(files: TableFiles, name: str, kind: str, values: Any, counts: Integers, missing: int) -> RawColumn:
+    column, distinct = _qualified(name), len(values)
+    positions = np.arange(distinct)
+    if kind in _WHOLE and distinct:
+        numbers = values.to_numpy().astype(np.int64)
+        low, high = int(numbers[0]), int(numbers[-1])
+        if high - low < LIMIT:
+            of_code = np.full(high - low + 2, -1)
+            of_code[numbers - low + 1] = positions
+            code = f"coalesce({column}::BIGINT - ({low}) + 1, 0)"
+            return RawColumn(name, values, counts, missing, code, of_code.size, of_code)
+    if not distinct:
+        return RawColumn(name, values, counts, missing, "0", 1, np.array([-1]))
+    # Names of types and tables are numbered, since columns may be called anything.
+    number = files.columns.index(name)
+    of_code = np.append(-1, positions)
+    if kind == "VARCHAR":
+        type_name = f"values_{number}"
+        files.keep(type_name, values.to_pylist())
+        code = f"coalesce(enum_code({column}::{type_name})::BIGINT + 1, 0)"
+        return RawColumn(name, values, counts, missing, code, of_code.size, of_code)
+    lookup = f"lookup_{number}"
+    files.keep(lookup, pa.table([values, pa.array(of_code[1:] + 1)], names=["value", "code"]))
+    join = f" LEFT JOIN {lookup} ON {column} = {lookup}.value"
+    return RawColumn(name, values, counts, missing, f"coalesce({lookup}.code, 0)", of_code.size, of_code, join)
+
+
+def coded_source(columns: Iterable[RawColumn], view: str = "source") -> str:
+    """SQL of the table, or of one part's view, with what the codes of some columns need."""
+    return f"{view} AS source" + "".join(dict.fromkeys(column.join for column in columns))
+
+
+def ordered_rows(selected: str, columns: Iterable[RawColumn], files: TableFiles, view: str = "source") -> str:
+    """SQL of expressions of each row, in the order of the table.
+
+    DuckDB keeps the order of rows, but not through a join. Rows are therefore numbered before a join and sorted after.
+
+    Parameters
+    ----------
+    selected : str
+        The expressions, which may need codes of the columns.
+    columns : iterable of RawColumn
+        The columns.
+    files : TableFiles
+        The table.
+    view : str
+        The table, or the view of one part.
+    """
+    columns = list(columns)
+    if not any(column.join for column in columns):
+        return f"SELECT {selected} FROM {coded_source(columns, view)}"
+    number, names = "row", {name.casefold() for name in files.columns}
+    while number in names:
+        number += "_"
+    numbered = f"(SELECT *, row_number() OVER () AS {number} FROM {view})"
+    return f"SELECT {selected} FROM {coded_source(columns, numbered)} ORDER BY source.{number}"
+
+
+def sampled_column(files: TableFiles, name: str) -> RawColumn:
+    """A column of numbers, nearly all distinct, by a sample of them that depends on the numbers alone."""
+    column, kind = _qualified(name), files.type_of(name)
+    if kind not in _NUMBERS and not kind.startswith("DECIMAL"):
+        raise ValueError(
+            f"{files.path}: column {name!r} has more than {LIMIT:,} distinct texts; declare it among the 'identifiers' "
+            "of the roles file, leave it without a role, or store its numbers as numbers (Parquet)"
+        )
+    number = f"{column}::DOUBLE"
+    parts = files.fetch_parts(
+        f"SELECT count(*) FILTER (isinf({number})), count(*) FILTER ({column} IS NULL OR isnan({number})), "
+        f"count(*) FILTER ({number} <> round({number})), min({number}) FILTER (NOT isnan({number})), "
+        f"max({number}) FILTER (NOT isnan({number})), min({number}) FILTER ({number} <> round({number})) FROM source"
+    )
+    infinite, missing, fractions = (sum(part[i] for part in parts) for i in range(3))
+    low, high, fraction = (
+        choose((part[i] for part in parts if part[i] is not None), default=None)
+        for i, choose in ((3, min), (4, max), (5, min))
+    )
+    if infinite:
+        raise ValueError(f"{files.path}: column {name!r} holds an infinity; numbers must be finite")
+    every = max(1, files.rows // SAMPLE)
+    drawn = f"{column} IS NOT NULL AND NOT isnan({number}) AND hash({number}) % {every} = 0"
+    table = files.counted({"value": number}, where=drawn)
+    numbers, counts = table.column("value").to_numpy(), table.column("n").to_numpy().astype(np.int64)
+    extremes = [low, high, *([fraction] if fractions else [])]
+    values, where = np.unique(np.concatenate([numbers, extremes]), return_inverse=True)
+    weights = np.bincount(where, np.concatenate([counts, np.zeros(len(extremes))]), minlength=values.size)
+    return RawColumn(
+        name,
+        pa.chunked_array([pa.array(values)]),
+        np.maximum(weights, 1).astype(np.int64),
+        int(missing),
+        number,
+        0,
+        np.empty(0, dtype=np.int64),
+        sampled=True,
+    )
+
+
+def value_table(raw: Mapping[str, RawColumn]) -> Any:
+    """Arrow table that holds the distinct values of each column, whatever stands beside them.
+
+    Row i of a column is its value number i. Shorter columns end with a missing value, where one occurs, and with
+    repetitions of their first value.
+
+    Parameters
+    ----------
+    raw : mapping of str to RawColumn
+        The columns.
+    """
+    length = max(len(column.values) + bool(column.missing) for column in raw.values())
+    arrays = {}
+    for name, column in raw.items():
+        distinct = len(column.values)
+        rows = np.arange(length)
+        absent = (rows == distinct) & bool(column.missing) if distinct else np.ones(length, dtype=bool)
+        positions = pa.array(np.where(rows < distinct, rows, 0), mask=absent)
+        values = column.values if distinct else pa.chunked_array([pa.nulls(1, column.values.type)])
+        arrays[name] = values.take(positions)
+    return pa.table(list(arrays.values()), names=list(arrays))

@@ -1,0 +1,247 @@
+"""Released tables that are read in parts, as cells."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from metrics.arrays import Floats, Integers
+from metrics.cells import SUPPRESSED
+from metrics.domains import Domain
+from scenarios.tables.declared_roles import read_roles
+from scenarios.tables.parts.engine import Engine
+from scenarios.tables.parts.raw_columns import RawColumn, raw_columns
+from scenarios.tables.parts.records import Block, LargeColumn, coded_blocks
+from scenarios.tables.parts.sql_names import quoted
+from scenarios.tables.parts.table_files import TableFiles
+from scenarios.tables.parts.value_texts import value_texts
+from scenarios.tables.parts.wide_columns import wide_code, wide_column, wide_values
+from scenarios.tables.reading.cell_spelling import with_one_spelling
+from scenarios.tables.reading.readable_cells import readable_cells
+from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.reading.written_cells import WrittenCells
+from scenarios.tables.released import refuse_identifiers, released_roles, spelling_domains
+from scenarios.tables.risk import require_quasi_identifiers
+
+_ROWS = 1 << 18
+"""Distinct identifiers that are looked at together."""
+_OPENINGS = ("[", "{", "*")
+"""How a cell begins that holds no single value."""
+
+
+@dataclass(frozen=True)
+class CellColumn:
+    """A column of a released table that is read in parts.
+
+    Attributes
+    ----------
+    coded : LargeColumn
+        Its codes; two codes are two cells.
+    cells : ndarray of object or None, shape (cells,)
+        Text of each code's cell, None where missing. None if there are too many to list.
+    counts : ndarray of int, shape (cells,)
+        Number of rows with each code.
+    plain : bool
+        Whether no cell is an interval, a set or ``*``.
+    suppressed : int or None
+        Code of ``*``; None if no cell is suppressed.
+    """
+
+    coded: LargeColumn
+    cells: np.ndarray[tuple[int], np.dtype[np.object_]] | None = field(repr=False)
+    counts: Integers = field(repr=False)
+    plain: bool
+    suppressed: int | None = None
+
+    @property
+    def missing(self) -> int:
+        """Number of rows with an empty cell."""
+        return self.coded.raw.missing if self.cells is None else int(self.counts[pd.isna(self.cells)].sum())
+
+    @property
+    def shares(self) -> Floats:
+        """Share of the rows with each code, shape (cells,)."""
+        return np.asarray(self.counts / self.counts.sum())
+
+
+@dataclass(frozen=True)
+class LargeReleased:
+    """A released table that is read in parts.
+
+    Attributes
+    ----------
+    files : TableFiles
+        The table.
+    columns : mapping of str to CellColumn
+        Quasi-identifiers and sensitive columns.
+    quasi_identifiers, sensitive : tuple of str
+        Columns with these roles.
+    notes : tuple of str
+        What was inferred.
+    written : WrittenCells
+        Written form of the cells.
+    spelling : mapping of str to Domain or None
+        What is known about the spelling of the cells.
+    unknown : tuple of str
+        Notes on empty and unknown cells, beside the original table.
+    first_block, first_row : int
+        Number of the first block, and position of its first row; not 0 in later parts of a table.
+    """
+
+    files: TableFiles
+    columns: Mapping[str, CellColumn]
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    notes: tuple[str, ...] = field(repr=False)
+    written: WrittenCells = field(repr=False)
+    spelling: Mapping[str, Domain | None] = field(repr=False)
+    unknown: tuple[str, ...]
+    first_block: int = 0
+    first_row: int = 0
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.files.rows
+
+    def blocks(self, names: Sequence[str]) -> Iterator[Block]:
+        """Blocks of rows in the order of the table, with the codes of some columns."""
+        columns = {name: self.columns[name].coded for name in names}
+        return coded_blocks(self.files, columns, self.first_block, self.first_row)
+
+    def cells(self, name: str) -> Iterator[np.ndarray[tuple[int], np.dtype[np.object_]]]:
+        """Text of each code's cell, None where missing, in parts of `_ROWS` codes at most."""
+        column = self.columns[name]
+        if column.cells is not None:
+            yield column.cells
+            return
+        yield np.array([None], dtype=object)
+        for batch in wide_values(self.files, column.coded.raw, _ROWS):
+            text = TextColumn.from_arrow(f"{self.files.path}: column {name!r}", batch)
+            yield self.written.read({name: text})[name].text_values()
+
+
+@contextmanager
+def large_released(
+    path: Path,
+    roles: Path | None = None,
+    *,
+    reading: Mapping[str, Any] | None = None,
+    written: WrittenCells | None = None,
+    spelling: Mapping[str, Domain | None] | None = None,
+    domains: Mapping[str, Domain] | None = None,
+    never_missing: Collection[str] = (),
+    others: Sequence[str] = (),
+    memory: int | None = None,
+    engine: Engine | None = None,
+) -> Iterator[LargeReleased]:
+    """Open a released table that is read in parts.
+
+    Parameters
+    ----------
+    path : Path
+        A Parquet file, a folder of Parquet files, or a CSV file.
+    roles, reading, written
+        As in `scenarios.tables.released.read_released`.
+    spelling : mapping of str to Domain or None, optional
+        What is known about the spelling of cells; by default what the roles file and the cells tell.
+    domains : mapping of str to Domain, optional
+        Domains of the original table. See `readable_cells` for cells outside them.
+    never_missing : collection of str
+        Columns of which no original value is missing.
+    others : sequence of str
+        Further columns to read, where the table has them.
+    memory : int, optional
+        Bytes that DuckDB may use.
+    engine : Engine, optional
+        Where the parts are read; by default on this machine.
+
+    Raises
+    ------
+    ValueError
+        As `scenarios.tables.released.read_released`, and if other machines read the parts and a column has too many
+        distinct cells.
+    """
+    declared = read_roles(roles, reading)
+    with TableFiles.of(path, declared, memory=memory, engine=engine) as files:
+        quasi_identifiers, sensitive, notes = released_roles(path, files.columns, declared)
+        require_quasi_identifiers(quasi_identifiers)
+        for batch in _distinct_texts(files, [name for name in declared.identifiers if name in files.columns]):
+            refuse_identifiers(path, batch, list(batch.columns))
+        names = [name for name in files.columns if name in (*quasi_identifiers, *sensitive, *others)]
+        raw = raw_columns(files, names, wide=partial(wide_column, na=declared.na))
+        text = value_texts(files, raw, declared, released=True)
+        written = WrittenCells.of(declared, roles) if written is None else written
+        cells = written.read(text.columns)
+        unknown: list[str] = []
+        for name, domain in (domains or {}).items():
+            if name in cells and not raw[name].sampled:
+                cells[name], words = readable_cells(name, cells[name], domain, never_missing=name in never_missing)
+                unknown += words
+        # Measures of a release beside its original are about the cells as they are written.
+        spelled = sensitive if domains else (*quasi_identifiers, *sensitive)
+        known = spelling_domains(cells, declared, spelled) | dict(spelling or {})
+        cells = with_one_spelling(cells, {name: known[name] for name in spelled if name in cells})
+        quasi_identifiers = tuple(name for name in quasi_identifiers if name in cells or declared.quasi_identifiers)
+        columns = {
+            name: _column(files, raw[name], cells[name], SUPPRESSED if name in never_missing else None)
+            for name in names
+            if name in cells
+        }
+        notes = (*text.notes, *notes)
+        yield LargeReleased(files, columns, quasi_identifiers, sensitive, notes, written, known, tuple(unknown))
+
+
+def _distinct_texts(files: TableFiles, names: Sequence[str]) -> Iterator[pd.DataFrame]:
+    """Distinct values of some columns as text, in frames of one column each."""
+    for name in names:
+        column = f"source.{quoted(name)}"
+        query = f"SELECT DISTINCT {column}::VARCHAR AS value FROM source WHERE {column} IS NOT NULL AND {column} != ''"
+        for batch in files.batches(query, _ROWS):
+            yield pd.DataFrame({name: batch.column("value").to_pandas()})
+
+
+def _column(files: TableFiles, raw: RawColumn, text: TextColumn, empty: str | None) -> CellColumn:
+    """Codes and cells of a column, given the cells of its distinct values, and what an empty cell stands for."""
+    if raw.sampled:
+        # Its own codes are those of the cells; DuckDB looks for cells that are no single value.
+        cells = np.broadcast_to(np.array(None, dtype=object), raw.size)
+        counts = np.append(raw.missing, raw.counts)
+        coded = LargeColumn(raw, cells, 0, np.arange(raw.size))
+        return CellColumn(coded, None, counts, _is_plain(files, raw), wide_code(files, raw, SUPPRESSED))
+    distinct = len(raw.values)
+    values = np.append(text.text_values()[:distinct], [empty])
+    of_value, uniques = pd.factorize(values, use_na_sentinel=False)
+    uniques = np.array([None if pd.isna(cell) else cell for cell in uniques], dtype=object)
+    counts = np.bincount(of_value, np.append(raw.counts, raw.missing), minlength=uniques.size).astype(np.int64)
+    of_raw = of_value[raw.of_code]
+    occurring = np.append(raw.counts, raw.missing) > 0
+    if np.unique(of_value[occurring]).size < occurring.sum():
+        raw = _merged(files, raw, of_raw, uniques.size)
+        of_raw = np.arange(uniques.size)
+    plain = not any(cell.startswith(_OPENINGS) for cell, n in zip(uniques, counts, strict=True) if n and cell)
+    starred = next((code for code, cell in enumerate(uniques) if cell == SUPPRESSED and counts[code]), None)
+    return CellColumn(LargeColumn(raw, uniques, int(of_value[-1]), of_raw), uniques, counts, plain, starred)
+
+
+def _merged(files: TableFiles, raw: RawColumn, of_raw: Integers, size: int) -> RawColumn:
+    """A column whose code is that of the cell, where several stored values are one cell."""
+    table = f"cells_{files.columns.index(raw.name)}"
+    files.keep(table, pa.table({"stored": np.arange(raw.size), "cell": of_raw}))
+    join = f"{raw.join} LEFT JOIN {table} ON ({raw.code}) = {table}.stored"
+    return replace(raw, code=f"{table}.cell", size=size, of_code=np.arange(size), join=join)
+
+
+def _is_plain(files: TableFiles, raw: RawColumn) -> bool:
+    """Whether no cell of a column with many cells is an interval, a set or ``*``."""
+    first = f"left(source.{quoted(raw.name)}::VARCHAR, 1)"
+    ((any_opening,),) = files.fetch(f"SELECT bool_or({first} IN ('[', '{{', '*')) FROM source")
+    return not any_opening

@@ -1,0 +1,186 @@
+"""Defenses whose released cells depend on the value in the same column alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
+
+from defenses.base.channel import Channel
+from defenses.base.channel_parts import Independent
+from defenses.base.columns import filled, is_numeric, plain_numbers
+from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame
+from defenses.base.pipeline import Pipeline
+from defenses.perturbation.constant import Constant
+from defenses.perturbation.identity import Identity
+from defenses.recoding.global_recoding import GlobalRecoding
+from defenses.recoding.rounding import Rounding
+from defenses.recoding.top_bottom_coding import TopBottomCoding
+from metrics.arrays import Floats
+from scenarios.tables.parts.records import LargeRecords
+from scenarios.tables.parts.released_blocks import CellList, LargeRelease
+from scenarios.tables.parts.rowwise.order_statistic import ordered_number
+from scenarios.tables.parts.rowwise.steps import (
+    Recoded,
+    Recomputed,
+    Step,
+    code_counts,
+    recoded,
+    rowwise,
+    unchanged_step,
+)
+
+FIXED = (Identity, GlobalRecoding, Rounding)
+"""Defenses without random draws, whose cells depend on the value and on parameters alone.
+
+`GlobalRecoding` looks up the value's group in a hierarchy, and `Rounding` its multiple. All else that they read of a
+table are roles, domains, hierarchies, and whether a column has a value or holds integers only. The distinct values of
+each column show these as the table does. So the release of the table of distinct values holds every released cell.
+"""
+
+
+def is_columnwise(defense: MicrodataDefense) -> bool:
+    """Whether the released cells of a defense depend on the values in their columns and on parameters alone."""
+    if type(defense) is Pipeline:
+        return all(is_columnwise(step) for step in defense.steps)
+    return type(defense) in FIXED or (type(defense) is TopBottomCoding and defense.thresholds is not None)
+
+
+def columnwise(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence) -> LargeRelease:
+    """Release of a defense that recodes each column by itself; see `is_columnwise`.
+
+    Parameters
+    ----------
+    defense : MicrodataDefense
+        The defense.
+    records : LargeRecords
+        The records.
+    root : SeedSequence
+        Root of the random generators; only the order of the rows takes any.
+
+    Raises
+    ------
+    ValueError
+        If the parameters do not fit the records.
+    """
+    release = defense.apply(records.roles, np.random.default_rng(0))
+    names = records.columns if release.channel is None else release.channel.columns
+    steps = [_step(defense, records, name, release.frame) for name in names]
+    return rowwise(records, defense, root, steps, release.channel)
+
+
+def _step(defense: MicrodataDefense, records: LargeRecords, name: str, frame: pd.DataFrame) -> Step:
+    column, released = records.columns[name], frame[name]
+    if not column.numbers_only:
+        return recoded(column, released)
+    template = records.roles
+
+    def compute(numbers: NDArray[np.float64]) -> pd.Series[Any]:
+        kind = template.frame[name].to_numpy().dtype
+        # The values beside this column do not matter; repeating one keeps the types of their columns.
+        rows = template.frame.iloc[np.zeros(len(numbers), dtype=np.intp)].reset_index(drop=True)
+        block = template.with_frame(rows.assign(**{name: pd.Series(numbers).astype(kind)}))
+        return defense.apply(block, np.random.default_rng(0)).frame[name]
+
+    numeric = pd.api.types.is_numeric_dtype(released) and not pd.api.types.is_bool_dtype(released)
+    cells = None if numeric else CellList()
+    return Recomputed(name, compute, cells, released.to_numpy().dtype)
+
+
+def top_bottom_coding(defense: TopBottomCoding, records: LargeRecords, root: SeedSequence) -> LargeRelease:
+    """Top and bottom coding; thresholds from a share are sorted values of the whole column.
+
+    Parameters
+    ----------
+    defense : TopBottomCoding
+        The defense.
+    records : LargeRecords
+        The records.
+    root : SeedSequence
+        Root of the random generators.
+
+    Raises
+    ------
+    ValueError
+        If the parameters do not fit the records.
+    """
+    defense.check(records.roles)
+    if defense.thresholds is not None:
+        return columnwise(defense, records, root)
+    roles = records.roles
+    default = [name for name in roles.quasi_identifiers if is_numeric(roles, name)]
+    share = defense.share or 0.0
+    thresholds = {}
+    for name in filled(roles, chosen_columns(roles, defense.columns, default)):
+        present = records.rows - missing_count(records, name)
+        coded = int(share * (present - 1))
+        thresholds[name] = (
+            ordered_number(records, name, coded),
+            ordered_number(records, name, present - 1 - coded),
+        )
+    return columnwise(TopBottomCoding(thresholds=thresholds), records, root)
+
+
+def missing_count(records: LargeRecords, name: str) -> int:
+    """Number of records without a value in a column."""
+    column = records.columns[name]
+    return column.raw.missing if column.numbers_only else int(code_counts(column)[column.missing])
+
+
+def constant(defense: Constant, records: LargeRecords, root: SeedSequence) -> LargeRelease:
+    """Every column holds its typical value, which follows from the number of records with each value.
+
+    Parameters
+    ----------
+    defense : Constant
+        The defense.
+    records : LargeRecords
+        The records.
+    root : SeedSequence
+        Root of the random generators.
+    """
+    steps = [_constant_step(records, name) for name in records.columns]
+    return rowwise(records, defense, root, steps, Channel(tuple(Independent(name) for name in records.columns)))
+
+
+def _constant_step(records: LargeRecords, name: str) -> Step:
+    column, roles = records.columns[name], records.roles
+    if column.numbers_only:
+        number, kind = _typical_number(records, name), roles.frame[name].to_numpy().dtype
+        return Recomputed(name, lambda numbers: pd.Series(np.full(len(numbers), number)), None, kind)
+    step = unchanged_step(records, name, released_frame(roles))
+    assert isinstance(step, Recoded)  # noqa: S101 (the column is coded)
+    counts = code_counts(column)
+    code = column.missing
+    if counts[: column.missing].any():
+        bins = np.append(roles.domain(name).codes(column.values[: column.missing]), roles.domain(name).size)
+        code = _typical_code(bins, counts[: bins.size], numeric=is_numeric(roles, name))
+    return Recoded(name, step.list_of_cells, np.full_like(step.table, step.table[code]))
+
+
+def _typical_code(bins: NDArray[np.intp], counts: NDArray[np.int64], *, numeric: bool) -> int:
+    """Code of the lower median in the most frequent bin or category."""
+    inside = np.flatnonzero(bins == np.bincount(bins, counts).argmax())
+    if not numeric:
+        return int(inside[counts[inside].argmax()])
+    total = np.cumsum(counts[inside])
+    return int(inside[np.searchsorted(total, (total[-1] - 1) // 2, side="right")])
+
+
+def _typical_number(records: LargeRecords, name: str) -> float:
+    """Lower median of the numbers in the most frequent bin; NaN where most are missing."""
+    domain = records.roles.domain(name)
+    counts = np.zeros(domain.size + 1, dtype=np.int64)
+    for block in records.blocks([name]):
+        counts += np.bincount(domain.codes(_numbers(block.columns[name])), minlength=counts.size)
+    typical = int(counts.argmax())
+    if typical == domain.size:
+        return float("nan")
+    return ordered_number(records, name, int(counts[:typical].sum() + (counts[typical] - 1) // 2))
+
+
+def _numbers(stored: NDArray[np.float64]) -> Floats:
+    return plain_numbers(pd.Series(stored))

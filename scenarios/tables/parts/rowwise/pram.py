@@ -1,0 +1,202 @@
+"""PRAM of categories that are read in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator, SeedSequence
+from numpy.typing import NDArray
+
+from defenses.base.channel import Channel
+from defenses.base.channel_parts import RetentionVector, TransitionTable
+from defenses.base.columns import category_cells, category_codes, category_count
+from defenses.pram.optimal_matrix import OptimalMatrix
+from defenses.pram.retention_replacement import RetentionReplacement
+from defenses.pram.retention_vectors import RetentionVectors
+from defenses.pram.sampling import replace
+from metrics.arrays import Floats, Integers
+from metrics.domains import Domain
+from scenarios.tables.parts.records import Block, LargeRecords
+from scenarios.tables.parts.released_blocks import CellList, LargeRelease
+from scenarios.tables.parts.rowwise.steps import by_code, code_counts, counted, rowwise
+from scenarios.tables.parts.rowwise.transitions import Transitions
+from scenarios.tables.parts.seeds import block_generator
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Categories or public bins of the records in a column.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    domain : Domain
+        Its domain.
+    size : int
+        Number of categories, with the missing one if a value is missing.
+    of_code : ndarray of int, shape (codes,), optional
+        Category of each code; None where blocks hold numbers.
+    """
+
+    name: str
+    domain: Domain
+    size: int
+    of_code: Integers | None = field(repr=False)
+
+    @classmethod
+    def of(cls, records: LargeRecords, name: str) -> Categories:
+        """Look up the categories of a column's distinct values.
+
+        Raises
+        ------
+        ValueError
+            If a value is not in the domain; names the column.
+        """
+        column, roles = records.columns[name], records.roles
+        codes = category_codes(roles, name)
+        of_code = None if column.numbers_only else by_code(column, codes)
+        return cls(name, roles.domain(name), category_count(roles, name), of_code)
+
+    def codes(self, block: Block) -> Integers:
+        """Category of each record of a block, shape (rows,)."""
+        stored = block.columns[self.name]
+        return np.asarray(self.domain.codes(stored) if self.of_code is None else self.of_code[stored])
+
+    def cell_list(self) -> CellList:
+        """Released cells, in the order of the categories and then the missing value."""
+        return CellList(category_cells(self.domain).tolist())
+
+
+@dataclass(frozen=True)
+class Randomized:
+    """Columns whose categories are randomized, each by itself or all together.
+
+    Parameters
+    ----------
+    columns : tuple of Categories
+        The columns; several are randomized jointly.
+    mechanism : Transitions or ndarray, shape (categories,)
+        Transition matrix, or retention probabilities.
+    """
+
+    columns: tuple[Categories, ...]
+    mechanism: Transitions | Floats = field(repr=False)
+    cells: Mapping[str, CellList] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cells", {column.name: column.cell_list() for column in self.columns})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return tuple(column.name for column in self.columns)
+
+    def release(self, block: Block, rng: Generator) -> Mapping[str, NDArray[Any]]:
+        """Positions of the released categories."""
+        sizes = tuple(column.size for column in self.columns)
+        codes = np.ravel_multi_index(tuple(column.codes(block) for column in self.columns), sizes)
+        if isinstance(self.mechanism, Transitions):
+            drawn = self.mechanism.draw(codes, rng)
+        else:
+            drawn = replace(codes, self.mechanism, rng)
+        released = np.unravel_index(drawn, sizes)
+        return {column.name: part.astype(np.int32) for column, part in zip(self.columns, released, strict=True)}
+
+
+def retention_replacement(defense: RetentionReplacement, records: LargeRecords, root: SeedSequence) -> LargeRelease:
+    """Retention-replacement; the matrices depend on the number of records and on domains alone.
+
+    Parameters
+    ----------
+    defense : RetentionReplacement
+        The defense.
+    records : LargeRecords
+        The records.
+    root : SeedSequence
+        Root of the random generators.
+
+    Raises
+    ------
+    ValueError
+        If the parameters do not fit the records.
+    """
+    parts = defense._parts(counted(records))
+    steps = [
+        Randomized((Categories.of(records, part.column),), np.full(part.categories, part.retention)) for part in parts
+    ]
+    return rowwise(records, defense, root, steps, Channel(parts))
+
+
+def optimal_matrix(defense: OptimalMatrix, records: LargeRecords, root: SeedSequence) -> LargeRelease:
+    """PRAM with the most informative matrices, which depend on domains and a public prior alone.
+
+    Parameters
+    ----------
+    defense : OptimalMatrix
+        The defense.
+    records : LargeRecords
+        The records.
+    root : SeedSequence
+        Root of the random generators.
+
+    Raises
+    ------
+    ValueError
+        If the parameters do not fit the records.
+    """
+    matrices = defense._matrices(counted(records))
+    steps = [Randomized((Categories.of(records, name),), Transitions.of(matrix)) for name, matrix in matrices.items()]
+    parts = tuple(
+        TransitionTable(name, records.roles.domain(name), tuple(map(tuple, matrix.tolist())))
+        for name, matrix in matrices.items()
+    )
+    return rowwise(records, defense, root, steps, Channel(parts))
+
+
+def retention_vectors(defense: RetentionVectors, records: LargeRecords, root: SeedSequence) -> LargeRelease:
+    """PRAM with one retention probability per category, chosen by the histogram of the whole table.
+
+    Parameters
+    ----------
+    defense : RetentionVectors
+        The defense.
+    records : LargeRecords
+        The records.
+    root : SeedSequence
+        Root of the random generators.
+
+    Raises
+    ------
+    ValueError
+        If the parameters do not fit the records.
+    """
+    table = counted(records)
+    groups = defense._groups(table)
+    steps, parts = [], []
+    for number, names in enumerate(groups):
+        columns = tuple(Categories.of(records, name) for name in names)
+        histogram = _histogram(records, columns)
+        rng = block_generator(root, "matrix", number)
+        retention = defense._retention(table, names, histogram, len(groups), rng)
+        steps.append(Randomized(columns, retention))
+        domains, sizes = tuple(column.domain for column in columns), tuple(column.size for column in columns)
+        parts.append(RetentionVector(names, domains, sizes, tuple(retention.tolist())))
+    return rowwise(records, defense, root, steps, Channel(tuple(parts)))
+
+
+def _histogram(records: LargeRecords, columns: Sequence[Categories]) -> Integers:
+    """Number of records with each combination of categories, shape (product of the sizes,)."""
+    sizes = tuple(column.size for column in columns)
+    total = int(np.prod(sizes))
+    if len(columns) == 1 and columns[0].of_code is not None:
+        counts = code_counts(records.columns[columns[0].name])
+        return np.bincount(columns[0].of_code, counts, minlength=total).astype(np.int64)[:total]
+    histogram = np.zeros(total, dtype=np.int64)
+    for block in records.blocks([column.name for column in columns]):
+        codes = np.ravel_multi_index(tuple(column.codes(block) for column in columns), sizes)
+        histogram += np.bincount(codes, minlength=total)
+    return histogram

@@ -1,0 +1,196 @@
+"""Random samples and permutations of rows that are read in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator, SeedSequence
+from numpy.typing import NDArray
+
+from defenses.base.channel import Channel
+from defenses.base.channel_parts import Presence
+from defenses.base.defense import chosen_columns
+from defenses.perturbation.sampling import Sampling
+from defenses.perturbation.shuffle import Shuffle
+from defenses.perturbation.stratified_sampling import StratifiedSampling
+from metrics.arrays import Booleans, Integers
+from scenarios.tables.parts.records import Block, LargeRecords
+from scenarios.tables.parts.released_blocks import LargeRelease, ReleasedBlock
+from scenarios.tables.parts.rowwise.steps import code_counts, rowwise, unchanged_step
+from scenarios.tables.parts.seeds import block_generator
+
+SHUFFLED = 1 << 18
+"""Number of rows whose permuted values are drawn at once."""
+
+
+@dataclass
+class SequentialSample:
+    """Simple random sampling without replacement in each stratum, block by block.
+
+    It is known how many rows of a stratum are still to be read, and how many of them to be sampled. The number sampled
+    from the next block is then hypergeometric, and all sets of that many rows are equally likely.
+
+    Parameters
+    ----------
+    root : SeedSequence
+        Root of the random generators.
+    left : ndarray of int, shape (strata,)
+        Number of rows of each stratum that are still to be read.
+    wanted : ndarray of int, shape (strata,)
+        Number of them that are still to be sampled.
+    strata : callable
+        ``strata(block)`` gives the stratum of each row of a block.
+    purpose : str
+        What the sample is for; another purpose draws another one.
+    """
+
+    root: SeedSequence
+    left: Integers
+    wanted: Integers
+    strata: Callable[[Block], Integers]
+    purpose: str = "sample"
+
+    def __call__(self, block: Block) -> Booleans:
+        """Tell which rows of the next block are sampled, shape (rows,)."""
+        rng = block_generator(self.root, self.purpose, block.number)
+        strata = self.strata(block)
+        sizes = np.bincount(strata, minlength=self.left.size)
+        taken = np.zeros(self.left.size, dtype=np.int64)
+        # numpy draws no sample of nothing.
+        some = np.flatnonzero((sizes > 0) & (self.wanted > 0))
+        taken[some] = rng.hypergeometric(self.wanted[some], self.left[some] - self.wanted[some], sizes[some])
+        self.left, self.wanted = self.left - sizes, self.wanted - taken
+        order = np.lexsort((rng.random(strata.size), strata))
+        rank = np.empty(strata.size, dtype=np.int64)
+        rank[order] = np.arange(strata.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return np.asarray(rank < taken[strata])
+
+
+def selection(rows: int, wanted: int, root: SeedSequence, purpose: str = "sample") -> SequentialSample:
+    """Simple random sampling of a number of rows from all rows of a table, block by block.
+
+    Parameters
+    ----------
+    rows, wanted : int
+        Number of rows, and of rows to be sampled.
+    root : SeedSequence
+        Root of the random generators.
+    purpose : str
+        What the sample is for.
+    """
+    return SequentialSample(
+        root, np.array([rows]), np.array([wanted]), lambda block: np.zeros(len(block), dtype=np.int64), purpose
+    )
+
+
+def sampling(defense: Sampling, records: LargeRecords, root: SeedSequence) -> LargeRelease:
+    """Simple random sample of the whole table.
+
+    Parameters
+    ----------
+    defense : Sampling
+        The defense.
+    records : LargeRecords
+        The records.
+    root : SeedSequence
+        Root of the random generators.
+    """
+    rows = records.rows
+    count = min(rows, max(1, int(np.floor(defense.rate * rows + 0.5))))
+    channel = Channel(sampling_rate=float(defense.rate))
+    return rowwise(records, defense, root, [], channel, chosen=lambda: selection(rows, count, root))
+
+
+def stratified_sampling(defense: StratifiedSampling, records: LargeRecords, root: SeedSequence) -> LargeRelease:
+    """Stratified sample of the whole table.
+
+    The systematic rule of `StratifiedSampling` fixes the number of rows of each stratum; which rows these are is a
+    simple random sample of the stratum.
+
+    Parameters
+    ----------
+    defense : StratifiedSampling
+        The defense.
+    records : LargeRecords
+        The records.
+    root : SeedSequence
+        Root of the random generators.
+
+    Raises
+    ------
+    ValueError
+        If there is no such column, or it holds nearly distinct numbers.
+    """
+    (name,) = chosen_columns(records.roles, [defense.by], ())
+    column = records.columns[name]
+    if column.numbers_only:
+        raise ValueError(f"by: column {name!r} holds nearly distinct numbers, which make no strata")
+    counts = code_counts(column)
+    ends = np.floor(defense.rate * np.append(0, np.cumsum(counts)) + block_generator(root, "offset").random())
+    wanted = np.minimum(np.diff(ends).astype(np.int64), counts)
+
+    def chosen() -> SequentialSample:
+        return SequentialSample(root, counts, wanted, lambda block: block.columns[name])
+
+    return rowwise(records, defense, root, [], Channel(sampling_rate=float(defense.rate)), chosen=chosen)
+
+
+@dataclass
+class _Urn:
+    """Codes of a column that are still to be released, by their number."""
+
+    name: str
+    left: Integers = field(repr=False)
+
+    def draw(self, rows: int, rng: Generator) -> NDArray[np.int32]:
+        """Codes of the next rows, drawn without replacement, shape (rows,)."""
+        occurring = np.flatnonzero(self.left)
+        drawn = rng.multivariate_hypergeometric(self.left[occurring], rows, method="marginals")
+        self.left[occurring] -= drawn
+        return rng.permutation(np.repeat(occurring, drawn).astype(np.int32))
+
+
+def shuffle(defense: Shuffle, records: LargeRecords, root: SeedSequence) -> LargeRelease:
+    """Independent permutations of all columns.
+
+    A random permutation of a column is a draw of its values without replacement. So each block draws the numbers of its
+    values from those that are left.
+
+    Parameters
+    ----------
+    defense : Shuffle
+        The defense.
+    records : LargeRecords
+        The records.
+    root : SeedSequence
+        Root of the random generators.
+
+    Raises
+    ------
+    ValueError
+        If a column holds nearly distinct numbers.
+    """
+    for name, column in records.columns.items():
+        if column.numbers_only:
+            raise ValueError(
+                f"Shuffle: column {name!r} holds nearly distinct numbers; large tables permute values that repeat. "
+                "Round it first, or leave it out"
+            )
+    steps = {name: unchanged_step(records, name) for name in records.columns}
+
+    def blocks() -> Iterator[ReleasedBlock]:
+        urns = {name: _Urn(name, code_counts(column)) for name, column in records.columns.items()}
+        for number, start in enumerate(range(0, records.rows, SHUFFLED)):
+            rows = min(SHUFFLED, records.rows - start)
+            columns: dict[str, NDArray[Any]] = {}
+            for name, urn in urns.items():
+                rng = block_generator(root, f"column {name}", number)
+                columns |= steps[name].release(Block(number, start, {name: urn.draw(rows, rng)}), rng)
+            yield ReleasedBlock(number, columns, np.full(rows, -1, dtype=np.int64))
+
+    release = rowwise(records, defense, root, [], Channel(tuple(Presence(name) for name in records.columns)))
+    cells: Mapping[str, Any] = {name: listed for step in steps.values() for name, listed in step.cells.items()}
+    return replace(release, cells=cells, blocks=blocks)

@@ -1,0 +1,180 @@
+"""One spelling of each released cell: cells of equal meaning get one text, so that they count as one value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from metrics.cells import CategoricalCells, NumericCells, escape, interval_cell, read_cells, unescape
+from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.named_categories import named_categories
+from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.roles import CategoryColumn, Column, DateColumn
+
+Segment = tuple[float, float, bool]
+"""Low end, high end, and whether the high end is included."""
+_PLAIN = re.compile(r"0|-?[1-9][0-9]*|-?(?=.{3,16}$)(0\.(?!0000)|[1-9][0-9]*\.)[0-9]*[1-9]", re.ASCII)
+"""An integer, or a fraction of few digits, in its only spelling."""
+_NUMBERS = re.compile(r"[^\[\](){}|,\s]+")
+"""A part of a cell that may be a number."""
+_NUMERIC = re.compile(r"[-+.0-9eE\[\](){}|,\s]*[0-9][-+.0-9eE\[\](){}|,\s]*", re.ASCII)
+"""A number, an interval or a set of them, or what looks like one."""
+_TOGETHER = 1 << 12
+"""Number of cells that are read together; a table of them and their categories is held in memory."""
+
+
+def with_one_spelling(columns: Mapping[str, TextColumn], domains: Mapping[str, Domain | None]) -> dict[str, TextColumn]:
+    """Columns of a release in which cells of equal meaning have one text.
+
+    Parameters
+    ----------
+    columns : mapping of str to TextColumn
+        Columns of a release, in the form of the program.
+    domains : mapping of str to Domain or None
+        The columns to change, with their domains. Of a domain, only the order of its categories and whether numbers are
+        integers matter. Without a domain, sets get the order of their texts, and intervals stay.
+    """
+    return {name: _spelled(column, domains[name]) if name in domains else column for name, column in columns.items()}
+
+
+def spelling_domain(declared: Column | None, column: TextColumn) -> Domain | None:
+    """What is known about the spelling of a column's cells; its bounds do not matter.
+
+    Parameters
+    ----------
+    declared : Column or None
+        What the roles file declares. What it leaves open is told from the cells.
+    column : TextColumn
+        The column, in the form of the program.
+    """
+    if isinstance(declared, CategoryColumn):
+        return CategoricalDomain(tuple(declared.categories)) if declared.categories else None
+    if isinstance(declared, DateColumn):
+        return NumericDomain(0, 0, integer=True)
+    if declared is not None and (declared.integer is not None or declared.decimals is not None):
+        return NumericDomain(0, 0, integer=bool(declared.integer or declared.decimals == 0))
+    texts = [text for text in column.texts.to_pylist() if text != "*"]
+    numbers = list(chain.from_iterable(map(_NUMBERS.findall, texts)))
+    values = TextColumn.of_values(column.where, numbers)
+    if declared is None and not (all(map(_NUMERIC.fullmatch, texts)) and values.looks_numeric()):
+        return None
+    whole = values.looks_numeric() and all(map(float.is_integer, map(float, numbers)))
+    return NumericDomain(0, 0, integer=whole)
+
+
+def spellings(texts: Sequence[str], domain: Domain | None) -> list[str]:
+    """The one spelling of each cell; a text that is no cell stays as it is.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Released cells.
+    domain : Domain, optional
+        As in `with_one_spelling`.
+
+    Examples
+    --------
+    >>> spellings(["{yes}", "{yes|no}", "yes"], CategoricalDomain(("no", "yes")))
+    ['yes', '{no|yes}', 'yes']
+    >>> spellings(["50.0", "[20,30)", "n/a"], NumericDomain(0, 99, integer=True))
+    ['50', '[20,29]', 'n/a']
+    """
+    if isinstance(domain, NumericDomain):
+        several = [i for i, text in enumerate(texts) if not _PLAIN.fullmatch(text)]
+        result = list(texts)
+    else:
+        several = [i for i, text in enumerate(texts) if text.startswith("{") and text.endswith("}")]
+        # Without a domain, a text with brackets may be an interval.
+        result = [
+            text if text == "*" or (domain is None and text.startswith(("[", "{"))) else escape(unescape(text))
+            for text in texts
+        ]
+    for start in range(0, len(several), _TOGETHER):
+        part = several[start : start + _TOGETHER]
+        for index, cell in zip(part, _read([texts[i] for i in part], domain), strict=True):
+            result[index] = cell
+    return result
+
+
+def joined_segments(segments: Iterable[Segment], *, integer: bool) -> list[Segment]:
+    """Disjoint segments that cover the same numbers, in ascending order.
+
+    Segments of integers are closed, and adjacent ones are joined: ``[20,30)``, ``[20,29]`` and ``{[20,25]|[26,29]}``
+    are the same cell.
+
+    Raises
+    ------
+    ValueError
+        If a segment covers no number.
+    """
+    joined: list[Segment] = []
+    for low, high, closed in sorted(segments):
+        if integer:
+            low, high, closed = np.ceil(low), (np.floor(high) if closed else np.ceil(high) - 1), True
+        if low > high:
+            raise ValueError("covers no possible value")
+        if joined and low <= joined[-1][1] + integer:
+            first, last, last_closed = joined.pop()
+            low, high, closed = first, max(last, high), (last_closed and last >= high) or (closed and high >= last)
+        joined.append((low, high, closed))
+    return joined
+
+
+def segments_cell(segments: Sequence[Segment], *, or_missing: bool = False) -> str:
+    """Cell of some disjoint segments, and of the missing value beside them."""
+    parts = [interval_cell(low, high, closed=closed) for low, high, closed in segments] + [""] * or_missing
+    return parts[0] if len(parts) == 1 else "{" + "|".join(parts) + "}"
+
+
+def _spelled(column: TextColumn, domain: Domain | None) -> TextColumn:
+    texts = column.texts.to_pylist()
+    cells = spellings(texts, domain)
+    return column if cells == texts else column.with_texts(pa.array(cells, pa.string()))
+
+
+def _read(texts: Sequence[str], domain: Domain | None) -> list[str]:
+    """Spelling of numeric cells or sets of categories; half by half if one of them cannot be read."""
+    column = pd.Series(texts, dtype=object)
+    if not isinstance(domain, NumericDomain):
+        known = () if domain is None else domain.categories
+        domain = CategoricalDomain((*known, *sorted(named_categories(column) - set(known))) or ("",))
+    try:
+        cells = read_cells(column, domain)
+    except ValueError:
+        half = len(texts) // 2
+        return [*_read(texts[:half], domain), *_read(texts[half:], domain)] if half else list(texts)
+    if isinstance(cells, NumericCells):
+        return _numeric_texts(texts, cells)
+    return _set_texts(texts, cells)
+
+
+def _numeric_texts(texts: Sequence[str], cells: NumericCells) -> list[str]:
+    segments: list[list[Segment]] = [[] for _ in cells.missing]
+    for owner, *segment in zip(
+        cells.owner.tolist(), cells.low.tolist(), cells.high.tolist(), cells.closed.tolist(), strict=True
+    ):
+        segments[owner].append((segment[0], segment[1], segment[2]))
+    result = []
+    for text, code in zip(texts, cells.codes.tolist(), strict=True):
+        own = segments[code]
+        try:
+            joined = joined_segments(own, integer=cells.domain.integer)
+        except ValueError:
+            joined = []
+        finite = joined and np.isfinite([joined[0][0], joined[-1][1]]).all()
+        result.append(segments_cell(joined, or_missing=bool(cells.or_missing[code])) if finite else text)
+    return result
+
+
+def _set_texts(texts: Sequence[str], cells: CategoricalCells) -> list[str]:
+    result = []
+    for text, code in zip(texts, cells.codes.tolist(), strict=True):
+        names = [escape(cells.domain.categories[place]) for place in np.flatnonzero(cells.member[code]).tolist()]
+        names += [""] * bool(cells.or_missing[code])
+        result.append(text if not any(names) else names[0] if len(names) == 1 else "{" + "|".join(names) + "}")
+    return result

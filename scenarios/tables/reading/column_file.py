@@ -1,0 +1,274 @@
+"""A few columns of a CSV or Parquet file, read fast and without a refusal that depends on a value.
+
+`scenarios.tables.dataset.load_table` reads whole tables and names each value that does not fit its domain. Here a value
+that does not fit counts as missing, as it does in queries (`defenses.base.queries`): a refusal would be an answer about
+the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from defenses.base.column_table import CodedTexts, ColumnTable
+from metrics.arrays import Floats
+from metrics.domains import Domain, NumericDomain
+from scenarios.tables.reading.csv_text import (
+    check_rows,
+    column_names,
+    csv_rows,
+    decompressed,
+    header_fields,
+    inferred_separator,
+)
+from scenarios.tables.reading.encodings import table_text
+from scenarios.tables.reading.workbook import refuse_workbook
+from scenarios.tables.toml.toml_file import read_text
+
+HEAD = 1 << 20
+"""Number of bytes at the beginning of a file in which its header must end."""
+BLOCK = 1 << 24
+"""Number of bytes that the CSV reader takes at a time."""
+TEXT = pa.string()
+CODED = pa.dictionary(pa.int32(), TEXT)
+"""Arrow type of a column of texts: distinct texts, and one code a row."""
+MARK = b"\xef\xbb\xbf"
+"""Byte order mark of UTF-8."""
+
+
+@dataclass(frozen=True)
+class ColumnFile:
+    """A CSV file (also gzip-compressed) or a Parquet file, of which single columns are read.
+
+    Parameters
+    ----------
+    path : Path
+        Named in errors.
+    data : bytes
+        The file's content, decompressed.
+    columns : tuple of str
+        Names of its columns.
+    separator : str
+        Separator of CSV fields; empty for Parquet.
+    fields : tuple of str
+        The header's fields: the names, empty where a column has none.
+    decimal : {".", ","}, optional
+        Declared decimal mark of numbers in a CSV file.
+    na : tuple of str
+        Texts that mean a missing value.
+    """
+
+    path: Path
+    data: bytes = field(repr=False)
+    columns: tuple[str, ...]
+    separator: str
+    fields: tuple[str, ...] = ()
+    decimal: str | None = None
+    na: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        path: Path,
+        content: bytes,
+        separator: str | None = None,
+        *,
+        encoding: str | None = None,
+        decimal: str | None = None,
+        na: Sequence[str] = (),
+    ) -> ColumnFile:
+        """Read the names of the columns.
+
+        Parameters
+        ----------
+        path : Path
+            Named in errors.
+        content : bytes
+            The file's content.
+        separator : str, optional
+            Separator of CSV fields, by default inferred as `scenarios.tables.reading.text_table` infers it.
+        encoding : str, optional
+            Encoding of a CSV that is not UTF-8.
+        decimal : {".", ","}, optional
+            Decimal mark of numbers; the other mark separates thousands.
+        na : sequence of str
+            Texts that mean a missing value.
+
+        Raises
+        ------
+        ValueError
+            If it is no such table, or column names are repeated.
+        """
+        if content.startswith(b"PAR1"):
+            fields = tuple(_parquet(path, content).schema_arrow.names)
+            return cls(path, content, tuple(column_names(path, fields)), "", fields, na=tuple(na))
+        refuse_workbook(path, content)
+        data = decompressed(path, content).removeprefix(MARK)
+        if encoding is not None:
+            data = table_text(path, data, encoding).encode()
+        head = table_text(path, _whole_lines(data[:HEAD]) if len(data) > HEAD else data)
+        if not head.strip():
+            raise ValueError(f"{path}: is empty; the first line must name the columns")
+        separator = inferred_separator(head) if separator is None else separator
+        fields = tuple(header_fields(path, head, separator))
+        return cls(path, data, tuple(column_names(path, fields)), separator, fields, decimal, tuple(na))
+
+    def read(self, columns: Sequence[str], domains: Mapping[str, Domain]) -> ColumnTable:
+        """Read some columns; a value that does not fit the kind of its column's domain counts as missing.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Names of columns.
+        domains : mapping of str to Domain
+            Their domains: a numeric one makes a column of numbers, any other a column of texts.
+
+        Raises
+        ------
+        ValueError
+            If the file is malformed.
+        """
+        # The number of records needs one column at least.
+        wanted = list(dict.fromkeys(columns)) or [next((name for name in self.fields if name.strip()), self.fields[0])]
+        for name in columns:
+            if name in self.columns and name not in self.fields:
+                raise ValueError(f"{self.path}: {name!r} has no name in the file; name it there to read it")
+        # Arrow's numbers have a decimal point and no thousands separators.
+        number = pa.float64() if self.decimal is None else CODED
+        kinds = {name: number if isinstance(domains.get(name), NumericDomain) else CODED for name in wanted}
+        table = self._csv_columns(kinds) if self.separator else self._parquet_columns(wanted)
+        by_name: dict[str, Floats | CodedTexts] = {}
+        for name in dict.fromkeys(columns):
+            where, column = f"{self.path}: column {name!r}", table.column(name)
+            numeric = isinstance(domains[name], NumericDomain)
+            by_name[name] = _numbers(where, column, self.decimal) if numeric else _texts(where, column, self.na)
+        return ColumnTable(by_name, table.num_rows)
+
+    def _parquet_columns(self, wanted: list[str]) -> Any:
+        try:
+            return _parquet(self.path, self.data).read(columns=wanted)
+        except (pa.ArrowException, OSError):
+            raise ValueError(f"{self.path}: is a damaged or unsupported Parquet file") from None
+
+    def _csv_columns(self, kinds: Mapping[str, Any]) -> Any:
+        """Read columns as Arrow types; as texts if a value does not fit its type."""
+        from pyarrow import csv
+
+        # The fast reader would take the rest of the file after an unclosed quote for one field.
+        quoted = b'"' in self.data
+        if quoted and self.data.count(b'"') % 2:
+            check_rows(self.path, read_text(self.path, self.data), self.separator, len(self.columns))
+
+        def read(kinds: Mapping[str, Any]) -> Any:
+            return csv.read_csv(
+                pa.BufferReader(self.data),
+                read_options=csv.ReadOptions(block_size=BLOCK),
+                parse_options=csv.ParseOptions(delimiter=self.separator, newlines_in_values=quoted),
+                convert_options=csv.ConvertOptions(
+                    include_columns=list(kinds),
+                    column_types=kinds,
+                    null_values=["", *self.na],
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=True,
+                ),
+            )
+
+        try:
+            return read(kinds)
+        except pa.ArrowInvalid:
+            try:
+                return read(dict.fromkeys(kinds, TEXT))
+            except pa.ArrowInvalid:
+                text = read_text(self.path, self.data)
+                check_rows(self.path, text, self.separator, len(self.columns))
+                if next(islice(csv_rows(text, self.separator), 1, None), None) is None:
+                    return pa.table({name: pa.array([], kind) for name, kind in kinds.items()})
+                raise ValueError(f"{self.path}: is no CSV table with {self.separator!r} between fields") from None
+
+
+def lenient_numbers(texts: Any) -> Floats:
+    """Number of each text of an Arrow array, shape (n,); infinite where it says so, NaN where it is none.
+
+    The number of a text depends on that text alone.
+    """
+    import pyarrow.compute as pc
+
+    trimmed = pc.replace_substring_regex(pc.utf8_trim_whitespace(texts), r"^\+([^+-])", r"\1")
+    is_number = pc.match_substring_regex(trimmed, r"^-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+    is_infinite = pc.match_substring_regex(trimmed, r"(?i)^-?inf(inity)?$")
+    sign = pc.if_else(pc.starts_with(trimmed, "-"), -np.inf, np.inf)
+    values = pc.cast(pc.if_else(is_number, trimmed, None), pa.float64())
+    return np.asarray(pc.fill_null(pc.if_else(is_infinite, sign, values), np.nan).to_numpy(zero_copy_only=False))
+
+
+def _numbers(where: str, column: Any, decimal: str | None = None) -> Floats:
+    """Numbers of a column, shape (n,); NaN where missing or no number."""
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        floats = column if pa.types.is_float64(column.type) else column.cast(pa.float64(), safe=False)
+        return _array(floats, np.float64, np.nan)
+    from scenarios.tables.reading.text_column import TextColumn
+    from scenarios.tables.reading.text_table import text_of
+
+    # Every text that Arrow reads as a number is the same number here.
+    coded = TextColumn.from_arrow(where, text_of(where, column))
+    texts = coded.texts
+    if decimal is not None:
+        from scenarios.tables.reading.number_forms import plain_texts
+
+        texts = plain_texts(texts, decimal)
+    return np.append(lenient_numbers(texts), np.nan)[coded.codes]
+
+
+def _texts(where: str, column: Any, na: Sequence[str] = ()) -> CodedTexts:
+    """Texts of a column, coded, without those that mean a missing value."""
+    if column.type != CODED:
+        from scenarios.tables.reading.text_table import text_of
+
+        column = text_of(where, column).dictionary_encode()
+    encoded = column.combine_chunks()
+    codes = _array(pa.chunked_array([encoded.indices]), np.int32, -1).astype(np.intp)
+    texts = encoded.dictionary.to_pylist()
+    if na:
+        missing = np.array([text.strip() in na for text in texts] + [True], dtype=bool)
+        codes = np.where(missing[codes], -1, codes)
+    return CodedTexts(codes, tuple(texts))
+
+
+def _array(column: Any, kind: type[np.generic], missing: float) -> NDArray[Any]:
+    """Numbers of a chunked Arrow array, shape (n,), read from its buffers.
+
+    Arrow's own conversion imports pandas, which takes longer than reading a million rows.
+    """
+    parts = [np.empty(0, dtype=kind)]
+    for chunk in column.chunks:
+        if len(chunk):
+            valid, values = chunk.buffers()
+            numbers = np.frombuffer(values, dtype=kind)[chunk.offset : chunk.offset + len(chunk)]
+            if chunk.null_count:
+                bits = np.unpackbits(np.frombuffer(valid, dtype=np.uint8), bitorder="little")
+                numbers = np.where(bits[chunk.offset : chunk.offset + len(chunk)], numbers, kind(missing))
+            parts.append(numbers)
+    return np.concatenate(parts)
+
+
+def _parquet(path: Path, content: bytes) -> Any:
+    from pyarrow import parquet
+
+    try:
+        return parquet.ParquetFile(BytesIO(content))
+    except (pa.ArrowException, OSError):
+        raise ValueError(f"{path}: is a damaged or unsupported Parquet file") from None
+
+
+def _whole_lines(head: bytes) -> bytes:
+    """Beginning of a file up to its last line break, so that no character is cut."""
+    end = head.rfind(b"\n")
+    return head[: end + 1] if end >= 0 else head.decode("utf-8", "ignore").encode()

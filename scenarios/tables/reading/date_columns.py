@@ -1,0 +1,210 @@
+"""Columns of dates in files: recognized or declared, and read as numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from leaderboard.number_text import counted
+from scenarios.tables.reading.date_form import DateForm
+from scenarios.tables.reading.date_format import ISO, ISO_TIME, DateFormat
+from scenarios.tables.reading.text_column import TextColumn, TextError
+from scenarios.tables.roles import DateColumn, NumberColumn, Roles
+
+_SURE = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d")
+_TIMES = ("T%H:%M:%S", " %H:%M:%S", "T%H:%M", " %H:%M")
+_DOUBTFUL = tuple(f"{day}{mark}{month}{mark}%Y" for mark in "/.-" for day, month in (("%d", "%m"), ("%m", "%d")))
+FORMATS = (
+    *(DateFormat(pattern + time) for pattern in (*_SURE, *_DOUBTFUL) for time in ("", *_TIMES)),
+    DateFormat("%Y年%m月%d日"),
+)
+"""Formats that are recognized. Where a text fits two of them, it does not show which number is the month."""
+COMPACT = DateFormat("%Y%m%d")
+"""Dates that look like numbers; recognized where all texts are such dates, and there are `_SEVERAL`."""
+_SEVERAL = 5
+"""Fewest distinct numbers: one number in thirty of eight digits is a date by chance."""
+_COMPACT_LIKE = re.compile(r"\s*(?:(?:19|20)\d{6}|99991231)\s*", re.ASCII)
+SENTINELS = (
+    *("0001-01-01", "1753-01-01", "1899-12-30", "1899-12-31", "1900-01-01"),
+    *("2099-12-31", "2999-12-31", "9999-01-01", "9999-12-31"),
+)
+"""Dates that usually stand for a missing value or for the end of time."""
+HEAD = 50
+_DATE_LIKE = re.compile(r"\s*\d{1,4}[-/.年]\d{1,2}[-/.月]\d{1,4}")
+_ZONED = re.compile(r"\s*\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?\s*(Z|[+-]\d\d:?\d\d|UTC)\s*")
+NO_ZONES = "times with a time zone are not read as dates; convert them to one time zone first"
+
+
+class DatedColumns(NamedTuple):
+    """Columns of which those that hold dates are numbers now, and notes."""
+
+    columns: dict[str, TextColumn]
+    notes: list[str]
+
+
+def native_dates(where: str, column: Any) -> tuple[Any, list[str]] | None:
+    """Texts of a Parquet column of dates or timestamps in ISO 8601, and notes; None for another column.
+
+    Timestamps with a time zone become UTC, and fractions of seconds are cut off. Timestamps at midnight are dates.
+    """
+    kind = column.type
+    notes: list[str] = []
+    if pa.types.is_date(kind):
+        return pc.cast(pc.cast(column, pa.date32()), pa.string()), notes
+    if not pa.types.is_timestamp(kind):
+        return None
+    if kind.tz is not None:
+        notes.append(f"{where}: times of the zone {kind.tz} were converted to UTC")
+        column = column.cast(pa.timestamp(kind.unit))
+    seconds = pc.floor_temporal(column, unit="second")
+    if pc.any(pc.not_equal(seconds, column)).as_py():
+        notes.append(f"{where}: fractions of seconds were cut off")
+    seconds = pc.cast(seconds, pa.timestamp("s"))
+    at_midnight = pc.all(pc.equal(pc.floor_temporal(seconds, unit="day"), seconds)).as_py()
+    return pc.strftime(seconds, format=(ISO if at_midnight else ISO_TIME).pattern), notes
+
+
+def dated_columns(
+    columns: Mapping[str, TextColumn], declared: Roles, missing: Sequence[str], native: Sequence[str] = ()
+) -> DatedColumns:
+    """Read columns of dates as numbers; see `DateFormat`.
+
+    Parameters
+    ----------
+    columns : mapping of str to TextColumn
+        Columns of text.
+    declared : Roles
+        Columns that it declares as dates must hold dates of their format within their bounds. Columns that it declares
+        otherwise, and identifiers, stay as they are.
+    missing : sequence of str
+        Texts that mean a missing value among dates.
+    native : sequence of str
+        Columns that the file itself says are dates; they hold ISO 8601 whatever the declared format.
+
+    Raises
+    ------
+    ValueError
+        If a declared column holds something else; names file, column, row and what would be right.
+    """
+    changed, notes = dict(columns), []
+    for name, column in columns.items():
+        described = declared.columns.get(name)
+        if column.empty and not isinstance(described, DateColumn):
+            continue
+        if isinstance(described, DateColumn):
+            form = described.form()
+            read_as = _native_format(column) if name in native else form.format
+            changed[name] = _numbered(column.without(missing), form, read_as)
+        elif described is None and name not in declared.identifiers:
+            present = column.without(missing)
+            found, note = _recognized(present)
+            if found is not None:
+                changed[name] = _numbered(present, DateForm(found), found)
+                note = f"dates of the format {found.pattern}, inferred from all values"
+            if note:
+                notes.append(f"{name}: {note}")
+        elif isinstance(described, NumberColumn) and _is_compact(column.without(missing)):
+            notes.append(
+                f"{name}: every number is a date such as 20190117; releases hold numbers that are no dates, unless the "
+                f'roles file declares type = "date" and format = "{COMPACT.pattern}"'
+            )
+        notes += _sentinel_notes(name, changed[name])
+    return DatedColumns(changed, notes)
+
+
+def _is_compact(column: TextColumn) -> bool:
+    """Whether all texts of a column are dates of the format `COMPACT`."""
+    texts = column.texts.to_pylist()
+    return all(_COMPACT_LIKE.fullmatch(text) and COMPACT.number(text) is not None for text in texts)
+
+
+def _sentinel_notes(name: str, column: TextColumn) -> list[str]:
+    """A note on each date of a column that usually stands for a missing value."""
+    if column.dates is None:
+        return []
+    numbers = np.array([int(text) // column.dates.unit for text in column.texts.to_pylist()], dtype=np.int64)
+    notes = []
+    for text in SENTINELS:
+        count = column.rows_of(numbers == ISO.number(text))
+        if count:
+            notes.append(
+                f"{name}: {text} in {counted(count, 'row')} of {column.rows:,}; if it means a missing value, empty "
+                "these fields"
+            )
+    return notes
+
+
+def _native_format(column: TextColumn) -> DateFormat:
+    return ISO_TIME if any("T" in text for text in column.texts.slice(0, 1).to_pylist()) else ISO
+
+
+def _recognized(column: TextColumn) -> tuple[DateFormat | None, str]:
+    """The only format of which all texts are dates, or None and a note if they seem to be dates."""
+    head = column.texts.slice(0, HEAD).to_pylist()
+    if head and _is_compact(column):
+        if len(column.texts) >= _SEVERAL:
+            return COMPACT, ""
+        declared = f'declare type = "date" and format = "{COMPACT.pattern}"'
+        return None, f"a number, though all values look like dates such as 20190117; if they are, {declared}"
+    if not head or sum(_DATE_LIKE.match(text) is not None for text in head) < 0.9 * len(head):
+        return None, ""
+    if all(map(_ZONED.fullmatch, head)):
+        return None, NO_ZONES
+    close = [form for form in FORMATS if sum(form.number(text) is not None for text in head) >= 0.9 * len(head)]
+    texts = column.texts.to_pylist()
+    counts = {form: sum(number is not None for number in form.numbers(texts)) for form in close}
+    fitting = [form for form, count in counts.items() if count == len(texts)]
+    if len(fitting) == 1:
+        return fitting[0], ""
+    if fitting:
+        patterns = " or ".join(repr(form.pattern) for form in fitting)
+        return None, f'dates whose day and month cannot be told apart; declare type = "date" and format = {patterns}'
+    best = max(counts, key=counts.__getitem__, default=None)
+    if best is None:
+        return None, ""
+    others = len(texts) - counts[best]
+    return None, (
+        f"{others} of {len(texts)} distinct texts are no date of the format {best.pattern}, but the others are; "
+        'to see which, declare type = "date"' + (f' and format = "{best.pattern}"' if best != ISO else "")
+    )
+
+
+def _numbered(column: TextColumn, form: DateForm, read_as: DateFormat) -> TextColumn:
+    """A column whose texts are the numbers of its dates."""
+    texts = column.texts.to_pylist()
+    numbers = read_as.numbers(texts)
+    if read_as.has_time != form.format.has_time:
+        # A file that knows dates may hold days where a time of day is declared; the other way times would be lost.
+        if read_as.has_time:
+            raise ValueError(f"{column.where} has times of day, which the format {form.format.pattern} lacks")
+        numbers = [None if number is None else number * form.unit for number in numbers]
+    for position, number in enumerate(numbers):
+        if number is None:
+            _refuse(column, position, _complaint(texts[position], read_as))
+        elif (form.low is not None and number < form.low) or (form.high is not None and number > form.high):
+            written = form.format
+            bounds = f"{written.text(form.low or 0)} to {written.text(form.high or 0)}"
+            _refuse(column, position, f"lies outside {bounds}")
+    return replace(column.with_texts(pa.array([str(number) for number in numbers], pa.string())), dates=form)
+
+
+def _refuse(column: TextColumn, position: int, why: str) -> None:
+    row = int(np.flatnonzero(column.codes == position)[0])
+    raise TextError(column.where, row, why)
+
+
+def _complaint(text: str, form: DateFormat) -> str:
+    """Why a text is no date of a format, and what would be right."""
+    if _ZONED.fullmatch(text):
+        return f"has a time zone; {NO_ZONES}"
+    if form.matches(text):
+        return "is no possible date"
+    others = " or ".join(other.pattern for other in FORMATS if other.number(text) is not None)
+    hint = f"; it looks like {others}, but all dates of a column need one declared format" if others else ""
+    return f"is no date of the format {form.pattern}, such as {form.text(0)}{hint}"

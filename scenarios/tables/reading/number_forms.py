@@ -1,0 +1,264 @@
+"""Numbers as people and programs write them: decimal commas, thousands separators, and words for missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from leaderboard.number_text import counted
+from scenarios.tables.reading.text_column import TextColumn
+
+MISSING = (
+    "NA",
+    "N/A",
+    "n/a",
+    "na",
+    "#N/A",
+    "<NA>",
+    "NULL",
+    "null",
+    "None",
+    "?",
+    "-",
+    "--",
+    ".",
+    "n.a.",
+    "N.A.",
+    "k.A.",
+    "k. A.",
+    "keine Angabe",
+    "unbekannt",
+    "欠損",
+    "欠測",
+    "不明",
+    "無回答",
+)
+"""Texts that mean a missing value among numbers and truth values."""
+WORDS = frozenset(("unknown", "missing", "none", "not known", "not stated", "not available", "no answer"))
+"""Further words that may mean a missing value, in lower case. They stay categories, since they are real ones, too."""
+HEAD = 256
+"""Number of texts that are looked at first."""
+_SIGN = r"^[+-]?"
+_NUMBER_LIKE = _SIGN + r"[\d.,]*\d[\d.,]*([eE][+-]?\d+)?$"
+_FLAG = r"^([Tt]rue|TRUE|[Ff]alse|FALSE)$"
+_PLAIN = _SIGN + r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_FRACTION = _SIGN + r"\d*\.\d+([eE][+-]?\d+)?$"
+_COMMA_FRACTION = _SIGN + r"(0|[1-9]\d*)?,\d+([eE][+-]?\d+)?$"
+_INTEGER = _SIGN + r"\d+([eE][+-]?\d+)?$"
+_FOUR_DIGITS = _SIGN + r"\d{4}"
+_COMMA_GROUPS = _SIGN + r"[1-9]\d{0,2}(,\d{3})+(\.\d+)?$"
+_POINT_GROUPS = _SIGN + r"[1-9]\d{0,2}(\.\d{3})+(,\d+)?$"
+_SURE_COMMA_GROUPS = _SIGN + r"[1-9]\d{0,2}(,\d{3})+(,\d{3}|\.\d+)$"
+_SURE_POINT_GROUPS = _SIGN + r"[1-9]\d{0,2}(\.\d{3})+(\.\d{3}|,\d+)$"
+
+
+@dataclass(frozen=True)
+class Recognized:
+    """What was recognized in the columns of a file.
+
+    Parameters
+    ----------
+    columns : dict of str to TextColumn
+        The columns, with numbers in their usual form and missing values as such.
+    notes : tuple of str
+        What was recognized, one sentence for each kind.
+    decimal : str, optional
+        Decimal mark, if a column with decimal commas or thousands separators was recognized.
+    missing : tuple of str
+        Texts that were taken as missing values.
+    """
+
+    columns: dict[str, TextColumn]
+    notes: tuple[str, ...]
+    decimal: str | None
+    missing: tuple[str, ...]
+
+
+def recognized(
+    columns: Mapping[str, TextColumn],
+    *,
+    separator: str,
+    decimal: str | None = None,
+    fixed: Sequence[str] = (),
+    plain_first: bool = False,
+) -> Recognized:
+    """Recognize numbers in other forms, and missing values among numbers.
+
+    Parameters
+    ----------
+    columns : mapping of str to TextColumn
+        Columns of text.
+    separator : str
+        Separator of the file's fields.
+    decimal : {".", ","}, optional
+        The decimal mark, if known.
+    fixed : sequence of str
+        Columns whose texts stay as they are.
+    plain_first : bool
+        Leave columns of plain numbers as they are, even where a known decimal comma makes points separate thousands.
+
+    Notes
+    -----
+    A column is read with a decimal mark if all of its texts fit it. The other mark must then separate groups of three
+    digits throughout. What fits both marks, such as ``1,234``, is read if the mark is known. It is known if declared,
+    or if columns show one mark and none shows the other. A column shows its mark by a text with two groups, such as
+    ``1,234,567``, or with both marks. Decimal commas show it too, unless all have three digits or commas separate the
+    file's fields. A plain column with other than three decimals shows the point.
+    """
+    free = {name: column for name, column in columns.items() if name not in fixed and _may_be_numbers(column)}
+    forms = {
+        name: form
+        for name, form in ((name, _Form(column)) for name, column in free.items())
+        if form.number_like or form.flags
+    }
+    if decimal is None:
+        marks = {form.evident(separator) for form in forms.values()} - {None}
+        known = marks.pop() if len(marks) == 1 else None
+    else:
+        known = decimal
+    changed = dict(columns)
+    by_note: dict[str, list[str]] = {}
+    used: set[str] = set()
+    missing: list[str] = []
+    for name, form in forms.items():
+        mark = (known if decimal is not None else form.evident(separator) or known) if form.other else None
+        plain = form.plain and (plain_first or known != ",")
+        converts = not plain and mark is not None and form.fits(mark)
+        if form.other and not plain and mark is None and (form.fits(".") or form.fits(",")):
+            words = "commas or points may mark decimals or separate thousands, so these texts are categories; "
+            by_note.setdefault(words + "give --decimal . or --decimal , for numbers", []).append(name)
+        if not converts and not form.missing:
+            continue
+        texts = form.converted(mark) if converts and mark is not None else form.rest
+        if not form.flags and not TextColumn("", np.empty(0, dtype=np.intp), texts.drop_null()).looks_numeric():
+            continue
+        if converts and mark is not None:
+            used.add(mark)
+            for words in form.words(mark):
+                by_note.setdefault(words, []).append(name)
+        if form.missing:
+            missing += form.missing
+            by_note.setdefault(f"{', '.join(form.missing)} counts as missing among {form.kind}", []).append(name)
+        changed[name] = columns[name].with_texts(texts)
+    notes = tuple(f"{', '.join(names)}: {words}" for words, names in by_note.items())
+    return Recognized(changed, notes, used.pop() if len(used) == 1 else None, tuple(dict.fromkeys(missing)))
+
+
+def mixed_marks(columns: Mapping[str, TextColumn]) -> list[str]:
+    """Notes on columns of numbers that nothing reads as such, since some have a decimal comma and some a decimal point.
+
+    Parameters
+    ----------
+    columns : mapping of str to TextColumn
+        Columns of text whose type nobody has declared.
+    """
+    notes = []
+    for name, column in columns.items():
+        if _may_be_numbers(column) and _Form(column).mixed:
+            commas, points = (column.rows_like(pattern) for pattern in (_COMMA_FRACTION, _FRACTION))
+            notes.append(
+                f"{name}: decimal commas ({counted(commas, 'row')}) and points ({counted(points, 'row')}) are mixed, "
+                "so that these texts are categories; write all numbers in one form"
+            )
+    return notes
+
+
+def plain_texts(texts: Any, mark: str) -> Any:
+    """Texts of an Arrow array in which each number with a decimal mark has a point and no thousands separators.
+
+    Each text is read by itself. Other texts stay.
+    """
+    trimmed = pc.utf8_trim_whitespace(texts)
+    pattern = f"{_POINT_GROUPS}|{_COMMA_FRACTION}" if mark == "," else _COMMA_GROUPS
+    return pc.if_else(pc.match_substring_regex(trimmed, pattern), _with_point(trimmed, mark), texts)
+
+
+def _with_point(texts: Any, mark: str) -> Any:
+    """Texts with a decimal point and without thousands separators."""
+    if mark == ",":
+        return pc.replace_substring(pc.replace_substring(texts, ".", ""), ",", ".")
+    return pc.replace_substring(texts, ",", "")
+
+
+class _Form:
+    """Forms of the distinct texts of a column; `rest` is without those that mean a missing value."""
+
+    def __init__(self, column: TextColumn) -> None:
+        trimmed = pc.utf8_trim_whitespace(column.texts)
+        is_missing = pc.is_in(trimmed, value_set=pa.array(MISSING))
+        self.missing: list[str] = pc.unique(pc.filter(trimmed, is_missing)).to_pylist()
+        self.rest = pc.if_else(is_missing, None, trimmed)
+        self._present = self.rest.drop_null()
+        self.flags = self._all(_FLAG)
+        self.number_like = self._all(_NUMBER_LIKE)
+        self.plain = self.number_like and self._all(_PLAIN)
+        self.other = self.number_like and self._any("[.,]")
+
+    @property
+    def kind(self) -> str:
+        """What the texts are, in words."""
+        return "truth values" if self.flags else "numbers"
+
+    @property
+    def mixed(self) -> bool:
+        """Whether all texts are numbers without groups, of which some have a decimal comma and some a decimal point."""
+        return (
+            self.other
+            and self._any(_COMMA_FRACTION)
+            and self._any(_FRACTION)
+            and self._all(f"{_COMMA_FRACTION}|{_FRACTION}|{_INTEGER}")
+            and not self.fits(".")
+            and not self.fits(",")
+        )
+
+    def fits(self, mark: str) -> bool:
+        """Return True if all texts are numbers with this decimal mark, in groups of three digits or without groups."""
+        patterns = (_COMMA_FRACTION, _POINT_GROUPS, _INTEGER) if mark == "," else (_COMMA_GROUPS, _PLAIN)
+        groups = _POINT_GROUPS if mark == "," else _COMMA_GROUPS
+        return self._all("|".join(patterns)) and not (self._any(groups) and self._any(_FOUR_DIGITS))
+
+    def evident(self, separator: str) -> str | None:
+        """Decimal mark that the texts themselves show, or None."""
+        if not self.other:
+            return None
+        comma, point = self.fits(","), self.plain or self.fits(".")
+        if comma == point:
+            return None
+        if point:
+            return "." if self._any(_SURE_COMMA_GROUPS) or self._any(_FRACTION) else None
+        sure = self._any(_SURE_POINT_GROUPS) or (separator not in ("", ",") and self._any(_COMMA_FRACTION))
+        return "," if sure else None
+
+    def converted(self, mark: str) -> Any:
+        """The texts with a decimal point and without thousands separators."""
+        return _with_point(self.rest, mark)
+
+    def words(self, mark: str) -> list[str]:
+        """What `converted` changes, in words."""
+        groups = self._any(_POINT_GROUPS if mark == "," else _COMMA_GROUPS)
+        words = ["decimal commas"] if mark == "," and self._any(",") else []
+        return words + [f"{'points' if mark == ',' else 'commas'} separate thousands"] * groups
+
+    def _all(self, pattern: str) -> bool:
+        return _matches_all(self._present.slice(0, HEAD), pattern) and _matches_all(self._present, pattern)
+
+    def _any(self, pattern: str) -> bool:
+        head, rest = self._present.slice(0, HEAD), self._present.slice(HEAD)
+        return any(pc.any(pc.match_substring_regex(texts, pattern)).as_py() for texts in (head, rest))
+
+
+def _matches_all(texts: Any, pattern: str) -> bool:
+    """Return True if there are texts and all match."""
+    return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
+
+
+def _may_be_numbers(column: TextColumn) -> bool:
+    """Return False if the first texts show that a column holds neither numbers nor truth values."""
+    head = pc.utf8_trim_whitespace(column.texts.slice(0, HEAD))
+    present = pc.filter(head, pc.invert(pc.is_in(head, value_set=pa.array(MISSING))))
+    return len(present) == 0 or _matches_all(present, f"{_NUMBER_LIKE}|{_FLAG}")

@@ -1,0 +1,293 @@
+"""CSV and Parquet files read as columns of text; types are inferred later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+
+from scenarios.tables.reading.csv_text import (
+    SEPARATORS,
+    check_rows,
+    column_names,
+    csv_rows,
+    decompressed,
+    header_fields,
+    inferred_separator,
+)
+from scenarios.tables.reading.date_columns import dated_columns, native_dates
+from scenarios.tables.reading.encodings import table_text
+from scenarios.tables.reading.number_forms import MISSING, recognized
+from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.reading.workbook import is_workbook, workbook_table
+from scenarios.tables.roles import CategoryColumn, DateColumn, Roles
+
+MOST_SHOWN = 5
+"""Number of rows that an error names."""
+
+
+class TextTable(NamedTuple):
+    """Columns of a file as text.
+
+    Parameters
+    ----------
+    columns : dict of str to TextColumn
+        The columns in the file's order; an empty field is a missing value.
+    notes : list of str
+        What was inferred.
+    layout : dict
+        What was recognized, as keys of a roles file: ``separator``, ``decimal`` and ``na``.
+    """
+
+    columns: dict[str, TextColumn]
+    notes: list[str]
+    layout: dict[str, Any]
+
+
+def text_table(
+    path: Path, data: bytes, declared: Roles | None = None, *, released: bool = False
+) -> tuple[dict[str, TextColumn], list[str]]:
+    """Columns of a file and notes on what was inferred; see `read_text_table`."""
+    table = read_text_table(path, data, declared, released=released)
+    return table.columns, table.notes
+
+
+def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, released: bool = False) -> TextTable:
+    """Read a CSV (also gzip-compressed), Parquet file or Excel workbook; the format is recognized by the first bytes.
+
+    Parameters
+    ----------
+    path : Path
+        Named in errors.
+    data : bytes
+        The file's content.
+    declared : Roles, optional
+        Separator, encoding, decimal mark and missing values, and columns of categories, whose texts stay as they are.
+        A separator that is not declared is inferred from comma, semicolon, tab and bar. It must
+        split the first lines into equal numbers of fields; of those that do, the one with the most fields is taken.
+        Numbers in other forms are recognized as `scenarios.tables.reading.number_forms.recognized` says.
+    released : bool
+        Whether the table is a release, in which plain numbers stay so under a declared decimal comma.
+
+    Raises
+    ------
+    ValueError
+        If the file is not such a table or has no record, or if column names are repeated.
+    """
+    declared = Roles() if declared is None else declared
+    notes: list[str] = []
+    layout: dict[str, Any] = {}
+    separator = ""
+    if data.startswith(b"PAR1"):
+        table = _read_parquet(path, data)
+    elif is_workbook(path, data):
+        table, notes = workbook_table(path, data)
+    else:
+        text = table_text(path, decompressed(path, data), declared.encoding)
+        if not text.strip():
+            raise ValueError(f"{path}: is empty; the first line must name the columns")
+        refuse_web_page(path, text)
+        separator = declared.separator or inferred_separator(text)
+        if declared.separator is None:
+            notes.append(f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines")
+            layout["separator"] = separator
+        table = _read_csv(path, text, separator)
+        notes += header_notes(table.column_names)
+    if table.num_rows == 0:
+        raise ValueError(f"{path}: names columns but holds no record")
+    if separator:
+        refuse_blank_rows(path, table)
+    return arrow_text_table(path, table, declared, TextTable({}, notes, layout), separator, released=released)
+
+
+def arrow_text_table(
+    path: Path, table: Any, declared: Roles, opened: TextTable, separator: str = "", *, released: bool = False
+) -> TextTable:
+    """Read the columns of an Arrow table as text.
+
+    Parameters
+    ----------
+    path : Path
+        Named in errors.
+    table : pyarrow.Table
+        Its columns.
+    declared : Roles
+        As in `read_text_table`.
+    opened : TextTable
+        Notes and layout so far.
+    separator : str
+        Separator of the CSV file that it comes from; empty for other files.
+    released : bool
+        As in `read_text_table`.
+
+    Raises
+    ------
+    ValueError
+        As `read_text_table`.
+    """
+    notes, layout = list(opened.notes), dict(opened.layout)
+    columns: dict[str, TextColumn] = {}
+    texts: dict[str, TextColumn] = {}
+    whole: dict[str, TextColumn] = {}
+    native: list[str] = []
+    names = column_names(path, table.column_names)
+    for position, (name, field, column) in enumerate(zip(names, table.column_names, table.columns, strict=True), 1):
+        where = f"{path}: column {name!r}"
+        dates = native_dates(name, column)
+        if dates is not None:
+            column, words = dates
+            native.append(name)
+            notes += words
+        text_column = TextColumn.from_arrow(where, text_of(where, column))
+        if not field.strip() and text_column.empty:
+            notes.append(f"column {position} has neither a name nor a value, and is left out")
+            continue
+        if not field.strip():
+            notes.append(f"column {position} has no name and is called {name!r}")
+        columns[name] = text_column
+        if name in native:
+            texts[name] = text_column
+        elif _is_text(column.type):
+            texts[name] = columns[name] = text_column.without([*declared.na, *_missing_beside(declared, name)])
+        elif pa.types.is_integer(column.type):
+            whole[name] = text_column
+    if not columns:
+        raise ValueError(f"{path}: has no column with a name or a value")
+    if not released:
+        dated = dated_columns({**texts, **whole}, declared, MISSING, native)
+        notes += dated.notes
+        columns |= dated.columns
+        texts = {name: dated.columns[name] for name in texts if dated.columns[name].dates is None}
+    fixed = [name for name in texts if _fixed(declared, name)]
+    forms = recognized(texts, separator=separator, decimal=declared.decimal, fixed=fixed, plain_first=released)
+    columns |= forms.columns
+    if forms.decimal is not None and declared.decimal is None:
+        layout["decimal"] = forms.decimal
+    if forms.missing:
+        layout["na"] = list(forms.missing)
+    return TextTable(columns, [*notes, *forms.notes], layout)
+
+
+def refuse_web_page(path: Path, text: str) -> None:
+    """Raise ValueError if a text is a web page instead of a table."""
+    if text.lstrip()[:9].lower().startswith(("<!doctype", "<html")):
+        raise ValueError(f"{path}: is a web page (HTML) and no table; save its table as CSV")
+
+
+def refuse_blank_rows(path: Path, table: Any) -> None:
+    """Raise ValueError if rows of a CSV are empty in each of several columns, as a spreadsheet adds them.
+
+    Such rows would count as people. In one column, an empty row is a missing value.
+    """
+    if table.num_columns < 2:
+        return
+    filled = np.zeros(table.num_rows, dtype=bool)
+    for column in table.columns:
+        filled |= column.is_valid().to_numpy()
+        if filled.all():
+            return
+    if not filled.any():
+        # Columns without a value are refused by name.
+        return
+    rows = np.flatnonzero(~filled) + 1
+    shown = ", ".join(map(str, rows[:MOST_SHOWN])) + (", …" if rows.size > MOST_SHOWN else "")
+    raise ValueError(
+        f"{path}: {rows.size} row{'s' * (rows.size > 1)} empty in every column, which would count as people: {shown} "
+        "(from 1, without the header); a spreadsheet may have added them, so delete them"
+    )
+
+
+def header_notes(fields: Sequence[str]) -> list[str]:
+    """Doubts about the first line."""
+    notes = []
+    if _distinct(list(fields)).numeric_texts():
+        notes.append("names of columns are numbers; if the first line is a record, put a line with names before it")
+    if len(fields) == 1 and len(fields[0].split()) > 1:
+        notes.append("the table has one column; if blanks separate its fields, give --delimiter ' '")
+    return notes
+
+
+def _fixed(declared: Roles, name: str) -> bool:
+    """Whether a column's texts are no numbers: an identifier, or a declared category."""
+    return name in declared.identifiers or isinstance(declared.columns.get(name), CategoryColumn | DateColumn)
+
+
+def _missing_beside(declared: Roles, name: str) -> list[str]:
+    """Texts that mean a missing value beside declared categories that are all numbers or truth values."""
+    column = declared.columns.get(name)
+    categories = (column.categories or []) if isinstance(column, CategoryColumn) else []
+    flags = {category.lower() for category in categories} <= {"true", "false"}
+    if not categories or not (flags or _distinct(categories).looks_numeric()):
+        return []
+    return [text for text in MISSING if text not in categories]
+
+
+def _distinct(texts: list[str]) -> TextColumn:
+    """A column of these texts without rows."""
+    return TextColumn("", np.empty(0, dtype=np.intp), pa.array(texts, pa.string()))
+
+
+def _is_text(kind: Any) -> bool:
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(value) or pa.types.is_large_string(value))
+
+
+def _read_csv(path: Path, text: str, separator: str) -> Any:
+    fields = header_fields(path, text, separator)
+    column_names(path, fields)
+    # The fast reader would take the rest of the file after an unclosed quote for one field.
+    if text.count('"') % 2:
+        check_rows(path, text, separator, len(fields))
+    data = text.encode()
+    try:
+        return pa_csv.read_csv(
+            pa.BufferReader(data),
+            read_options=pa_csv.ReadOptions(block_size=len(data) + 1, use_threads=False),
+            parse_options=pa_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            convert_options=pa_csv.ConvertOptions(
+                column_types=dict.fromkeys(fields, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=True,
+            ),
+        )
+    except pa.ArrowInvalid:
+        check_rows(path, text, separator, len(fields))
+        if next(islice(csv_rows(text, separator), 1, None), None) is None:
+            return pa.table([pa.array([], pa.string()) for _ in fields], names=fields)
+        raise ValueError(f"{path}: is no CSV table with {separator!r} between fields") from None
+
+
+def _read_parquet(path: Path, data: bytes) -> Any:
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(pa.BufferReader(data), use_threads=False)
+    except (pa.ArrowException, OSError):
+        raise ValueError(f"{path}: is a damaged or unsupported Parquet file") from None
+
+
+def text_of(where: str, column: Any) -> Any:
+    """Arrow column as text; an empty text is a missing value.
+
+    Raises
+    ------
+    ValueError
+        If it holds anything but numbers and text; the message begins with `where`.
+    """
+    try:
+        if pa.types.is_dictionary(column.type):
+            column = pc.cast(column, column.type.value_type)
+        if pa.types.is_float32(column.type) or pa.types.is_float64(column.type):
+            # Negative zero is written like zero, to which it is equal.
+            column = pc.add(column, pa.scalar(0, column.type))
+        text = pc.cast(column, pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise ValueError(f"{where} holds {column.type}; only numbers and text can be read") from None
+    return pc.if_else(pc.equal(text, ""), None, text)

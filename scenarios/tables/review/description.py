@@ -1,0 +1,347 @@
+"""A description of a table: a roles file with suggested roles, domains and reasons, for a person to review."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from metrics.domains import Domain, NumericDomain
+from scenarios.tables.dataset import check_named, column_domains, columns_frame
+from scenarios.tables.declared_roles import read_roles
+from scenarios.tables.reading.date_form import DateForm
+from scenarios.tables.reading.date_format import ISO
+from scenarios.tables.reading.number_forms import mixed_marks
+from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.reading.text_table import TextTable, read_text_table
+from scenarios.tables.review.column_names import POSTCODES, POSTCODES_JAPANESE, hints_at
+from scenarios.tables.review.doubtful_values import doubtful_values
+from scenarios.tables.review.doubtful_words import doubtful_words
+from scenarios.tables.review.suggestions import (
+    BY_NAME_REPEATED,
+    IDENTIFIER,
+    QUASI_IDENTIFIER,
+    SENSITIVE_VALUE,
+    Suggestion,
+    people_notes,
+    percent,
+    quasi_identifier_reason,
+    suggested_roles,
+)
+from scenarios.tables.review.summary import type_and_domain
+from scenarios.tables.review.uniqueness import uniqueness
+from scenarios.tables.roles import CategoryColumn, Roles
+from scenarios.tables.roles_file import HEADER, roles_text
+from scenarios.tables.toml.toml_file import read_bytes
+
+WIDTH = 118
+MOST_CATEGORIES = 10_000
+"""Number of distinct texts up to which spellings are compared; a column with more holds no categories."""
+NOTHING_SENSITIVE = (
+    "no column was recognized as sensitive; list in `sensitive` what nobody should learn, such as an illness: without "
+    "it, no l-diversity protects the value and no attack on it is measured"
+)
+ONE_ROW = "the table has 1 row, too few to tell roles, bounds and categories: decide each of them yourself"
+DECIDE = """\
+# It shows bounds and categories that occur in the table, so it is as confidential as the table until they are replaced.
+# `undecided` lists columns whose role is a guess. Correct the role, then delete the name from the list.
+# Columns that are no identifier and hold no sensitive value are quasi-identifiers: attackers may know them.
+"""
+
+
+@dataclass(frozen=True)
+class Description:
+    """A roles file for a table.
+
+    Parameters
+    ----------
+    text : str
+        Content of the roles file.
+    roles : Roles
+        The roles that it gives.
+    notes : tuple of str
+        What was inferred about the file.
+    """
+
+    text: str
+    roles: Roles
+    notes: tuple[str, ...]
+
+
+def describe_table(
+    path: Path, roles: Path | None, output: Path, *, reading: Mapping[str, Any] | None = None
+) -> Description:
+    """Describe a table by suggested roles and inferred domains, each with its reason as a comment.
+
+    Parameters
+    ----------
+    path : Path
+        CSV or Parquet file.
+    roles : Path, optional
+        A roles file whose content is kept. Only columns to which it gives no role get a suggestion; if it lists
+        quasi-identifiers, all these are undecided.
+    output : Path
+        Where the roles file will be written; paths of other files become relative to its folder.
+    reading : mapping of str, optional
+        How the file is read; see `read_roles`. The description declares it.
+
+    Raises
+    ------
+    ValueError
+        If a file cannot be read, or the roles do not fit the table.
+
+    Notes
+    -----
+    Domains are read from the records, so the description shows bounds and categories. It shows no value of identifiers
+    and free text, which get no domain.
+    """
+    declared = read_roles(roles, reading)
+    table = read_text_table(path, read_bytes(path), declared)
+
+    def rows(domains: dict[str, Domain]) -> TableRows:
+        frame = columns_frame(table.columns, domains)
+        missing = {name: int(frame[name].isna().sum()) for name in table.columns}
+        return TableRows(frame, len(frame), missing, {})
+
+    return described_table(path, table, declared, roles, output, rows)
+
+
+def described_table(
+    path: Path,
+    table: TextTable,
+    declared: Roles,
+    roles: Path | None,
+    output: Path,
+    rows: Callable[[dict[str, Domain]], TableRows],
+    domainless: Collection[str] = (),
+) -> Description:
+    """Describe a table whose columns were read.
+
+    Parameters
+    ----------
+    path : Path
+        The table, named in the text and in errors.
+    table : TextTable
+        Its columns.
+    declared : Roles
+        Content of `roles`.
+    roles, output : Path
+        As in `describe_table`.
+    rows : callable
+        Returns its rows, given the domains of its columns.
+    domainless : collection of str
+        Columns that get no domain.
+
+    Raises
+    ------
+    ValueError
+        As `describe_table`.
+    """
+    columns, notes, declared = _with_layout(table, declared)
+    check_named(declared, columns, path, roles)
+    flags = [name for name, column in columns.items() if name not in declared.columns and _is_flag(column)]
+    kinds = {**declared.columns, **dict.fromkeys(flags, CategoryColumn(type="category"))}
+    empty = [name for name, column in columns.items() if column.empty and name not in declared.columns]
+    unread = declared.model_copy(update={"identifiers": [*declared.identifiers, *empty, *domainless], "columns": kinds})
+    domains, inferred, _ = column_domains(columns, unread)
+    table_rows = rows(domains)
+    dates = {name: column.dates for name, column in columns.items() if column.dates is not None}
+    described, suggestions, together = _with_suggestions(declared, table_rows, dates)
+    if table_rows.rows == 1:
+        notes.insert(0, ONE_ROW)
+    notes += people_notes(suggestions)
+    repeated = [name for name, suggestion in suggestions.items() if suggestion.reason == BY_NAME_REPEATED]
+    person = declared.person or next(iter(repeated), None)
+    quasi_identifiers = described.quasi_identifiers or []
+    notes += doubtful_values(
+        table_rows.frame, dates, person, quasi_identifiers, described.sensitive, described.identifiers
+    )
+    hidden = {*described.identifiers}
+    forms = {name: (domains.get(name), dates.get(name)) for name in columns}
+    new_domains = {name: domains[name] for name in inferred if name not in hidden}
+    comments = {
+        name: [
+            *_comment(name, table_rows, forms[name], suggestions.get(name), described),
+            *_review(name, new_domains, dates.get(name)),
+        ]
+        for name in columns
+    }
+    header = HEADER.format(name=" ".join(path.name.split()), command="describe") + DECIDE + together
+    moved = (None if roles is None else roles.parent, output.parent)
+    decimals = {
+        name: digits
+        for name, domain in new_domains.items()
+        if isinstance(domain, NumericDomain)
+        and not domain.integer
+        and name not in dates
+        and (digits := columns[name].decimals()) is not None
+    }
+    text = roles_text(header, described, list(columns), new_domains, comments, moved, dates, decimals)
+    if not described.sensitive:
+        notes.append(NOTHING_SENSITIVE)
+    return Description(text, described, tuple(notes))
+
+
+class TableRows(NamedTuple):
+    """Rows of a table, from which roles are suggested.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (rows or fewer, columns)
+        Values of the rows, or of a random sample.
+    rows : int
+        Number of rows of the table.
+    missing : dict of str to int
+        Number of the table's rows without a value, by column.
+    decided : dict of str to Suggestion
+        Suggestions that do not rest on `frame`.
+    """
+
+    frame: pd.DataFrame
+    rows: int
+    missing: dict[str, int]
+    decided: dict[str, Suggestion]
+
+
+def _with_suggestions(
+    declared: Roles, rows: TableRows, dates: Collection[str]
+) -> tuple[Roles, dict[str, Suggestion], str]:
+    """Roles for all columns, the suggestions by column, and comment lines on all quasi-identifiers together."""
+    frame = rows.frame
+    columns = list(map(str, frame.columns))
+    with_role = {*declared.named_roles(), declared.person}
+    free = [name for name in columns if name not in with_role]
+    suggestions = suggested_roles(frame[free]) if free else {}
+    suggestions |= {name: suggestion for name, suggestion in rows.decided.items() if name in free}
+    # Dates that differ in every record are known to others all the same, and identify by combination.
+    for name in dates:
+        if name in suggestions and suggestions[name].role == IDENTIFIER and frame[name].notna().any():
+            del suggestions[name]
+    roles_of = {name: suggestions[name].role if name in suggestions else QUASI_IDENTIFIER for name in free}
+    quasi_identifiers = [
+        name for name in columns if name in (declared.quasi_identifiers or ()) or roles_of.get(name) == QUASI_IDENTIFIER
+    ]
+    measured = uniqueness(frame, quasi_identifiers)
+    for name in quasi_identifiers:
+        suggestions[name] = quasi_identifier_reason(name, frame[name], measured, date=name in dates)
+    # A person who listed the quasi-identifiers has left the other columns out.
+    left_out = free if declared.quasi_identifiers is not None else []
+    # One value says nothing about a column.
+    guessed = [name for name in free if suggestions[name].guess or rows.rows == 1]
+    guesses = {*guessed, *left_out, *declared.undecided}
+
+    def with_suggested(names: list[str], role: str) -> list[str]:
+        return [*names, *(name for name in free if roles_of[name] == role)]
+
+    described = declared.model_copy(
+        update={
+            "identifiers": with_suggested(declared.identifiers, IDENTIFIER),
+            "quasi_identifiers": quasi_identifiers,
+            "sensitive": with_suggested(declared.sensitive, SENSITIVE_VALUE),
+            "undecided": [name for name in columns if name in guesses],
+        }
+    )
+    together = f"# All quasi-identifiers together make {percent(measured.together)} of the records unique.\n"
+    if measured.rows < rows.rows:
+        together += f"# Shares of unique records are those of a sample of {measured.rows} of {rows.rows} records.\n"
+    together = together if quasi_identifiers else ""
+    if len(frame) < rows.rows:
+        together += f"# Roles rest on a sample of {len(frame)} records, in which fewer values repeat than in all.\n"
+    return described, suggestions, together
+
+
+def _with_layout(table: TextTable, declared: Roles) -> tuple[dict[str, TextColumn], list[str], Roles]:
+    """Columns of a table, notes, and the roles with the layout that was recognized.
+
+    Texts that mean a missing value among numbers are declared for all columns, unless a column of text holds them too.
+    """
+    layout = dict(table.layout)
+    if layout.get("separator") == ",":
+        del layout["separator"]
+    notes = list(table.notes)
+    texts = {name: column.texts.to_pylist() for name, column in table.columns.items() if name not in declared.columns}
+    notes += doubtful_words(texts)
+    notes += mixed_marks({name: table.columns[name] for name in texts})
+    for name, column in table.columns.items():
+        if name not in declared.columns and (spellings := _spellings(column)):
+            words = "category differs" if spellings == 1 else "categories differ"
+            around = "it" if spellings == 1 else "them"
+            notes.append(
+                f"{name}: {spellings} {words} from another one only in case or spaces around {around}; if they mean "
+                "the same, make them one in the table"
+            )
+    if "na" in layout:
+        categories = {text.strip() for of in texts.values() for text in of}
+        layout["na"] = [*declared.na, *(text for text in layout["na"] if text not in categories)]
+    described = declared.model_copy(update={key: value for key, value in layout.items() if value})
+    return table.columns, notes, described
+
+
+def _spellings(column: TextColumn) -> int:
+    """Number of texts that equal an earlier one but for case and spaces around them; 0 in dates and long columns."""
+    if column.dates is not None or len(column.texts) > MOST_CATEGORIES:
+        return 0
+    texts = {text for text in column.texts.to_pylist() if any(map(str.isalpha, text))}
+    return len(texts) - len({text.strip().casefold() for text in texts})
+
+
+def _is_flag(column: TextColumn) -> bool:
+    """Whether a column holds 0 and 1 only."""
+    return sorted(column.texts.to_pylist()) == ["0", "1"] if len(column.texts) == 2 else False
+
+
+def _comment(
+    name: str,
+    rows: TableRows,
+    domain: tuple[Domain | None, DateForm | None],
+    suggestion: Suggestion | None,
+    described: Roles,
+) -> list[str]:
+    """Role, reason, type and missing values of a column as comment lines."""
+    role = _role(name, described)
+    guess = "?" if name in described.undecided else ""
+    reason = f": {suggestion.reason}" if suggestion is not None else ", as declared"
+    if role == IDENTIFIER:
+        reason += "; never released"
+    if role == SENSITIVE_VALUE:
+        reason += "; defenses that group release its values exactly"
+    kind, words = type_and_domain(*domain)
+    if role != IDENTIFIER and words:
+        # The domain of an identifier would show values.
+        kind = f"{kind}, {words}"
+    facts = f"{kind}; {rows.missing[name]} of {rows.rows} missing"
+    wrapped = textwrap.wrap(
+        f"{name}: {role}{guess}{reason}",
+        WIDTH,
+        initial_indent="# ",
+        subsequent_indent="#   ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [*wrapped, f"#   {facts}"]
+
+
+def _role(name: str, described: Roles) -> str:
+    by_role: dict[str, list[str]] = {
+        IDENTIFIER: described.identifiers,
+        QUASI_IDENTIFIER: described.quasi_identifiers or [],
+        SENSITIVE_VALUE: described.sensitive,
+        "unprotected": described.unprotected,
+        "person": [] if described.person is None else [described.person],
+    }
+    return next((role for role, names in by_role.items() if name in names), "no role")
+
+
+def _review(name: str, new_domains: Mapping[str, Any], dates: DateForm | None) -> list[str]:
+    bounds = " Bounds are year-month-day, or in its format." if dates is not None and dates.format != ISO else ""
+    if name not in new_domains:
+        return []
+    lines = [f"#   Read from the data: review this domain.{bounds}"]
+    if isinstance(new_domains[name], NumericDomain) and hints_at(name, POSTCODES, POSTCODES_JAPANESE):
+        lines.append("#   Postcodes are read as numbers here: noise and synthesis release some that do not exist.")
+        lines.append('#   With type = "category" in place of the lines below, only those of the table are released.')
+    return lines

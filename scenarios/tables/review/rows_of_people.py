@@ -1,0 +1,300 @@
+"""Rows of the same person: how many there are, and how many people a class of rows holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import exp, expm1
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from defenses.base.guarantee import Guarantee
+from defenses.base.microdata import Microdata
+from metrics.arrays import Integers
+from metrics.classes import equivalence_classes
+from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at
+
+if TYPE_CHECKING:
+    from defenses.base.release import MicrodataRelease
+
+ONE_ROW = "make one row of each person first, as by `tokumei split --one-row`"
+"""What makes promises about rows promises about people."""
+MOST_NAMED = 7.0
+"""Largest epsilon whose factor of odds is named: it is about 1,100."""
+
+
+class RowsOfPeople(NamedTuple):
+    """Numbers of rows and people of a table.
+
+    Parameters
+    ----------
+    person : str
+        Column that names the person of each row.
+    rows, people : int
+        Number of rows, and of people. A row that names no person counts as a person of its own.
+    most : int
+        Largest number of rows of one person.
+    """
+
+    person: str
+    rows: int
+    people: int
+    most: int
+
+    @classmethod
+    def of(cls, records: Microdata, frame: pd.DataFrame | None = None) -> RowsOfPeople | None:
+        """Count the rows of people whose column is declared; None if no person has two rows.
+
+        Parameters
+        ----------
+        records : Microdata
+            The records.
+        frame : DataFrame, optional
+            Values of the records, or of a sample of them; by default those of the records.
+        """
+        frame = records.frame if frame is None else frame
+        if records.person is None or records.person not in frame or not len(frame):
+            return None
+        counts = np.bincount(person_numbers(records, frame))
+        most = int(counts.max())
+        return cls(records.person, len(frame), counts.size, most) if most > 1 else None
+
+    @property
+    def words(self) -> str:
+        """The numbers in words."""
+        people = "1 person" if self.people == 1 else f"{self.people:,} people"
+        return f"{self.rows:,} rows of {people}, up to {self.most} rows a person"
+
+
+def person_numbers(records: Microdata, frame: pd.DataFrame | None = None) -> Integers:
+    """Number of the person of each record, from 0 in order of first appearance, shape (n,).
+
+    Parameters
+    ----------
+    records : Microdata
+        The records. Without a declared person, each row is a person, and so is a row that names none.
+    frame : DataFrame, optional
+        Values of the records, or of a part of them; by default those of the records.
+
+    Examples
+    --------
+    >>> records = Microdata(pd.DataFrame({"id": ["b", "b", None, "a"]}), identifiers=("id",), person="id")
+    >>> person_numbers(records).tolist()
+    [0, 0, 2, 1]
+    """
+    frame = records.frame if frame is None else frame
+    if records.person is None or records.person not in frame:
+        return np.arange(len(frame))
+    return numbers_of(frame[records.person])
+
+
+def number_of_people(records: Microdata) -> int:
+    """Number of people of some records, who may have several each."""
+    return int(person_numbers(records).max(initial=-1)) + 1
+
+
+def numbers_of(person: pd.Series[Any]) -> Integers:
+    """Number of each named person, and a new one for each row that names none, shape (rows,)."""
+    numbers: Integers = pd.factorize(person)[0].astype(np.intp)
+    unnamed = numbers < 0
+    numbers[unnamed] = numbers.max(initial=-1) + 1 + np.arange(unnamed.sum())
+    return numbers
+
+
+class ClassMembers(NamedTuple):
+    """Which people have a row in which class; each pair stands once.
+
+    Parameters
+    ----------
+    classes, people : ndarray of int, shape (pairs,)
+        Number of the class, and of the person.
+    """
+
+    classes: Integers
+    people: Integers
+
+    @classmethod
+    def of(cls, classes: Integers, people: Integers) -> ClassMembers:
+        """Pairs of rows with these classes and people, both of shape (rows,)."""
+        pairs = pd.DataFrame({"class": np.asarray(classes), "person": np.asarray(people)}).drop_duplicates()
+        return cls(pairs["class"].to_numpy(), pairs["person"].to_numpy())
+
+    @property
+    def sizes(self) -> Integers:
+        """Number of people of each class, shape (classes,)."""
+        sizes: Integers = np.bincount(self.classes)
+        return sizes
+
+    def in_small_classes(self, size: float) -> int:
+        """Number of people with a row in a class of fewer than `size` people."""
+        return int(np.unique(self.people[self.sizes[self.classes] < size]).size)
+
+
+class PeopleInClasses(NamedTuple):
+    """Numbers of people in the classes of a released table.
+
+    Parameters
+    ----------
+    classes : int
+        Number of classes.
+    smallest : int
+        Fewest people in a class.
+    below : int
+        Number of classes with fewer people than promised rows.
+    """
+
+    classes: int
+    smallest: int
+    below: int
+
+
+def people_in_classes(
+    released: pd.DataFrame, person: pd.Series[Any], quasi_identifiers: Sequence[str], promised: int
+) -> PeopleInClasses:
+    """Count the people of each class of released rows.
+
+    Parameters
+    ----------
+    released : DataFrame, shape (rows, columns)
+        Released cells.
+    person : Series, shape (rows,)
+        Person of each row. A row that names no person counts as a person of its own.
+    quasi_identifiers : sequence of str
+        Columns that make the classes.
+    promised : int
+        Number of rows that each class holds at the least.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"age": ["[20,29]", "[20,29]", "*", "*"]})
+    >>> people_in_classes(table, pd.Series(["a", "a", "a", "b"]), ["age"], 2)
+    PeopleInClasses(classes=2, smallest=1, below=1)
+    """
+    classes = equivalence_classes(released, list(quasi_identifiers))
+    people = ClassMembers.of(classes, numbers_of(person)).sizes
+    return PeopleInClasses(people.size, int(people.min()), int((people < promised).sum()))
+
+
+def people_of_release(records: Microdata, release: MicrodataRelease, promised: Guarantee) -> PeopleInClasses | None:
+    """Count the people in the classes of a release; None if it promises no k or has no quasi-identifier.
+
+    Parameters
+    ----------
+    records : Microdata
+        The original records, with a column `person`.
+    release : MicrodataRelease
+        Their release.
+    promised : Guarantee
+        Its promise.
+    """
+    names = [name for name in records.quasi_identifiers if name in release.frame]
+    if promised.k is None or records.person is None or not names or release.frame.empty:
+        return None
+    person = records.frame[records.person].reset_index(drop=True).reindex(release.origin)
+    return people_in_classes(release.frame, person, names, promised.k)
+
+
+def counted_rows_notes(rows: RowsOfPeople | None) -> tuple[str, ...]:
+    """A note that plays and attacks count rows, where people of a declared column have several; else nothing."""
+    if rows is None:
+        return ()
+    return (
+        f"rows are counted, not people ({rows.person}: {rows.words}): success, advantages, k and epsilon are those of "
+        f"one row, and somebody who has {rows.most} rows is exposed by each of them; {ONE_ROW}",
+    )
+
+
+def hidden_people_notes(
+    person: str | None, released: Iterable[str], identifiers: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """A note that classes count rows, if a person may have several and the release does not say whose its rows are.
+
+    Parameters
+    ----------
+    person : str or None
+        Column that names the person of each row of the original table.
+    released : iterable of str
+        Columns of the release.
+    identifiers : sequence of str
+        Declared identifiers of the original table, which may repeat if no person is named.
+    """
+    numbers = [name for name in identifiers if not hints_at(name, NAMES, NAMES_JAPANESE)]
+    if person is None and numbers:
+        return (
+            "classes and risks count rows; if people have several, they hold fewer people: `tokumei validate` says "
+            f"whether {' or '.join(map(repr, numbers))} repeats in the original table",
+        )
+    if person is None or person in released:
+        return ()
+    return (
+        f"classes and risks count rows; if {person!r} repeats in the original table, they hold fewer people: `tokumei "
+        "validate` and `tokumei defend` count them",
+    )
+
+
+def promise_to_people(promised: Guarantee, rows: RowsOfPeople, classes: PeopleInClasses | None = None) -> list[str]:
+    """Say what a promise about rows is worth to people with several rows; empty if there is no such promise.
+
+    Parameters
+    ----------
+    promised : Guarantee
+        The promise of the release.
+    rows : RowsOfPeople
+        Numbers of rows and people.
+    classes : PeopleInClasses, optional
+        People in its classes, if they were counted.
+
+    Notes
+    -----
+    A mechanism with epsilon and delta for one row has g epsilon and delta (e^(g epsilon) - 1) / (e^epsilon - 1) for
+    the g rows of a person.
+
+    References
+    ----------
+    Dwork and Roth (2014), The Algorithmic Foundations of Differential Privacy, theorem 2.2, for groups.
+    """
+    words = []
+    if promised.k is not None:
+        held = "a class may hold fewer people" if classes is None else _held(classes, promised.k)
+        words.append(f"k = {promised.k} counts rows, not people ({rows.words}): {held}; {ONE_ROW}")
+    elif promised.l is not None or promised.t is not None or promised.pk is not None:
+        words.append(f"the promise counts rows, not people ({rows.words}); {ONE_ROW}")
+    if promised.epsilon is not None:
+        words.append(
+            f"epsilon = {promised.epsilon:.3g} is the promise for one row; "
+            f"{epsilon_of_a_person(promised.epsilon, promised.delta, rows.most)}; {ONE_ROW}"
+        )
+    return words
+
+
+def epsilon_of_a_person(epsilon: float, delta: float | None, rows: int) -> str:
+    """Say what a promise for one row means for a person with several rows.
+
+    Parameters
+    ----------
+    epsilon : float
+        Largest log of the factor by which one row changes odds.
+    delta : float, optional
+        Probability of the exception.
+    rows : int
+        Largest number of rows of a person.
+
+    Examples
+    --------
+    >>> epsilon_of_a_person(1.0, None, 6)
+    'a person has up to 6 rows, so epsilon is 6 for a person, and odds change by a factor of at most 403'
+    """
+    whole = rows * epsilon
+    # Beyond this, the factor says nothing, and soon overflows.
+    factor = f"by a factor of at most {exp(whole):.3g}" if whole <= MOST_NAMED else "by nearly any factor"
+    grown = 1.0 if whole > MOST_NAMED or not delta else delta * (expm1(whole) / expm1(epsilon) if epsilon else rows)
+    rare = f" and delta {min(1.0, grown):.3g}" if delta else ""
+    return f"a person has up to {rows} rows, so epsilon is {whole:.3g}{rare} for a person, and odds change {factor}"
+
+
+def _held(classes: PeopleInClasses, promised: int) -> str:
+    if not classes.below:
+        return f"still, each class holds at least {classes.smallest} people"
+    people = "1 person" if classes.smallest == 1 else f"{classes.smallest} people"
+    return f"the smallest class holds {people}, and {classes.below} of {classes.classes} classes fewer than {promised}"

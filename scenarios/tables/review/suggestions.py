@@ -1,0 +1,275 @@
+"""Suggested roles of columns, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from metrics.arrays import Floats
+from scenarios.tables.review.column_names import (
+    FREE_TEXT,
+    FREE_TEXT_JAPANESE,
+    IDENTIFIERS,
+    IDENTIFIERS_JAPANESE,
+    NAMES,
+    NAMES_JAPANESE,
+    OUTCOMES,
+    OUTCOMES_JAPANESE,
+    PERSONS,
+    SENSITIVE,
+    SENSITIVE_JAPANESE,
+    hints_at,
+    is_called,
+)
+from scenarios.tables.review.person_names import look_like_people
+from scenarios.tables.review.uniqueness import Uniqueness
+
+IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE_VALUE = "identifier", "quasi-identifier", "sensitive"
+LONG = 25
+"""Mean length of free text in bytes of UTF-8, at least; a Japanese character takes three."""
+FEW = 20
+"""Number of values up to which a column that differs in every record may do so by chance."""
+FEW_CATEGORIES = 10
+"""Largest number of values of an outcome."""
+MOSTLY_DISTINCT = 0.9
+"""Share of distinct values from which a column identifies records although some values repeat."""
+BY_NAME_REPEATED = "by its name; it repeats, so if a person has many rows, name it as `person`"
+"""Reason of a column with the name of an identifier whose values repeat often."""
+NAMES_PEOPLE = "by its name: it names people or where they live, though values repeat"
+"""Reason of a column of names or addresses, which people share."""
+LOOKS_LIKE_PEOPLE = "its values look like names of people"
+"""Reason of a column of texts such as "Surname, Given"."""
+HALF_DISTINCT = 0.5
+"""Share of distinct values from which even a short column may number people, if its name says so."""
+RATHER_UNIQUE = 0.3
+"""Share of distinct values from which a column is rather an exact amount or a name than a trait that people share."""
+
+
+class Suggestion(NamedTuple):
+    """A suggested role.
+
+    Parameters
+    ----------
+    role : str
+        ``identifier``, ``quasi-identifier`` or ``sensitive``.
+    reason : str
+        Why, in words that name no value.
+    guess : bool
+        Whether a person should decide.
+    """
+
+    role: str
+    reason: str
+    guess: bool
+
+
+def suggested_identifier(name: str, column: pd.Series[Any]) -> Suggestion | None:
+    """Suggest a column as identifier if its values differ, or are free text, addresses or names; else return None.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    column : Series, shape (n,)
+        Its values: numbers, or texts and None.
+    """
+    present = column.dropna()
+    distinct = present.unique()
+    if len(distinct) < 2:
+        return None
+    share = len(distinct) / len(present)
+    names_people = hints_at(name, NAMES, NAMES_JAPANESE)
+    by_name = names_people or hints_at(name, IDENTIFIERS, IDENTIFIERS_JAPANESE) or is_called(name, PERSONS)
+    reason, guess = (
+        _number_reason(column, share, by_name=by_name)
+        if column.dtype != object
+        else _text_reason(distinct, len(present), by_name=by_name)
+    )
+    if names_people and (not reason or reason == BY_NAME_REPEATED):
+        reason, guess = NAMES_PEOPLE, True
+    if (
+        reason in ("", BY_NAME_REPEATED)
+        and column.dtype == object
+        and len(distinct) > FEW
+        and look_like_people(distinct.tolist())
+    ):
+        reason, guess = LOOKS_LIKE_PEOPLE, True
+    if not reason and column.dtype == object and len(distinct) > FEW and hints_at(name, FREE_TEXT, FREE_TEXT_JAPANESE):
+        reason, guess = "free text by its name, which may name people", True
+    return Suggestion(IDENTIFIER, reason, guess) if reason else None
+
+
+def _number_reason(column: pd.Series[Any], share: float, *, by_name: bool) -> tuple[str, bool]:
+    """Reason why numbers identify records, empty if none, and whether it is a guess."""
+    numbers = column.dropna().to_numpy(dtype=float)
+    if (numbers != np.round(numbers)).any():
+        return "", False
+    n = len(numbers)
+    if share == 1:
+        first = numbers[0]
+        if n == len(column) and n > 2 and first in (0, 1) and (np.diff(numbers) == 1).all():
+            return "it counts the rows", False
+        if by_name:
+            return "integers that differ in every record, and its name", False
+        if _are_dense(numbers):
+            return "integers that differ in every record, where chance would repeat some", True
+        return "", False
+    distinct = len(np.unique(numbers))
+    if by_name and distinct > FEW and share >= MOSTLY_DISTINCT:
+        return _repeats(n, n - distinct), True
+    if by_name and (distinct > FEW or share >= HALF_DISTINCT):
+        return BY_NAME_REPEATED, True
+    return "", False
+
+
+def _text_reason(distinct: Any, present: int, *, by_name: bool) -> tuple[str, bool]:
+    """Reason why texts identify records, empty if none, and whether it is a guess."""
+    texts = pa.array(distinct, pa.string())
+    share = len(texts) / present
+    mean_length = pc.mean(pc.binary_length(texts)).as_py()
+    addresses = pc.mean(pc.match_substring_regex(texts, r"^[^@\s]+@[^@\s]+\.[^@\s]+$").cast(pa.int8())).as_py()
+    if addresses >= 0.9:
+        return "e-mail addresses", False
+    if mean_length >= LONG and share >= 0.5:
+        return f"free text, {percent(share)} of its values distinct", True
+    if share == 1:
+        return "text that differs in every record", present <= FEW
+    if share >= MOSTLY_DISTINCT and present > FEW and by_name:
+        return _repeats(present, present - len(texts)), True
+    if share >= MOSTLY_DISTINCT and present > FEW:
+        return f"text with {percent(share)} of its values distinct", True
+    if by_name and (len(texts) > FEW or share >= HALF_DISTINCT):
+        return BY_NAME_REPEATED, True
+    return "", False
+
+
+def _repeats(present: int, repeats: int) -> str:
+    """Reason why values with the name of an identifier identify records, though some repeat."""
+    doubt = "rows exported twice, or people with many rows (then name it as `person`)"
+    return f"by its name; {repeats} of its {present} values repeat another: {doubt}"
+
+
+def people_notes(suggestions: Mapping[str, Suggestion]) -> list[str]:
+    """Notes on columns that were taken for identifiers though values repeat, one line a reason."""
+    columns: dict[str, list[str]] = {}
+    for name, suggestion in suggestions.items():
+        if suggestion.reason in (LOOKS_LIKE_PEOPLE, NAMES_PEOPLE, BY_NAME_REPEATED):
+            columns.setdefault(suggestion.reason, []).append(name)
+    return [f"{', '.join(of)}: taken for an identifier, {reason}" for reason, of in columns.items()]
+
+
+def suggested_sensitive(name: str, column: pd.Series[Any]) -> Suggestion | None:
+    """Suggest a column as sensitive by its name; otherwise return None."""
+    if hints_at(name, SENSITIVE, SENSITIVE_JAPANESE):
+        return Suggestion(SENSITIVE_VALUE, "by its name", guess=True)
+    if hints_at(name, OUTCOMES, OUTCOMES_JAPANESE) and len(column.unique()) > 1:
+        return Suggestion(SENSITIVE_VALUE, "by its name, an outcome", guess=True)
+    return None
+
+
+def suggested_roles(frame: pd.DataFrame) -> dict[str, Suggestion]:
+    """Suggest identifiers and sensitive values; columns without a suggestion are quasi-identifiers.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (n, columns)
+        Numbers, or texts and None.
+
+    Notes
+    -----
+    A column whose values are one-to-one with those of an identifier that repeats is an identifier, too.
+
+    If no name hints at a sensitive value, a last column with few values is suggested, as outcomes often stand there.
+    """
+    suggestions: dict[str, Suggestion] = {}
+    for name in map(str, frame.columns):
+        column = frame[name]
+        if not column.notna().any():
+            suggestions[name] = Suggestion(IDENTIFIER, "it has no value in any row", guess=True)
+            continue
+        suggestion = suggested_identifier(name, column) or suggested_sensitive(name, column)
+        if suggestion is not None:
+            suggestions[name] = suggestion
+    suggestions |= _one_to_one(frame, suggestions)
+    last = str(frame.columns[-1])
+    sensitive = any(suggestion.role == SENSITIVE_VALUE for suggestion in suggestions.values())
+    if not sensitive and last not in suggestions and frame.shape[1] > 1:
+        distinct = frame[last].nunique()
+        if 2 <= distinct <= FEW_CATEGORIES and 2 * distinct <= len(frame):
+            reason = "the last column, with few values, often is the outcome"
+            suggestions[last] = Suggestion(SENSITIVE_VALUE, reason, guess=True)
+    return suggestions
+
+
+def _one_to_one(frame: pd.DataFrame, suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
+    """Suggestions of columns without one whose values number those of an identifier."""
+    identifiers = [name for name, suggestion in suggestions.items() if suggestion.role == IDENTIFIER]
+    found = {}
+    for name in map(str, frame.columns):
+        if name in suggestions or not _may_number(frame[name]):
+            continue
+        other = next((one for one in identifiers if _number_each_other(frame[name], frame[one])), None)
+        if other is not None:
+            reason = f"each value belongs to one value of {other!r}, and the other way round"
+            found[name] = Suggestion(IDENTIFIER, reason, guess=True)
+    return found
+
+
+def _may_number(column: pd.Series[Any]) -> bool:
+    """Whether values are texts, or integers so close to each other that amounts would repeat by chance."""
+    if column.dtype == object:
+        return True
+    numbers = np.unique(column.dropna().to_numpy(dtype=float))
+    return numbers.size > FEW and (numbers == np.round(numbers)).all() and _are_dense(numbers)
+
+
+def _are_dense(numbers: Floats) -> bool:
+    """Whether of so many numbers drawn at random some would be equal: n² / 2 pairs would be expected to have some."""
+    return bool(numbers.size**2 / 2 > 5 * (numbers.max() - numbers.min() + 1))
+
+
+def _number_each_other(column: pd.Series[Any], other: pd.Series[Any]) -> bool:
+    """Whether each value of a column belongs to one value of another one and the other way round, and they repeat."""
+    left, right = (pd.factorize(one)[0].astype(np.int64) for one in (column, other))
+    present = (left >= 0) & (right >= 0)
+    left, right = left[present], right[present]
+    distinct = np.unique(left).size
+    if not FEW < distinct < left.size or np.unique(right).size != distinct:
+        return False
+    return np.unique(left * (right.max() + 1) + right).size == distinct
+
+
+def quasi_identifier_reason(
+    name: str, column: pd.Series[Any], measured: Uniqueness, *, date: bool = False
+) -> Suggestion:
+    """Describe how far a quasi-identifier makes records unique, by shares of records."""
+    shares = measured.columns[name]
+    if len(column.unique()) == 1:
+        return Suggestion(QUASI_IDENTIFIER, "constant, so it tells no record from another", guess=False)
+    words = f"{percent(shares.alone)} of records are unique by it alone"
+    others = min(measured.set_size, len(measured.columns)) - 1
+    if others:
+        words += f", {percent(shares.in_sets)} by it and at most {others} other" + "s" * (others > 1)
+    if len(measured.columns) > 1:
+        words += f"; without it {percent(shares.without)} are unique by all others"
+    distinct, present = column.nunique(), column.count()
+    if distinct <= FEW or distinct < RATHER_UNIQUE * present:
+        return Suggestion(QUASI_IDENTIFIER, words, guess=False)
+    doubt = "if it names people, it is an identifier"
+    if column.dtype != object:
+        doubt = f"if nobody else knows this {'date' if date else 'amount'}, it is sensitive or unprotected"
+    return Suggestion(QUASI_IDENTIFIER, f"{words}; {doubt}", guess=True)
+
+
+def percent(share: float) -> str:
+    """A share in percent, without rounding up to 100 or down to 0."""
+    if 0 < share < 0.001:
+        return "below 0.1 %"
+    if 0.999 < share < 1:
+        return "above 99.9 %"
+    return f"{100 * share:.1f}".removesuffix(".0") + " %"

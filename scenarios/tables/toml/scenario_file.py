@@ -1,0 +1,102 @@
+"""Scenario files: shipped ones by name, others by path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from scenarios.tables.near_names import suggestion
+from scenarios.tables.toml.complaint import located
+from scenarios.tables.toml.toml_file import read_bytes, read_tables
+
+Built = TypeVar("Built")
+
+
+class ScenarioTable(BaseModel):
+    """A table of a scenario file: it refuses unknown keys, and converts values as pydantic does by default."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class MethodTable(BaseModel):
+    """A table that names a method under ``use`` and gives its parameters; a list of values makes a grid."""
+
+    model_config = ConfigDict(extra="allow")
+    use: str
+
+
+def library() -> dict[str, Path]:
+    """Shipped scenario files by name."""
+    folder = resources.files("scenarios") / "library"
+    return {
+        Path(str(file)).stem: Path(str(file))
+        for file in sorted(folder.iterdir(), key=str)
+        if file.name.endswith(".toml")
+    }
+
+
+def scenario_path(source: str) -> Path:
+    """File of a scenario.
+
+    Parameters
+    ----------
+    source : str
+        Name of a shipped scenario, or path of a TOML file.
+
+    Raises
+    ------
+    ValueError
+        If there is no such scenario; the nearest name is suggested.
+    """
+    shipped = library()
+    if source in shipped:
+        return shipped[source]
+    if source.endswith(".toml") or "/" in source:
+        path = Path(source)
+        if not path.is_file():
+            raise ValueError(f"there is no scenario file {source}")
+        return path
+    raise ValueError(f"there is no scenario {source!r}{suggestion(source, shipped)}")
+
+
+def scenario_tables(path: Path) -> dict[str, Any]:
+    """Tables of a scenario file, before they are validated.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be read or is no TOML; names the file.
+    """
+    return read_tables(path, read_bytes(path))
+
+
+def within(path: Path, table: str, make: Callable[..., Built], *arguments: Any, key: str = "") -> Built:
+    """Call `make` on a part of a scenario file; its errors then name the file and that part.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    table, key : str
+        Where in the file the arguments stand.
+    make : callable
+        Called with `arguments`.
+
+    Raises
+    ------
+    ValueError
+        If `make` raises it.
+    """
+    try:
+        return make(*arguments)
+    except ValueError as error:
+        raise ValueError(f"{scenario_label(path)}: {located(table, key)}: {error}") from None
+
+
+def scenario_label(path: Path) -> str:
+    """How messages name a scenario file: a shipped one by its name, any other by its path."""
+    return f"scenario {path.stem!r}" if path in library().values() else str(path)

@@ -1,0 +1,223 @@
+"""Defenses applied to random blocks of a table: what the release promises is counted in the released file."""
+
+import math
+import re
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from large_tools import written_release
+
+import defenses
+from defenses import Anatomy, Incognito, MicrodataDefense, Mondrian
+from defenses.base.defense import released_frame, rowwise_release
+from defenses.base.guarantee import Guarantee
+from defenses.base.k_anonymous_defense import promise_of_parts
+from scenarios.tables.dataset import load_table
+from scenarios.tables.parts.records import large_records
+
+ROLES = """
+quasi_identifiers = ["age", "town"]
+sensitive = ["ill"]
+[columns.age]
+type = "number"
+integer = true
+low = 0
+high = 99
+hierarchy = { intervals = [[10, 20, 30, 40, 50, 60, 70, 80, 90], [50], []] }
+[columns.town]
+type = "category"
+categories = ["a", "b", "c", "d", "rare"]
+hierarchy = { rows = [["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"], ["rare", "z", "*"]] }
+[columns.ill]
+type = "category"
+categories = ["flu", "cold", "none"]
+ordered = true
+"""
+ROWS = 900
+# Half of the records have one value, so that a block of any draw that ignores values would hold too many of it.
+SHARES = {"none": 450, "flu": 300, "cold": 150}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("table")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(0, 100, ROWS),
+            "town": np.where(np.arange(ROWS) < 3, "rare", rng.choice(list("abcd"), ROWS)),
+            "ill": rng.permutation(np.repeat(list(SHARES), list(SHARES.values()))),
+        }
+    )
+    frame.to_csv(folder / "table.csv", index=False)
+    (folder / "roles.toml").write_text(ROLES)
+    return folder
+
+
+def released(defense, folder, output, rows=100):
+    with large_records(folder / "table.csv", folder / "roles.toml") as records:
+        release = written_release(defense, records, output, rows=rows)
+        promised = release.guarantee()
+    return pd.read_csv(output, dtype=str, keep_default_na=False), promised, release.notes
+
+
+def counted(frame, columns=("age", "town")):
+    """Counts of the sensitive values of each class of equal cells."""
+    return [Counter(values) for _, values in frame.groupby(list(columns))["ill"]]
+
+
+def entropy(counts):
+    n = counts.total()
+    return math.exp(-sum(c / n * math.log(c / n) for c in counts.values()))
+
+
+def recursive(counts, c, l):  # noqa: E741
+    ranked = sorted(counts.values(), reverse=True)
+    return ranked[0] < c * sum(ranked[l - 1 :])
+
+
+KEPT = [
+    ({}, lambda counts: True, ""),
+    ({"l": 3}, lambda counts: len(counts) >= 3, "distinct 3-diversity"),
+    ({"l": 2.6, "diversity": "entropy"}, lambda counts: entropy(counts) >= 2.6 - 1e-9, "entropy 2.6-diversity"),
+    (
+        {"l": 2, "diversity": "recursive", "c": 1.02},
+        lambda counts: recursive(counts, 1.02, 2),
+        "recursive (1.02, 2)-diversity",
+    ),
+    ({"alpha": 0.5}, lambda counts: max(counts.values()) <= 0.5 * counts.total(), "shares of at most 0.5"),
+]
+
+
+@pytest.mark.parametrize(("demand", "holds", "words"), KEPT, ids=[one[2] or "k" for one in KEPT])
+@pytest.mark.parametrize("strict", [True, False])
+def test_blocks_of_mondrian_keep_every_printed_number(table, tmp_path, strict, demand, holds, words):
+    defense = Mondrian(k=4, strict=strict, **demand)
+    frame, promised, _ = released(defense, table, tmp_path / "out.csv")
+    classes = counted(frame)
+    assert len(frame) == ROWS
+    assert len(classes) > 5
+    assert promised.k == 4 <= min(counts.total() for counts in classes)
+    assert promised.l == demand.get("l")
+    assert words in promised.statement
+    assert all(map(holds, classes))
+    in_memory = defense.guarantee(load_table(table / "table.csv", table / "roles.toml").records)
+    assert str(promised) == str(in_memory)
+    assert promised.statement == f"{in_memory.statement}; made in random blocks of about 100 rows"
+
+
+@pytest.mark.parametrize("distance", ["equal", "ordered"])
+def test_closeness_holds_in_each_block_alone_and_is_not_promised(table, tmp_path, distance):
+    defense = Mondrian(k=4, strict=False, l=2, t=0.1, distance=distance)
+    frame, promised, _ = released(defense, table, tmp_path / "out.csv")
+    assert (promised.k, promised.l, promised.t) == (4, 2, None)
+    assert promised.statement == (
+        "4-anonymity, distinct 2-diversity over age, town; made in random blocks of about 100 rows, each of which "
+        f"alone has 0.1-closeness with {distance} distances"
+    )
+    classes = counted(frame)
+    assert min(map(len, classes)) >= 2
+    if distance == "equal":
+        # The classes of some block are farther from the whole table than from their block.
+        far = [
+            sum(abs(counts[value] / counts.total() - share / ROWS) for value, share in SHARES.items()) / 2
+            for counts in classes
+        ]
+        assert max(far) > 0.1
+
+
+def test_anatomy_releases_blocks_of_a_table_that_it_can_release(table, tmp_path):
+    frame, promised, notes = released(Anatomy(l=2), table, tmp_path / "out.csv")
+    sets = frame["ill"].str.strip("{}").str.split("|")
+    assert len(frame) == ROWS
+    assert sets.map(len).min() == 2
+    assert promised.k is None
+    assert promised.statement == (
+        "groups of at least 2 different values of ill, one record each; made in random blocks of about 100 rows"
+    )
+    # Each set stands for as many records as it has values, so that each value has its share of them.
+    assert all(count % len(cells.split("|")) == 0 for cells, count in frame["ill"].value_counts().items())
+    assert len(notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("defense", "words"),
+    [
+        (Anatomy(l=3), "l = 3: one value of column 'ill' occurs in 450 of 900 records, more than one in 3"),
+        (Mondrian(k=4, alpha=0.49), "column 'ill': the table as a whole does not have shares of at most 0.49"),
+        (Mondrian(k=4, l=4), "l must not exceed the 3 values of column 'ill'"),
+    ],
+)
+def test_what_no_table_of_these_values_can_have_is_refused_as_in_memory(table, tmp_path, defense, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        released(defense, table, tmp_path / "out.csv")
+    with pytest.raises(ValueError, match=re.escape(words)):
+        defense.check(load_table(table / "table.csv", table / "roles.toml").records)
+
+
+def test_blocks_that_rounding_spoils_are_joined(table, tmp_path):
+    # 900 records in 7 blocks: 450 is no multiple of 7, so that some blocks hold too many of one value.
+    frame, promised, notes = released(Mondrian(k=4, alpha=0.5), table, tmp_path / "out.csv", rows=129)
+    assert len(frame) == ROWS
+    assert all(2 * max(counts.values()) <= counts.total() for counts in counted(frame))
+    assert promised.k == 4
+    assert re.fullmatch(
+        r"\d blocks did not have shares of at most 0.5 and joined another; the largest has about \d+ rows", notes[0]
+    )
+
+
+METHODS = {
+    name: {} for name in ("Microaggregation", "KMeansMicroaggregation", "GowerMicroaggregation", "CellSuppression")
+} | {"UnivariateMicroaggregation": {"columns": ["age"]}}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_blocks_of_every_other_grouping_keep_the_least_k(table, tmp_path, name):
+    frame, promised, _ = released(getattr(defenses, name)(k=4, **METHODS[name]), table, tmp_path / "out.csv")
+    columns = METHODS[name].get("columns", ["age", "town"])
+    assert min(counts.total() for counts in counted(frame, columns)) >= 4
+    assert promised.k == (4 if "columns" not in METHODS[name] else None)
+    assert promised.statement.startswith(f"4-anonymity over {', '.join(columns)}")
+    assert "made in random blocks of about 100 rows" in promised.statement
+
+
+@pytest.mark.parametrize("demand", [{}, {"l": 2}, {"alpha": 0.7}, {"t": 0.4}])
+def test_blocks_of_incognito_promise_what_their_suppressed_records_have(table, tmp_path, demand):
+    """The three records of a rare town are suppressed; they are fewer than k in their blocks."""
+    frame, promised, _ = released(Incognito(k=4, max_suppression=0.05, **demand), table, tmp_path / "out.csv")
+    classes = counted(frame)
+    assert promised.k <= min(counts.total() for counts in classes)
+    assert promised.k < 4
+    assert f"{promised.k}-anonymity" in promised.statement
+    assert promised.t is None
+    if promised.l:
+        assert min(map(len, classes)) >= promised.l
+    if "shares" in promised.statement:
+        assert max(max(counts.values()) / counts.total() for counts in classes) <= 0.7
+
+
+class Weakened(MicrodataDefense):
+    """Promises what it does not state in words."""
+
+    def apply(self, records, rng):
+        return rowwise_release(released_frame(records, dict.fromkeys(["age", "town"], "*")), channel=None)
+
+    def guarantee(self, records):
+        return Guarantee(k=3, l=2, epsilon=1.0, statement="as its author says")
+
+
+def test_of_another_methods_numbers_only_k_is_kept_with_a_sentence_of_its_own(table, tmp_path):
+    _, promised, _ = released(Weakened(), table, tmp_path / "out.csv")
+    assert str(promised) == "k=3"
+    assert promised.statement == "3-anonymity over age, town; made in random blocks of about 100 rows"
+
+
+def test_the_promise_of_parts_is_the_weakest(table):
+    records = load_table(table / "table.csv", table / "roles.toml").records
+    parts = [Mondrian(k=k, l=2, alpha=alpha).guarantee(records) for k, alpha in ((5, 0.8), (3, 0.8), (4, 0.9))]
+    promised = promise_of_parts(records, parts, "made in parts")
+    assert str(promised) == "k=3, l=2"
+    assert promised.statement == "3-anonymity, distinct 2-diversity over age, town; made in parts"
+    assert str(promise_of_parts(records, [*parts, Guarantee(epsilon=1.0)], "made in parts")) == "none"

@@ -1,0 +1,193 @@
+"""Risk of a table that is read in parts: the numbers of the table in memory."""
+
+from dataclasses import fields
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from scenarios.cli import cli
+from scenarios.tables.parts import raw_columns
+from scenarios.tables.parts.risk import large_risk_report
+from scenarios.tables.released import read_released
+from scenarios.tables.review.rows_of_people import hidden_people_notes
+from scenarios.tables.risk import risk_report
+
+MEMORY = 1 << 30
+ROLES = """
+identifiers = ["name"]
+quasi_identifiers = ["age", "town", "born", "k0", "source"]
+sensitive = ["illness", "n"]
+na = ["unknown"]
+[columns.town]
+type = "category"
+categories = ["Ōtsu", "Kyōto", "a,b", "say 'x'", "*"]
+hierarchy = { rows = [["Ōtsu", "west"], ["Kyōto", "west"], ["a,b", "east"], ["say 'x'", "east"], ["*", "east"]] }
+[columns.born]
+type = "date"
+"""
+
+
+def released(rows, seed):
+    """Released cells: sets, intervals, labels of groups, dates, missing ones, and stored texts that are one cell."""
+    rng = np.random.default_rng(seed)
+    towns = ["Ōtsu", "Kyōto", "west", "{Ōtsu|Kyōto}", "a,b", "say 'x'", None, "unknown", "*"]
+    return pd.DataFrame(
+        {
+            "age": rng.choice(["34", "[20,29]", "[30,39]", "{34|35}", None, " unknown", "*"], rows),
+            "town": rng.choice(np.array(towns, dtype=object), rows),
+            "born": rng.choice(["1990-01-02", "[1990-01-01,1990-12-31]", "1991-05-05"], rows),
+            "k0": rng.integers(0, 4, rows),
+            "source": rng.choice([0.5, 2.0, 1e-7, np.nan], rows),
+            "illness": rng.choice(["flu", "none", None, "{flu|none}"], rows, p=[0.2, 0.7, 0.05, 0.05]),
+            "n": rng.choice([1.0, 2.0, 3.5], rows),
+        }
+    )
+
+
+def written(frame, folder, form, name="people"):
+    if form == "csv":
+        path = folder / f"{name}.csv"
+        frame.to_csv(path, index=False)
+    elif form == "parquet":
+        path = folder / f"{name}.parquet"
+        frame.to_parquet(path)
+    else:
+        path = folder / name
+        path.mkdir()
+        for number, start in enumerate(range(0, len(frame), 1 + len(frame) // 3)):
+            frame[start : start + 1 + len(frame) // 3].to_parquet(path / f"part-{number}.parquet")
+    return path
+
+
+def in_memory(path, frame, folder, roles=None, **options):
+    if path.is_dir():
+        path = folder / f"{path.name}-whole.parquet"
+        frame.to_parquet(path)
+    table = read_released(path, roles)
+    return risk_report(table, **options), table.notes
+
+
+def assert_equal(report, expected):
+    for one in fields(expected):
+        value, other = getattr(report, one.name), getattr(expected, one.name)
+        if one.name in ("models", "measures", "estimates"):
+            assert [row[:2] for row in value] == [row[:2] for row in other], one.name
+            assert [row[2] for row in value] == pytest.approx([row[2] for row in other], rel=1e-12, abs=1e-12)
+        else:
+            assert value == other, one.name
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "parts"])
+@pytest.mark.parametrize(("rows", "seed"), [(1, 0), (2, 1), (60, 2), (3000, 3)])
+def test_the_report_is_that_of_the_table_in_memory(tmp_path, form, rows, seed, monkeypatch):
+    monkeypatch.setattr("scenarios.tables.parts.class_pairs._ROWS", 50)
+    roles = tmp_path / "roles.toml"
+    roles.write_text(ROLES)
+    frame = released(rows, seed)
+    path = written(frame, tmp_path, form)
+    options = {"population_size": 10 * rows, "cells": 100_000}
+    expected, expected_notes = in_memory(path, frame, tmp_path, roles, **options)
+    report, notes = large_risk_report(path, roles, memory=MEMORY, **options)
+    assert_equal(report, expected)
+    expected_notes = [*expected_notes, *hidden_people_notes(None, frame, ["name"])]
+    assert [note for note in notes if "parts" not in note] == expected_notes
+
+
+@pytest.mark.parametrize("memory", [(), ("--memory", "1GB")])
+def test_cells_that_leave_several_values_are_said_to_count_as_their_own(tmp_path, memory):
+    roles = tmp_path / "roles.toml"
+    roles.write_text('quasi_identifiers = ["ward"]\nsensitive = ["ill", "pay"]')
+    frame = pd.DataFrame({"ward": list("aabb"), "ill": ["*", "{flu|none}", "flu", "none"], "pay": [1, 2, 3, 4]})
+    path, page = written(frame, tmp_path, "csv"), tmp_path / "risk.html"
+    done = CliRunner().invoke(cli, ["risk", str(path), "--roles", str(roles), *memory, "--html", str(page)])
+    words = "ill: a set, an interval or * leaves several values, but counts as a value of its own in l, alpha, t and"
+    assert words in done.output
+    assert words in page.read_text()
+    written(frame.assign(ill=r"\{E}"), tmp_path, "csv")
+    done = CliRunner().invoke(cli, ["risk", str(path), "--roles", str(roles), *memory])
+    assert "value of its own" not in done.output
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_columns_with_too_many_values_to_list_count_alike(tmp_path, form, monkeypatch):
+    monkeypatch.setattr(raw_columns, "LIMIT", 5)
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "wage": rng.integers(0, 40, 500) / 8,
+            "word": rng.choice([f"word {word}" for word in range(30)] + [""], 500),
+            "sex": rng.choice(["f", "m"], 500),
+            "illness": rng.choice([f"illness {one}" for one in range(9)], 500),
+        }
+    )
+    frame.loc[::17, "wage"] = np.nan
+    frame.loc[3, "word"] = "{a|b}"
+    roles = tmp_path / "roles.toml"
+    roles.write_text('quasi_identifiers = ["wage", "word", "sex"]\nsensitive = ["illness"]')
+    path = written(frame, tmp_path, form)
+    assert_equal(large_risk_report(path, roles, memory=MEMORY)[0], in_memory(path, frame, tmp_path, roles)[0])
+
+
+def test_the_population_may_be_read_in_parts_and_have_other_cells(tmp_path):
+    roles = tmp_path / "roles.toml"
+    roles.write_text(ROLES)
+    frame = released(300, 5)
+    population = pd.concat([frame, released(4000, 6), frame.assign(k0=77)], ignore_index=True)
+    path = written(frame, tmp_path, "parts")
+    everybody = written(population, tmp_path, "parts", "everybody")
+    population.to_parquet(tmp_path / "everybody.parquet")
+    expected, _ = in_memory(
+        path, frame, tmp_path, roles, population=read_released(tmp_path / "everybody.parquet", roles).frame
+    )
+    report, _ = large_risk_report(path, roles, population=everybody, memory=MEMORY)
+    assert_equal(report, expected)
+    assert len(report.models) == 6
+    with pytest.raises(ValueError, match="must hold everybody"):
+        large_risk_report(everybody, roles, population=path, memory=MEMORY)
+
+
+def test_classes_that_do_not_fit_are_counted_but_not_searched(tmp_path, monkeypatch):
+    monkeypatch.setattr("scenarios.tables.parts.risk._SEARCH", MEMORY)
+    frame = released(300, 7).drop(columns="n")
+    path = written(frame, tmp_path, "parquet")
+    report, notes = large_risk_report(path, memory=MEMORY)
+    expected, _ = in_memory(path, frame, tmp_path)
+    assert (report.classes, report.models) == (expected.classes, expected.models)
+    assert not report.searched
+    assert "raise --memory" in notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("roles", "message"),
+    [
+        ('quasi_identifiers = ["shoe"]', "no column 'shoe'"),
+        ("quasi_identifiers = []", "no quasi-identifier"),
+        ('quasi_identifiers = ["age"]\nidentifiers = ["town"]', "column 'town' is an identifier and was released"),
+    ],
+)
+def test_refuses_what_the_table_in_memory_refuses(tmp_path, roles, message):
+    file = tmp_path / "roles.toml"
+    file.write_text(roles)
+    path = written(released(50, 8), tmp_path, "parquet")
+    with pytest.raises(ValueError, match=message):
+        in_memory(path, None, tmp_path, file)
+    with pytest.raises(ValueError, match=message):
+        large_risk_report(path, file, memory=MEMORY)
+
+
+def test_the_command_reads_a_folder_in_parts_and_says_the_same(tmp_path):
+    frame = released(400, 9)
+    folder = written(frame, tmp_path, "parts")
+    whole = written(frame, tmp_path, "parquet", "whole")
+    inside = CliRunner().invoke(cli, ["risk", str(whole)])
+    for arguments in ([str(folder)], [str(whole), "--memory", "1GB"], [str(folder), "--memory", "600 MiB"]):
+        result = CliRunner().invoke(cli, ["risk", *arguments, "--html", str(tmp_path / "risk.html"), "--force"])
+        assert result.exit_code == 0, result.output
+        assert result.stdout == inside.stdout
+    assert (tmp_path / "risk.html").exists()
+    refused = CliRunner().invoke(cli, ["risk", str(whole), "--memory", "5"])
+    assert (refused.exit_code, "is no size" in refused.output) == (2, True)
+    refused = CliRunner().invoke(cli, ["risk", "-", "--memory", "5GB"])
+    assert (refused.exit_code, "standard input" in refused.output) == (2, True)

@@ -1,0 +1,79 @@
+"""Validation of tables that are read in parts says what it says of tables in memory."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from scenarios.cli import cli
+from scenarios.tables.dataset import load_table
+from scenarios.tables.parts import raw_columns
+from scenarios.tables.parts.records import large_records
+from scenarios.tables.parts.validation import large_summary, sampled_frame
+from scenarios.tables.review.summary import summary
+
+
+def people(rows=300):
+    rng = np.random.default_rng(1)
+    return pd.DataFrame(
+        {
+            "row": np.arange(rows),
+            "age": rng.integers(20, 60, rows),
+            "weight": np.where(rng.random(rows) < 0.1, np.nan, rng.normal(70, 9, rows).round(1)),
+            "town": np.where(rng.random(rows) < 0.2, None, rng.choice(["Ōtsu", "Kyōto", "?"], rows)),
+            "born": rng.choice(["1990-01-02", "1991-05-05"], rows),
+            "mail": [f"person{row}@example.org" for row in range(rows)],
+        }
+    )
+
+
+def said(*arguments):
+    result = CliRunner().invoke(cli, ["validate", *map(str, arguments)])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("declared", [None, 'quasi_identifiers = ["age", "town"]\nunprotected = ["row", "mail"]'])
+def test_says_the_same_as_in_memory(tmp_path, suffix, declared):
+    path = tmp_path / f"people.{suffix}"
+    frame = people() if declared is None else people()[["row", "age", "town", "mail"]]
+    frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
+    roles = []
+    if declared is not None:
+        (tmp_path / "roles.toml").write_text(declared)
+        roles = ["--roles", tmp_path / "roles.toml"]
+    one, other = tmp_path / "one.toml", tmp_path / "other.toml"
+    inside = said(path, *roles, "--write-roles", one)
+    assert said(path, *roles, "--memory", "1GB", "--write-roles", other) == inside
+    assert "warning: row: no identifier by role" in inside
+    assert one.read_text() == other.read_text()
+
+
+def test_columns_that_are_not_read_are_estimated(tmp_path, monkeypatch):
+    path, roles = tmp_path / "people.parquet", tmp_path / "roles.toml"
+    people().to_parquet(path)
+    roles.write_text('identifiers = ["mail"]\nquasi_identifiers = ["age", "weight"]')
+    monkeypatch.setattr(raw_columns, "LIMIT", 100)
+    expected = {row.column: row for row in summary(load_table(path, roles))}
+    with large_records(path, roles) as records:
+        found = {row.column: row for row in large_summary(records)}
+    assert {name: row.missing for name, row in found.items()} == {name: row.missing for name, row in expected.items()}
+    assert found["age"] == expected["age"]
+    for name in ("mail", "weight", "town"):
+        about = int(str(found[name].distinct).removeprefix("about ").replace(",", ""))
+        assert about == pytest.approx(expected[name].distinct, rel=0.2)
+
+
+def test_the_sample_is_said_and_does_not_change(tmp_path, monkeypatch):
+    monkeypatch.setattr("scenarios.tables.parts.sampled_rows.SAMPLED", 50)
+    monkeypatch.setattr("scenarios.tables.parts.validation.SAMPLED", 50)
+    path = tmp_path / "people.parquet"
+    people().to_parquet(path)
+    with large_records(path) as records:
+        frame, is_sample = sampled_frame(records)
+        assert is_sample
+        assert len(frame) == 50
+        assert set(frame["mail"]) < set(people()["mail"])
+        pd.testing.assert_frame_equal(frame, sampled_frame(records)[0])
+    assert "random sample of 50 records" in said(path, "--memory", "1GB")

@@ -1,0 +1,128 @@
+"""The utility of tables that are read in parts is that of tables in memory."""
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from run_tools import invoke
+
+ROLES = """
+identifiers = ["name"]
+quasi_identifiers = ["age", "town", "size"]
+sensitive = ["illness"]
+unprotected = ["wage"]
+[columns.age]
+type = "number"
+low = 0
+high = 99
+integer = true
+cuts = [20, 40, 60]
+[columns.wage]
+type = "number"
+low = 0
+high = 9000
+cuts = [2500, 3000, 3500]
+"""
+
+
+def people(rows, seed):
+    rng = np.random.default_rng(seed)
+    age = rng.integers(0, 100, rows)
+    return pd.DataFrame(
+        {
+            "name": [f"person {row}" for row in range(rows)],
+            "age": age,
+            "town": np.where(rng.random(rows) < 0.1, None, rng.choice(["Ōtsu", "a,b", "Nara"], rows)),
+            "size": rng.choice([1.5, 2.0, 0.0, np.nan], rows),
+            "illness": np.where(rng.random(rows) < age / 100, "flu", "none"),
+            "wage": rng.normal(3000, 500, rows).round(2),
+        }
+    )
+
+
+def utility(*arguments):
+    result = invoke("utility", *arguments, "--format", "json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout), result.stderr
+
+
+@pytest.fixture
+def tables(tmp_path):
+    people(900, 1).to_csv(tmp_path / "people.csv", index=False)
+    people(300, 2).to_csv(tmp_path / "others.csv", index=False)
+    (tmp_path / "roles.toml").write_text(ROLES)
+    return tmp_path
+
+
+DEFENSES = [["Mondrian", "-p", "k=5"], ["AdditiveNoise"], ["RetentionReplacement", "-p", "retention=0.7"], ["Identity"]]
+
+
+@pytest.mark.long_for(
+    "False-AdditiveNoise", "False-Mondrian", "True-Identity", "True-Mondrian", "True-RetentionReplacement"
+)
+@pytest.mark.parametrize("defense", DEFENSES, ids=lambda words: words[0])
+@pytest.mark.parametrize("wide", [False, True])
+def test_components_are_those_of_tables_in_memory(tables, defense, wide, monkeypatch):
+    monkeypatch.setattr("scenarios.tables.parts.records.BLOCK", 128)
+    if wide:
+        monkeypatch.setattr("scenarios.tables.parts.raw_columns.LIMIT", 20)
+        monkeypatch.setattr("scenarios.tables.parts.raw_columns.SAMPLE", 8)
+    roles = ["--roles", str(tables / "roles.toml")]
+    released = tables / "released.csv"
+    made = invoke("defend", *defense, tables / "people.csv", *roles, "--seed", "1", "-o", released)
+    assert made.exit_code == 0, made.output
+    # Columns with many values are read in parts from files that store numbers as such.
+    stored = tables / "people.parquet"
+    pd.read_csv(tables / "people.csv").to_parquet(stored)
+    arguments = [stored if wide else tables / "people.csv", released, *roles, "--held-out", tables / "others.csv"]
+    expected, _ = utility(*arguments)
+    found, notes = utility(*arguments, "--memory", "1GB")
+    assert found.keys() == expected.keys()
+    assert len(expected.pop("rank_correlations")) == 3
+    assert found.pop("rank_correlations") is None
+    assert "rank correlations were not measured" in notes
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value, abs=1e-9), name
+    assert "drawn" not in notes
+
+
+def test_numbers_have_one_form_in_memory_and_in_parts(tables):
+    files = tables / "people.csv", tables / "released.csv"
+    roles = ["--roles", tables / "roles.toml"]
+    assert invoke("defend", "AdditiveNoise", files[0], *roles, "--seed", "1", "-o", files[1]).exit_code == 0
+    shown = [invoke("utility", *files, *roles, *memory).stdout for memory in ([], ["--memory", "1GB"])]
+    lines = [[line.split() for line in text.splitlines() if "rank correlation" not in line] for text in shown]
+    assert lines[0] == lines[1]
+    assert ["rows", "900"] in lines[0]
+    assert re.fullmatch(r"0\.\d{4}", dict(line for line in lines[0] if len(line) == 2)["utility"])
+
+
+def test_few_drawn_rows_are_said(tables, monkeypatch):
+    monkeypatch.setattr("scenarios.tables.parts.utility.SAMPLED", 200)
+    roles = ["--roles", str(tables / "roles.toml")]
+    table, released = tables / "people.csv", tables / "released.csv"
+    assert invoke("defend", "Identity", table, *roles, "-o", released).exit_code == 0
+    found, notes = utility(table, released, *roles, "--held-out", tables / "others.csv", "--memory", "1GB")
+    assert "drawn rows" in notes
+    assert found["marginals"] == found["queries"] == 1
+
+
+def test_a_cell_that_cannot_be_read_is_named(tables):
+    frame = pd.read_csv(tables / "people.csv").drop(columns="name").assign(age="[1,")
+    frame.to_csv(tables / "wrong.csv", index=False)
+    files = tables / "people.csv", tables / "wrong.csv"
+    result = invoke("utility", *files, "--roles", tables / "roles.toml", "--memory", "1GB")
+    assert result.exit_code == 2
+    assert "wrong.csv" in result.stderr
+    assert "age" in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_command_that_reads_in_parts_leaves_no_complaints_at_its_end(tables):
+    command = [sys.executable, "-m", "tokumei", "risk", str(tables / "people.csv"), "--memory", "1GB"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "leaked" not in ended.stderr + ended.stdout

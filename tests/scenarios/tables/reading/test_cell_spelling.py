@@ -1,0 +1,217 @@
+"""One spelling of released cells: equal information counts as one value, in memory and in parts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from finished_tools import finished, setting_of, write_people
+
+from metrics import CategoricalDomain, NumericDomain, read_cells, suda_scores
+from scenarios.finished.release_evaluation import evaluate
+from scenarios.tables.parts.risk import large_risk_report
+from scenarios.tables.reading import cell_spelling
+from scenarios.tables.reading.cell_spelling import spellings
+from scenarios.tables.released import read_released
+from scenarios.tables.risk import risk_report
+
+WORDS = CategoricalDomain(("no", "yes", "{E}", "[D,4]", "a|b"))
+AGES = NumericDomain(0, 99, integer=True)
+
+
+@pytest.mark.parametrize(
+    ("domain", "alike"),
+    [
+        (WORDS, ["yes", "{yes}", "{yes|yes}"]),
+        (WORDS, ["{no|yes}", "{yes|no}"]),
+        (WORDS, [r"\{E}", r"{\{E}}"]),
+        (WORDS, [r"{no|\[D,4]}", "{[D,4]|no}"]),
+        (WORDS, ["a|b", r"a\|b", r"{a\|b}"]),
+        (WORDS, ["{no|}", "{|no}"]),
+        (WORDS, ["*"]),
+        (None, ["{b|a}", "{a|b}"]),
+        (AGES, ["50", "50.0", "5e1", "{50}", "[50,51)"]),
+        (AGES, ["[20,29]", "[20,30)", "{[25,29]|[20,24]}"]),
+        (AGES, ["{7|5}", "{5|7.0}"]),
+        (AGES, ["*"]),
+        (NumericDomain(0, 1), [".5", "0.50"]),
+    ],
+)
+def test_cells_of_equal_meaning_have_one_text(domain, alike):
+    assert len(set(spellings(alike, domain))) == 1
+    for cell in alike if domain is not None else ():
+        before, after = (read_cells(pd.Series([one]), domain) for one in (cell, *spellings([cell], domain)))
+        assert (before.mass() == after.mass()).all()
+
+
+def test_cells_of_other_meaning_stay_apart():
+    cells = ["no", "{no|}", "{no|yes}", "*", r"\{E}", "E", "{no|a|b}", r"{no|a\|b}"]
+    assert len(set(spellings(cells, WORDS))) == len(cells)
+    # A code with a leading zero is no number where nothing says that it is one.
+    assert spellings(["007", "7", "7.0", "[1,2]"], None) == ["007", "7", "7.0", "[1,2]"]
+
+
+def test_what_cannot_be_read_stays_and_spoils_no_other_cell(monkeypatch):
+    assert spellings(["n/a", "{5|x}", "7.0", "{*|5}", "1e999", "7.5"], AGES) == [
+        "n/a",
+        "{5|x}",
+        "7",
+        "{*|5}",
+        "1e999",
+        "7.5",
+    ]
+    monkeypatch.setattr(cell_spelling, "_TOGETHER", 2)
+    assert spellings(["{}", "{yes|no}", "{x|no}", "{no|yes}", "{yes}"], WORDS) == [
+        "{}",
+        "{no|yes}",
+        "{no|x}",
+        "{no|yes}",
+        "yes",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("column", "plain", "other"),
+    [
+        ('type = "category"\ncategories = ["no", "yes"]', "yes", "{yes}"),
+        ('type = "category"', "{no|yes}", "{yes|no}"),
+        ('type = "number"\ninteger = true', "50", "50.0"),
+        ('type = "date"', "2020-01-05", "{2020-01-05}"),
+    ],
+)
+def test_risk_is_that_of_one_notation(tmp_path, column, plain, other):
+    (tmp_path / "roles.toml").write_text(
+        f'quasi_identifiers = ["ward"]\nsensitive = ["ill"]\n[columns.ill]\n{column}\n'
+    )
+    one = pd.DataFrame({"ward": ["a"] * 10 + ["b"] * 10, "ill": [plain] * 15 + [None] * 5})
+    one.to_csv(tmp_path / "one.csv", index=False)
+    two = one.assign(ill=[plain, other] * 7 + [plain] + [None] * 5)
+    two.to_csv(tmp_path / "two.csv", index=False)
+    content = (tmp_path / "two.csv").read_bytes()
+    roles = tmp_path / "roles.toml"
+    first = risk_report(read_released(tmp_path / "one.csv", roles))
+    assert first.one_value == [("ill", 10)]
+    assert risk_report(read_released(tmp_path / "two.csv", roles)) == first
+    for name in ("one.csv", "two.csv"):
+        assert large_risk_report(tmp_path / name, roles, memory=1 << 30)[0].measures == first.measures
+    assert (tmp_path / "two.csv").read_bytes() == content
+
+
+def both_risks(folder, rows, columns=""):
+    """Risk of a table in memory and in parts, which must agree; rows of one quasi-identifier `x`."""
+    path, roles = folder / "released.csv", folder / "roles.toml" if columns is not None else None
+    pd.DataFrame({"x": rows}).to_csv(path, index=False)
+    if roles is not None:
+        roles.write_text(f'quasi_identifiers = ["x"]\n{columns}')
+    report = risk_report(read_released(path, roles))
+    assert large_risk_report(path, roles, memory=1 << 30)[0] == report
+    return report
+
+
+NUMBER, INTEGER = '[columns.x]\ntype = "number"\n', '[columns.x]\ntype = "number"\ninteger = true\n'
+CATEGORY = '[columns.x]\ntype = "category"\n'
+DATE = '[columns.x]\ntype = "date"\n'
+
+
+@pytest.mark.parametrize(
+    ("columns", "cells", "classes"),
+    [
+        (INTEGER, ["25", "25.0", "+25", "2.5e1", "{25}", "[25,26)"], 1),
+        (INTEGER, ["[-20,-11]", "[-20, -11]", "[-20,-10)", "{[-20,-15]|[-14,-11]}"], 1),
+        (NUMBER + "decimals = 1\n", ["[1.5,2)", "[1.50, 2.0)", "[1.5,2]"], 2),
+        (INTEGER, ["{3|1|2}", "{ 1 | 2 | 3 }", "[1,3]", "[1,4)"], 1),
+        (None, ["25", "25.0", "[20,29]", "[20, 29]", "[20,30)"], 2),
+        (None, ["0.5", ".50", "5e-1", "[0.5,1)", "[0.5, 1.0)"], 2),
+        (None, ["01", "1", "1.0"], 3),
+        (CATEGORY, ["01", "1", "1.0", "{01|1}", "{1|01}"], 4),
+        (CATEGORY, ["{a|b|c}", "{c|a|b}", r"d\|e", "d|e", "{d}"], 3),
+        (CATEGORY + 'categories = ["low", "high"]\n', ["{high|low}", "{low|high}", "low", "{low}"], 2),
+        (DATE, ["[2020-01-01,2020-01-31]", "[2020-01-01, 2020-01-31]", "[2020-01-01,2020-02-01)"], 1),
+    ],
+)
+def test_classes_count_each_meaning_once(tmp_path, columns, cells, classes):
+    assert both_risks(tmp_path, cells * 3, columns).classes == classes
+
+
+def test_the_population_is_spelled_as_the_table(tmp_path):
+    for name, cells in (("own", ["[20,29]", "25.0"]), ("all", ["[20,30)", "25"] * 2)):
+        pd.DataFrame({"age": cells}).to_csv(tmp_path / f"{name}.csv", index=False)
+    everybody = read_released(tmp_path / "all.csv", None).frame
+    report = risk_report(read_released(tmp_path / "own.csv", None), population=everybody)
+    large, _ = large_risk_report(tmp_path / "own.csv", population=tmp_path / "all.csv", memory=1 << 30)
+    assert report == large
+    assert {name: value for name, _, value in report.models}["journalist, highest"] == 0.5
+
+
+def star_risks(folder, frame):
+    frame.to_csv(folder / "released.csv", index=False)
+    (folder / "roles.toml").write_text('quasi_identifiers = ["age", "zip"]\nsensitive = ["ill"]\n')
+    report = risk_report(read_released(folder / "released.csv", folder / "roles.toml"))
+    large, _ = large_risk_report(folder / "released.csv", folder / "roles.toml", memory=1 << 30)
+    assert large == report
+    return report, {name: value for name, _, value in report.measures}
+
+
+@pytest.mark.parametrize("suppressed", [1, 3])
+def test_a_row_of_stars_is_in_no_class(tmp_path, suppressed):
+    frame = pd.DataFrame({"age": list("aabb"), "zip": list("xxyy"), "ill": list("uvvw")})
+    stars = pd.DataFrame({"age": "*", "zip": "*", "ill": ["u"] * suppressed})
+    report, measures = star_risks(tmp_path, pd.concat([frame, stars]))
+    assert (report.rows, report.classes, report.uniques, report.suppressed) == (4 + suppressed, 2, 0, suppressed)
+    assert (measures["k"], measures["k, * as any value"], measures["l, distinct"]) == (2, 2 + suppressed, 2)
+    assert report.columns == [("age", 0), ("zip", 0)]
+    assert report.sets == []
+    assert f"k = {suppressed}" in report.conventions
+    assert report.sizes["none, all cells *"] == suppressed
+
+
+def test_a_star_is_never_what_singles_somebody_out(tmp_path):
+    # By its age alone, the third row is one of a kind; by its star nobody is.
+    frame = pd.DataFrame({"age": ["a", "a", "b", "a"], "zip": ["x", "x", "*", "*"], "ill": list("uvuv")})
+    report, measures = star_risks(tmp_path, frame)
+    assert (report.columns, report.sets) == ([("age", 1), ("zip", 0)], [("age", 1)])
+    assert (measures["k"], measures["k, * as any value"]) == (1, 1)
+    _, measures = star_risks(tmp_path, frame.assign(age="a"))
+    assert (measures["k"], measures["k, * as any value"]) == (2, 4)
+    assert suda_scores(frame, ["age", "zip"]).tolist() == [0, 0, 1, 0]
+
+
+def test_empty_cells_are_said_to_count_as_a_value(tmp_path):
+    frame = pd.DataFrame({"age": list("aabb"), "zip": ["x", None, "y", "y"], "ill": list("uvvw")})
+    report, _ = star_risks(tmp_path, frame)
+    assert (report.uniques, report.gaps) == (2, ("zip",))
+    assert report.empty_cells.startswith("zip: an empty cell counts as a value of its own")
+    report, _ = star_risks(tmp_path, frame.fillna("x"))
+    assert (report.uniques, report.empty_cells) == (0, "")
+
+
+def test_a_table_of_stars_is_one_class(tmp_path):
+    report, measures = star_risks(tmp_path, pd.DataFrame({"age": ["*"] * 5, "zip": "*", "ill": list("uvuvu")}))
+    assert (report.suppressed, report.classes, measures["k"], measures["k, * as any value"]) == (0, 1, 5, 5)
+
+
+@pytest.mark.parametrize(
+    ("columns", "noised"),
+    [(INTEGER + "low = 0\nhigh = 90\n", True), (NUMBER + "decimals = 1\n", True), (None, True), (CATEGORY, False)],
+)
+def test_numbers_that_look_noised_are_no_matter_of_exact_matching(tmp_path, columns, noised):
+    ages = np.random.default_rng(0).integers(18, 80, 200)
+    noise = np.random.default_rng(1).laplace(0, 5, 200)
+    report = both_risks(tmp_path, ages + noise, columns)
+    assert ("Exact matching does not apply" in report.inexact) == noised
+    # Rounded noise shows only where it leaves the bounds.
+    assert bool(both_risks(tmp_path, ages + noise.round(), INTEGER + "low = 30\nhigh = 60\n").noised)
+    assert not both_risks(tmp_path, ages, INTEGER + "low = 0\nhigh = 90\n").noised
+
+
+def test_a_release_is_evaluated_as_in_one_notation(tmp_path, monkeypatch):
+    """`report` and `rank` read a release alike."""
+    monkeypatch.setattr("scenarios.finished.release_evaluation.PosedQuestions.outcomes", lambda _: iter(()))
+    write_people(tmp_path)
+    setting = setting_of(tmp_path, control=False)
+    ages = setting.records.frame[list(setting.columns)].assign(city="*", grade="*", illness="flu")
+    two = ages.assign(age=[f"{age}.0" if row % 2 else str(age) for row, age in enumerate(ages["age"])])
+    assert evaluate(setting, finished(setting, ages)).k == evaluate(setting, finished(setting, two)).k
+    cells = setting.records.frame[list(setting.columns)].assign(age="*", city="*", grade="*", illness="flu")
+    other = np.where(np.arange(len(cells)) % 2, "{flu}", "flu")
+    evaluations = [evaluate(setting, finished(setting, one)) for one in (cells, cells.assign(illness=other))]
+    assert evaluations[0].l == evaluations[1].l == {"illness": 1}
+    assert evaluations[0].risks == evaluations[1].risks

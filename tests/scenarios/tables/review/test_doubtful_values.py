@@ -1,0 +1,147 @@
+"""Values that the owner of a table should look at."""
+
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import pytest
+from run_tools import invoke
+
+from scenarios.datasets import load
+from scenarios.tables.reading.date_form import DateForm
+from scenarios.tables.reading.date_format import ISO
+from scenarios.tables.review.changing_traits import changing_traits
+from scenarios.tables.review.doubtful_dates import doubtful_dates
+from scenarios.tables.review.doubtful_numbers import doubtful_numbers
+from scenarios.tables.review.doubtful_words import doubtful_words
+from scenarios.tables.review.notes import record_notes
+from scenarios.tables.review.repeated_days import repeated_days
+from scenarios.tables.review.telling_columns import telling_columns
+
+TODAY = date(2026, 1, 1)
+NOW = (TODAY - date(1970, 1, 1)).days
+
+
+def dates(**columns):
+    """Notes on columns of days before today; NaN is missing."""
+    frame = pd.DataFrame({name: NOW - np.asarray(days, dtype=float) for name, days in columns.items()})
+    return doubtful_dates(frame, dict.fromkeys(columns, DateForm(ISO)), TODAY)
+
+
+def test_impossible_dates_are_counted():
+    usual = np.arange(100.0)
+    assert dates(born=[*usual, -1, -400]) == [
+        "born: 2 dates after today; if they are errors or mean a missing value, empty them"
+    ]
+    assert dates(born=[*usual, 45_000]) == [
+        "born: 1 date before 1905; if they are errors or mean a missing value, empty them"
+    ]
+    assert dates(born=[*usual, np.nan]) == []
+    # Today is no future; a plan and a history are no faults.
+    assert dates(plan=-usual, history=usual + 60_000, now=np.zeros(100)) == []
+
+
+def test_a_heap_of_one_date_is_seen():
+    usual = np.arange(200.0)
+    [note] = dates(born=[*usual, *[7.0] * 50])
+    assert note.startswith("born: one date stands in 51 rows, and every other in at most 1; ")
+    assert dates(born=np.repeat(usual, 60)) == []
+
+
+def test_an_end_before_its_beginning_is_counted():
+    start = np.arange(500.0)
+    end = start - 3
+    end[[4, 9]] += 10
+    [note] = dates(start=start + 600, end=end + 600)
+    assert note == "end: 2 before start in the same row, which is otherwise first"
+    assert dates(start=start + 600, other=np.random.default_rng(0).permutation(start) + 600) == []
+
+
+@pytest.mark.parametrize(
+    ("others", "nines", "seen"),
+    [(range(40, 190), 999, True), (range(80), -9, True), (range(40, 700), 999, False), (range(-80, 80), -9, False)],
+)
+def test_nines_far_from_all_other_numbers(others, nines, seen):
+    notes = doubtful_numbers(pd.DataFrame({"weight": [*others, nines, nines]}), ())
+    assert bool(notes) == seen
+    assert not seen or notes[0].startswith(
+        f"weight: {nines} in 2 rows, where all others are from {others[0]} to {others[-1]}"
+    )
+    # One such number may be true.
+    assert doubtful_numbers(pd.DataFrame({"weight": [*others, nines]}), ()) == []
+
+
+def test_traits_that_change_within_a_person():
+    frame = pd.DataFrame({"id": ["a", "a", "b", "b", "c"], "Sex": ["F", "M", "F", None, "M"], "Ward": list("vwxyz")})
+    [note] = changing_traits(frame, "id")
+    assert note.startswith("Sex: differs between rows of the same person for 1 person; correct")
+    assert changing_traits(frame, None) == changing_traits(frame.assign(Sex="F"), "id") == []
+
+
+@pytest.mark.parametrize("name", ["visited", "born"])
+def test_a_person_twice_on_one_day(name):
+    frame = pd.DataFrame({"id": ["a", "b", "a", "a", "b", None, None], name: [1.0, 1, 1, 5, 9, 2, 2]})
+    notes = repeated_days(frame, {name: DateForm(ISO)}, ["id"])
+    seen = ["id: 1 row has the same id and the same day in visited as an earlier row; if it was exported twice, keep "]
+    # Nobody is born on two days.
+    assert [note.removesuffix("one of them") for note in notes] == (seen if name == "visited" else [])
+    two = {"left": DateForm(ISO), "visited": DateForm(ISO)}
+    assert repeated_days(frame.assign(left=frame[name], visited=frame[name]), two, ["id"]) == []
+
+
+def test_a_date_that_people_have_in_all_their_rows_is_none_of_a_visit():
+    frame = pd.DataFrame({"id": [*"aabbcc"], "joined": [1.0, 1, 4, 4, 9, 9]})
+    assert repeated_days(frame, {"joined": DateForm(ISO)}, ["id"]) == []
+
+
+def test_words_for_a_missing_value_are_noted_in_columns_that_nobody_declared():
+    assert doubtful_words({"smoker": ["yes", "Unknown "], "job": ["none", "cook", "keine Angabe"]}) == [
+        "smoker: Unknown is a category; if it means a missing value, give --na Unknown",
+        "job: keine Angabe is a category; if it means a missing value, give --na 'keine Angabe'",
+        "job: none is a category; if it means a missing value, give --na none",
+    ]
+
+
+def test_a_column_that_tells_the_sensitive_value():
+    rng = np.random.default_rng(0)
+    ward = rng.integers(0, 5, 400)
+    frame = pd.DataFrame(
+        {"ward": ward, "age": rng.integers(20, 60, 400), "ill": np.where(ward == 4, rng.integers(5, 9, 400), ward)}
+    )
+    [note] = telling_columns(frame, ["ward", "age"], ["ill"])
+    assert note.startswith("ward tells ill: 4 of its 5 values go with one value of ill each, in ")
+    shuffled = frame.assign(ill=rng.permutation(frame["ill"]))
+    rare = frame.assign(ill=np.where(np.arange(400) < 5, "yes", "no"))
+    assert telling_columns(shuffled, ["ward", "age"], ["ill"]) == telling_columns(rare, ["ward", "age"], ["ill"]) == []
+
+
+@pytest.mark.parametrize("name", ["adult", "bank"])
+def test_ordinary_tables_raise_no_such_note(name):
+    assert record_notes(load(name)) == []
+
+
+def test_they_are_said_on_screen(tmp_path):
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(100), 3)
+    table = pd.DataFrame(
+        {
+            "Person ID": [f"p{number}" for number in person],
+            "sex": np.where(person % 2, "F", "M"),
+            "born": [str(date.fromordinal(700_000 + 90 * number)) for number in person],
+            "weight": rng.integers(50, 100, 300),
+            "smoker": rng.choice(["yes", "no", "unknown"], 300),
+            "ill": rng.choice(["a", "b", "c"], 300),
+        }
+    )
+    table.loc[[0, 7], "weight"], table.loc[4, "sex"], table.loc[9, "born"] = 999, "F", "2199-01-01"
+    table.loc[4, "sex"] = "M" if table.loc[3, "sex"] == "F" else "F"
+    table.to_csv(tmp_path / "visits.csv", index=False)
+    (tmp_path / "roles.toml").write_text('person = "Person ID"\nidentifiers = ["Person ID"]\nsensitive = ["ill"]\n')
+    described = invoke("describe", tmp_path / "visits.csv", "-o", tmp_path / "guess.toml").output
+    validated = invoke("validate", tmp_path / "visits.csv", "--roles", tmp_path / "roles.toml").output
+    for said in (described, validated):
+        assert "note: weight: 999 in 2 rows" in said
+        assert "note: smoker: unknown is a category; if it means a missing value, give --na unknown" in said
+        assert "note: sex: differs between rows of the same person for 1 person; " in said
+        assert "note: born: 1 date after today" in said
+    assert "note: Person ID: taken for an identifier, by its name; it repeats" in described

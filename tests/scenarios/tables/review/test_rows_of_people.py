@@ -1,0 +1,162 @@
+"""Promises about rows, where people have several rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from run_tools import invoke
+
+from defenses import Guarantee, Microdata
+from metrics.cells import read_cells
+from metrics.domains import CategoricalDomain
+from scenarios.reporting.class_values import class_values
+from scenarios.tables.review.rows_of_people import (
+    RowsOfPeople,
+    epsilon_of_a_person,
+    people_in_classes,
+    promise_to_people,
+)
+
+ROLES = """person = "id"
+identifiers = ["id"]
+quasi_identifiers = ["age"]
+sensitive = ["ill"]
+[columns.age]
+type = "number"
+integer = true
+low = 0
+high = 99
+cuts = [20, 40, 60]
+[columns.ill]
+type = "category"
+categories = ["a", "b"]
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    """60 people of different ages, each with four rows: classes of five rows hold one or two people."""
+    people = np.repeat(np.arange(60), 4)
+    table = pd.DataFrame(
+        {"id": [f"p{person}" for person in people], "age": people + 20, "ill": np.where(people % 3, "a", "b")}
+    )
+    table.to_csv(tmp_path / "visits.csv", index=False)
+    (tmp_path / "roles.toml").write_text(ROLES)
+    return tmp_path / "visits.csv", "--roles", tmp_path / "roles.toml"
+
+
+def test_people_are_counted_once_and_unnamed_rows_each():
+    table = pd.DataFrame({"age": ["a"] * 4 + ["b"] * 3})
+    person = pd.Series(["x", "x", "y", "y", "z", None, None])
+    assert tuple(people_in_classes(table, person, ["age"], 3)) == (2, 2, 1)
+
+
+@pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["in memory", "in parts"])
+def test_k_of_rows_is_no_k_of_people(files, tmp_path, parts):
+    said = invoke("defend", "Mondrian", "-p", "k=5", *files, "-o", tmp_path / "out.csv", *parts).output
+    assert "promised of rows, not of people: k=5; " in said
+    assert "warning: k = 5 counts rows, not people (240 rows of 60 people, up to 4 rows a person): " in said
+    held = "a class may hold fewer people" if parts else "the smallest class holds 2 people, and "
+    assert held in said
+    said = invoke("validate", *files, *parts).output
+    assert "warning: id: 240 rows of 60 people, up to 4 rows a person; k and epsilon count rows" in said
+
+
+@pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["in memory", "in parts"])
+def test_a_row_that_names_nobody_is_a_person_in_every_command(files, tmp_path, parts):
+    """240 rows: 59 people of four rows, and four rows of nobody, as `report` and `rank` count them."""
+    table = pd.read_csv(files[0])
+    table.loc[table["id"] == "p7", "id"] = None
+    table.to_csv(files[0], index=False)
+    numbers = "240 rows of 63 people, up to 4 rows a person"
+    assert numbers in invoke("validate", *files, *parts).output
+    assert numbers in invoke("defend", "Mondrian", "-p", "k=5", *files, "-o", tmp_path / "out.csv", *parts).output
+
+
+def test_one_person_is_not_people():
+    assert RowsOfPeople("id", 3, 1, 3).words == "3 rows of 1 person, up to 3 rows a person"
+
+
+@pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["in memory", "in parts"])
+def test_epsilon_of_a_row_is_not_that_of_a_person(files, tmp_path, parts):
+    method = "RetentionReplacement" if parts else "PrivateMarginals"
+    said = invoke("defend", method, "-p", "epsilon=1", *files, "-o", tmp_path / "out.csv", *parts).output
+    assert "promised of rows, not of people: ε=1" in said
+    assert "is the promise for one row; a person has up to 4 rows, so epsilon is 4" in said
+    assert "odds change by a factor of at most 54.6" in said
+
+
+def test_one_row_of_each_person_keeps_the_promise(files, tmp_path):
+    pd.read_csv(files[0]).drop_duplicates("id").to_csv(files[0], index=False)
+    said = invoke("defend", "Mondrian", "-p", "k=5", *files, "-o", tmp_path / "out.csv").output
+    assert "promised: k=5; " in said
+    assert "people" not in said
+
+
+def test_risk_says_what_classes_count(files, tmp_path):
+    invoke("defend", "Mondrian", "-p", "k=5", *files, "-o", tmp_path / "out.csv")
+    for parts in ((), ("--memory", "1GB")):
+        said = invoke("risk", tmp_path / "out.csv", *files[1:], *parts).output
+        assert (
+            "note: classes and risks count rows; if 'id' repeats in the original table, they hold fewer people" in said
+        )
+    # Pseudonyms say which rows are of one person: each age of the table is one person's.
+    invoke("defend", "Pseudonymization", *files, "-o", tmp_path / "named.csv")
+    said = " ".join(invoke("risk", tmp_path / "named.csv", *files[1:]).output.split())
+    assert "k 4 smallest class, in rows k, people 1 fewest people in a class" in said
+    assert "classes and risks count rows" not in said
+
+
+def test_delta_of_a_group_by_hand():
+    # Dwork and Roth: delta (e^2 - 1) / (e - 1) = delta (e + 1).
+    assert epsilon_of_a_person(1.0, 1e-6, 2).startswith(
+        "a person has up to 2 rows, so epsilon is 2 and delta 3.72e-06 "
+    )
+    assert "by nearly any factor" in epsilon_of_a_person(5.0, None, 6)
+    assert "epsilon is 0 and delta 0.03 " in epsilon_of_a_person(0.0, 0.01, 3)
+
+
+def test_other_promises_and_tables():
+    rows = RowsOfPeople("id", 10, 4, 3)
+    assert promise_to_people(Guarantee(), rows) == []
+    [words] = promise_to_people(Guarantee(pk=3.0), rows)
+    assert words.startswith(
+        "the promise counts rows, not people (10 rows of 4 people, up to 3 rows a person); make one"
+    )
+    records = Microdata(pd.DataFrame({"id": ["a", "b", None], "age": [1, 2, 3]}), ("id",), ("age",), person="id")
+    assert RowsOfPeople.of(records) is None
+
+
+def test_a_huge_epsilon_is_warned_of(files, tmp_path):
+    arguments = (*files, "-o", tmp_path / "out.csv", "--force")
+    said = invoke("defend", "PrivateMarginals", "-p", "epsilon=500", *arguments).output
+    assert "warning: epsilon = 500 promises next to nothing: above 7, " in said
+    assert "next to nothing" not in invoke("defend", "PrivateMarginals", "-p", "epsilon=1", *arguments).output
+
+
+def test_an_unknown_encoding_is_named_once(files):
+    said = invoke("validate", *files, "--encoding", "cp125").output
+    assert "key 'encoding': there is no encoding 'cp125'" in said
+
+
+def test_risk_of_pseudonyms_is_that_of_people(files, tmp_path):
+    """Each age is one person's, so that whoever knows it finds the person for sure: no model says 1 in 4."""
+    invoke("defend", "Pseudonymization", *files, "-o", tmp_path / "named.csv")
+    said = " ".join(invoke("risk", tmp_path / "named.csv", *files[1:]).output.split())
+    assert "prosecutor, highest 1 knows" in said
+    assert "prosecutor, at risk 1 share of people above .2" in said
+    assert "alone, people 60 classes that hold one person" in said
+
+
+def test_plays_on_rows_say_so(files, tmp_path):
+    said = invoke("run", "table", "--data", *files, "--explain", "--db", tmp_path / "t.db").output
+    assert "rows are counted, not people (id: 240 rows of 60 people, up to 4 rows a person)" in said
+
+
+def test_a_value_that_all_people_of_a_class_have_is_told_of_them():
+    """One of the two people has three values, so that rows look diverse; both have `a`."""
+    cells = read_cells(pd.Series(["a", "b", "c", "a", "b", "c", "b", "c"]), CategoricalDomain(("a", "b", "c")))
+    classes, people = np.array([0, 0, 0, 0, 1, 1, 1, 1]), np.array([0, 0, 0, 1, 2, 2, 3, 4])
+    shown = class_values(classes, cells, people)
+    assert (shown.excess, shown.one_value) == (1.0, 2)
+    alone = class_values(classes, cells, np.arange(8))
+    assert alone == class_values(classes, cells)
