@@ -12,13 +12,13 @@ from .games.candidate_file import CandidateFile as CandidateFile
 from .games.classifier_membership import ClassifierMembership as ClassifierMembership
 from .games.cell_downcoding import CellDowncoding as CellDowncoding
 from .games.game import Game as Game
-from .games.graph_neighbours import GraphNeighbours as GraphNeighbours
-from .games.indistinguishability import Indistinguishability as Indistinguishability
+from .games.curators.graph_neighbours import GraphNeighbours as GraphNeighbours
+from .games.curators.indistinguishability import Indistinguishability as Indistinguishability
 from .games.intersection import Intersection as Intersection
 from .games.join import Join as Join
 from .games.linkability import Linkability as Linkability
 from .games.membership import Membership as Membership
-from .games.newcomer import Newcomer as Newcomer
+from .games.curators.newcomer import Newcomer as Newcomer
 from .games.pk_anonymity import PkAnonymity as PkAnonymity
 from .games.pk_summary import PkSummary as PkSummary
 from .games.pk_summary import summarize_pk as summarize_pk
@@ -26,23 +26,23 @@ from .games.playing import Outcome as Outcome
 from .games.playing import play as play
 from .games.pool import Pool as Pool
 from .games.reports import Reports as Reports
-from .games.secret_bits import SecretBits as SecretBits
-from .games.secret_numbers import SecretNumbers as SecretNumbers
+from .games.curators.secret_bits import SecretBits as SecretBits
+from .games.curators.secret_numbers import SecretNumbers as SecretNumbers
 from .games.shared_people import SharedPeople as SharedPeople
 from .games.singling_out import SinglingOut as SinglingOut
 from .games.sparse_ratings import SparseRatings as SparseRatings
-from .games.statistics_membership import StatisticsMembership as StatisticsMembership
+from .games.curators.statistics_membership import StatisticsMembership as StatisticsMembership
 from .games.training import Training as Training
-from .games.visiting_hours import VisitingHours as VisitingHours
+from .games.curators.visiting_hours import VisitingHours as VisitingHours
 
 # questions
-from .questions.attribute_question import AttributeQuestion as AttributeQuestion
-from .questions.link_question import LinkQuestion as LinkQuestion
-from .questions.member_question import MemberQuestion as MemberQuestion
-from .questions.question import Question as Question
-from .questions.reconstruction_question import ReconstructionQuestion as ReconstructionQuestion
-from .questions.row_question import RowQuestion as RowQuestion
-from .questions.singling_out_question import SinglingOutQuestion as SinglingOutQuestion
+from .games.questions.attribute_question import AttributeQuestion as AttributeQuestion
+from .games.questions.link_question import LinkQuestion as LinkQuestion
+from .games.questions.member_question import MemberQuestion as MemberQuestion
+from .games.questions.question import Question as Question
+from .games.questions.reconstruction_question import ReconstructionQuestion as ReconstructionQuestion
+from .games.questions.row_question import RowQuestion as RowQuestion
+from .games.questions.singling_out_question import SinglingOutQuestion as SinglingOutQuestion
 
 # experiments
 from .experiments.emoji import Emoji as Emoji

@@ -9,7 +9,7 @@ from defenses import Guarantee, Microdata, MicrodataRelease
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import AttributeInference
-from scenarios.questions.attribute_question import successes
+from scenarios.games.questions.attribute_question import successes
 from scenarios.tables.seeds import generator
 
 ILLNESS = CategoricalDomain(("flu", "cold", "ulcer"))

@@ -33,11 +33,11 @@ from scenarios.games.intersection import Intersection
 from scenarios.games.linkability import Linkability
 from scenarios.games.membership import Membership
 from scenarios.games.playing import make_release, play_alone
+from scenarios.games.questions.question import Question
+from scenarios.games.questions.reconstruction_question import ReconstructionQuestion
 from scenarios.games.shared_people import SharedPeople
 from scenarios.games.singling_out import SinglingOut
 from scenarios.games.sparse_ratings import SparseRatings
-from scenarios.questions.question import Question
-from scenarios.questions.reconstruction_question import ReconstructionQuestion
 from scenarios.running.declarations import known_goals
 from scenarios.running.differences import different_attribute
 from scenarios.running.foreign_code import foreign_place

@@ -14,7 +14,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats, Integers
 from scenarios.finished.evaluation_setting import AUXILIARY, EvaluationSetting
-from scenarios.questions.attribute_question import successes
+from scenarios.games.questions.attribute_question import successes
 from scenarios.tables.seeds import generator
 
 LEARNED = 20_000

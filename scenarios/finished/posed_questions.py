@@ -39,14 +39,14 @@ from scenarios.finished.finished_table import FinishedTable
 from scenarios.finished.measured_attack import MeasuredAttack
 from scenarios.finished.people_scores import by_person, candidate_numbers, one_row, people_isolated, person_score
 from scenarios.finished.row_origin import RowOrigin, held_people, kinds_of_rows
-from scenarios.games.controlled import controlled
 from scenarios.games.people import People
-from scenarios.games.row_answers import row_scores
-from scenarios.questions.attribute_question import AttributeQuestion, successes
-from scenarios.questions.link_question import LinkQuestion
-from scenarios.questions.member_question import membership_scores
-from scenarios.questions.question import Question
-from scenarios.questions.singling_out_question import SinglingOutQuestion
+from scenarios.games.questions.attribute_question import AttributeQuestion, successes
+from scenarios.games.questions.controlled import controlled
+from scenarios.games.questions.link_question import LinkQuestion
+from scenarios.games.questions.member_question import membership_scores
+from scenarios.games.questions.question import Question
+from scenarios.games.questions.row_answers import row_scores
+from scenarios.games.questions.singling_out_question import SinglingOutQuestion
 from scenarios.tables.review.rows_of_people import person_numbers
 from scenarios.tables.seeds import generator
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from defenses.base.microdata import Microdata
 from scenarios.games.control_group import ControlGroupGame, with_sensitive
-from scenarios.questions.attribute_question import AttributeQuestion
+from scenarios.games.questions.attribute_question import AttributeQuestion
 
 
 class AttributeInference(ControlGroupGame):

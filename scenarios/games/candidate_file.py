@@ -13,7 +13,7 @@ from defenses.base.parameters import check_choice, check_integer
 from scenarios.games.candidates_game import CandidatesGame
 from scenarios.games.decoys import NearGroups, group_size
 from scenarios.games.people import People
-from scenarios.questions.row_question import RowQuestion
+from scenarios.games.questions.row_question import RowQuestion
 
 DECOYS = ("random", "hard")
 

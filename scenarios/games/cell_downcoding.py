@@ -18,8 +18,8 @@ from metrics.cells import read_cells
 from metrics.classes import equivalence_classes
 from metrics.score import Scores
 from scenarios.games.control_group import ControlGroupGame
-from scenarios.games.controlled import controlled
 from scenarios.games.people import People
+from scenarios.games.questions.controlled import controlled
 
 
 class CellDowncoding(ControlGroupGame):

@@ -20,7 +20,7 @@ from defenses.base.release import MicrodataRelease
 from metrics.score import Scores
 from metrics.table_utility import TableUtility
 from scenarios.games.game import Secret
-from scenarios.games.row_answers import row_scores
+from scenarios.games.questions.row_answers import row_scores
 from scenarios.games.table_game import TableGame
 from scenarios.games.table_worth import table_worth
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from defenses.base.microdata import Microdata
 from scenarios.games.control_group import ControlGroupGame
-from scenarios.questions.link_question import LinkQuestion
+from scenarios.games.questions.link_question import LinkQuestion
 
 
 class Linkability(ControlGroupGame):

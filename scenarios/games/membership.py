@@ -11,7 +11,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from scenarios.games.candidates_game import CandidatesGame
 from scenarios.games.people import Drawn, People
-from scenarios.questions.member_question import MemberQuestion
+from scenarios.games.questions.member_question import MemberQuestion
 
 
 class Membership(CandidatesGame):

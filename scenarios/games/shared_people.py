@@ -12,7 +12,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from scenarios.games.people import People
 from scenarios.games.question_game import QuestionGame
-from scenarios.questions.question import Question
+from scenarios.games.questions.question import Question
 
 
 class SharedPeople(QuestionGame):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from defenses.base.microdata import Microdata
 from scenarios.games.control_group import ControlGroupGame
-from scenarios.questions.singling_out_question import SinglingOutQuestion
+from scenarios.games.questions.singling_out_question import SinglingOutQuestion
 
 
 class SinglingOut(ControlGroupGame):

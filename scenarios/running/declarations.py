@@ -15,8 +15,8 @@ from leaderboard.result import canonical
 from scenarios.code_places import defined_at
 from scenarios.conformance.people import example
 from scenarios.games.game import Game
+from scenarios.games.questions.question import Question
 from scenarios.methods import described_value, exported
-from scenarios.questions.question import Question
 from scenarios.tables.near_names import suggestion
 
 CALLED: dict[type[Parametrized], tuple[str, ...]] = {

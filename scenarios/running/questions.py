@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scenarios.games.questions.question import Question
 from scenarios.games.shared_people import SharedPeople
 from scenarios.methods import build, exported
-from scenarios.questions.question import Question
 
 
 def read_questions(table: Mapping[str, Any]) -> list[Question]:

@@ -21,7 +21,7 @@ from leaderboard.result import Result
 from leaderboard.store import Store
 from metrics.arrays import Booleans, Integers
 from metrics.score import Scores
-from scenarios.questions.row_question import score_answers
+from scenarios.games.questions.row_question import score_answers
 from scenarios.running.failure import reason_of, status_of
 from scenarios.running.fingerprint import closure, digest, sources, versions
 from scenarios.tables.seeds import generator

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from scenarios.games.playing import attack_release, make_release
+from scenarios.games.questions.row_question import RowQuestion
 from scenarios.methods import exported
-from scenarios.questions.row_question import RowQuestion
 from scenarios.running.plan import read_plan, read_plans
 from scenarios.tables.seeds import generator
 

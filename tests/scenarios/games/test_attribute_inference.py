@@ -12,7 +12,7 @@ from defenses import Identity, Microdata, Mondrian
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from metrics import NumericDomain
 from scenarios import AttributeInference, play
-from scenarios.questions.attribute_question import successes
+from scenarios.games.questions.attribute_question import successes
 from scenarios.tables.seeds import generator
 
 

@@ -16,7 +16,7 @@ from scenarios import (
     play,
     read_plan,
 )
-from scenarios.games.newcomer import best_guess
+from scenarios.games.curators.newcomer import best_guess
 
 
 def test_best_guess():

@@ -16,10 +16,10 @@ from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Booleans, Floats
 from metrics.score import Scores
-from scenarios.games.controlled import controlled
 from scenarios.games.people import People
-from scenarios.questions.attribute_question import successes
-from scenarios.questions.question import Question
+from scenarios.games.questions.attribute_question import successes
+from scenarios.games.questions.controlled import controlled
+from scenarios.games.questions.question import Question
 
 
 class ReconstructionQuestion(Question):

@@ -13,7 +13,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.queries import Query
 from metrics.arrays import Booleans, Floats
-from scenarios.games.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of
+from scenarios.games.curators.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of
 
 
 class GroupsGame(StatisticsGame):

@@ -8,7 +8,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.queries import Condition, Count, Query
 from metrics.arrays import Booleans, Floats
 from metrics.domains import CategoricalDomain
-from scenarios.games.groups_game import GroupsGame
+from scenarios.games.curators.groups_game import GroupsGame
 
 
 class SecretBits(GroupsGame):

@@ -16,9 +16,9 @@ from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows, Tw
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.score import Scores
-from scenarios.games.controlled import controlled
 from scenarios.games.people import People
-from scenarios.questions.question import Question
+from scenarios.games.questions.controlled import controlled
+from scenarios.games.questions.question import Question
 
 SIDES = ("first", "second")
 

@@ -15,8 +15,8 @@ from defenses.base.release import MicrodataRelease
 from metrics.ranking import area_under_curve
 from metrics.score import Score, Scores
 from scenarios.games.people import People
-from scenarios.games.row_answers import row_scores
-from scenarios.questions.question import Question
+from scenarios.games.questions.question import Question
+from scenarios.games.questions.row_answers import row_scores
 
 
 class RowQuestion(Question):
@@ -62,7 +62,7 @@ def score_answers(
     Returns
     -------
     Scores
-        The scores of `scenarios.games.row_answers.row_scores`; ``membership``: share of originals among the
+        The scores of `scenarios.games.questions.row_answers.row_scores`; ``membership``: share of originals among the
         `originals` candidates of highest membership score; the measure ``membership_auc``.
 
     Raises

@@ -22,8 +22,8 @@ from defenses.base.release import StatisticsRelease
 from metrics.domains import CategoricalDomain, NumericDomain
 from metrics.empirical_epsilon import epsilon_lower_bound
 from metrics.score import Score, Scores
+from scenarios.games.curators.statistics_game import AnalystQuery, answered_utility, seed_of
 from scenarios.games.game import Game, Secret
-from scenarios.games.statistics_game import AnalystQuery, answered_utility, seed_of
 
 OF_NUMBERS: dict[str, Callable[[str], Query]] = {"Maximum": Maximum, "Mean": Mean, "Median": Median, "Sum": Sum}
 QUERIES: dict[str, Callable[[str], Query]] = {**OF_NUMBERS, "Histogram": Histogram}

@@ -15,9 +15,9 @@ from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.domains import Domain, NumericDomain
 from metrics.score import Scores
-from scenarios.games.controlled import controlled
 from scenarios.games.people import People
-from scenarios.questions.question import Question
+from scenarios.games.questions.controlled import controlled
+from scenarios.games.questions.question import Question
 
 
 class AttributeQuestion(Question):

@@ -13,7 +13,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import Condition, Histogram
 from metrics.domains import CategoricalDomain
-from scenarios.games.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of
+from scenarios.games.curators.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of
 
 
 class VisitingHours(StatisticsGame):

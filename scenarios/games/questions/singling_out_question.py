@@ -13,9 +13,9 @@ from attacks.criteria.atomic_predicates import records_met
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.score import Scores
-from scenarios.games.controlled import controlled
 from scenarios.games.people import People
-from scenarios.questions.question import Question
+from scenarios.games.questions.controlled import controlled
+from scenarios.games.questions.question import Question
 
 
 class SinglingOutQuestion(Question):

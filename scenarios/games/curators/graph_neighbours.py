@@ -13,9 +13,9 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import DegreeCounts, EdgeCount, TriangleCount
 from defenses.dp.graphs import check_level
+from scenarios.games.curators.indistinguishability import DistinguishingSecret, Indistinguishability
+from scenarios.games.curators.statistics_game import AnalystQuery, seed_of
 from scenarios.games.game import Game
-from scenarios.games.indistinguishability import DistinguishingSecret, Indistinguishability
-from scenarios.games.statistics_game import AnalystQuery, seed_of
 
 
 class GraphNeighbours(Indistinguishability):

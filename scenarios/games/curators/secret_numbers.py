@@ -7,7 +7,7 @@ from defenses.base.parameters import check_choice, check_real
 from defenses.base.queries import Mean, Query, Sum, numbers
 from metrics.arrays import Booleans, Floats
 from metrics.domains import NumericDomain
-from scenarios.games.groups_game import GroupsGame
+from scenarios.games.curators.groups_game import GroupsGame
 
 QUERIES: dict[str, type[Sum] | type[Mean]] = {"Mean": Mean, "Sum": Sum}
 

@@ -15,7 +15,7 @@ from metrics.ranking import area_under_curve
 from metrics.roc import resolves_rate, true_positive_rate
 from metrics.score import Score, Scores
 from scenarios.games.people import People
-from scenarios.questions.question import Question
+from scenarios.games.questions.question import Question
 
 
 class MemberQuestion(Question):

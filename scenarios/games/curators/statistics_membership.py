@@ -11,9 +11,9 @@ from attacks.base.attack import Knowledge
 from defenses.base.defense import Defense
 from defenses.base.queries import Histogram
 from defenses.base.release import Release, StatisticsRelease
+from scenarios.games.curators.statistics_game import AnalystQuery, answered_utility
 from scenarios.games.membership import Membership
 from scenarios.games.people import Drawn
-from scenarios.games.statistics_game import AnalystQuery, answered_utility
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Games on curators that answer statistics of persons."""
