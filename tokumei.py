@@ -106,7 +106,7 @@ def _code() -> int:
     except BrokenPipeError:
         code = 0
     except SystemExit as end:
-        from scenarios.running.foreign_code import foreign_place
+        from scenarios.running.methods.foreign_code import foreign_place
 
         # A method of the user's own must not end the program as if all had gone well.
         code = _fail(_message(end)) if foreign_place(end) else end.code if isinstance(end.code, int) else 0
@@ -137,7 +137,7 @@ def _message(error: BaseException) -> str:
 
     if isinstance(error, OSError):
         return one_line(error)
-    from scenarios.running.foreign_code import foreign_place
+    from scenarios.running.methods.foreign_code import foreign_place
 
     return f"{type(error).__name__}: {one_line(error)}{foreign_place(error)}"
 

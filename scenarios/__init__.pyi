@@ -64,6 +64,6 @@ from .running.plan import Plan as Plan
 from .running.plan import read_plan as read_plan
 
 # boards
-from .boards.board_result import BoardResult as BoardResult
-from .boards.play_board import read_board as read_board
-from .boards.play_board import run as run
+from .running.boards.board_result import BoardResult as BoardResult
+from .running.boards.play_board import read_board as read_board
+from .running.boards.play_board import run as run

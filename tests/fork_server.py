@@ -24,10 +24,10 @@ import types
 from multiprocessing import util
 
 PRELOADED = (
-    "scenarios.running.preload",
-    "scenarios.boards.playing",
+    "scenarios.running.workers.preload",
+    "scenarios.running.boards.playing",
     "scenarios.cli",
-    "scenarios.methods",
+    "scenarios.running.methods.methods",
     "scenarios.datasets",
     "scenarios.tournament.scoring_queue",
     "leaderboard.latex",
@@ -197,11 +197,11 @@ def main():
     select.select([control, *listeners], [], [])
     for name in (*PRELOADED, *(f"scenarios.commands.{name}" for name in COMMANDS)):
         importlib.import_module(name)
-    methods = sys.modules["scenarios.methods"]
+    methods = sys.modules["scenarios.running.methods.methods"]
     for kind in ("defenses", "attacks"):
         methods.exported(kind)
     # Runs of most tests read the sources of these; to parse them takes a second.
-    sys.modules["scenarios.running.fingerprint"].closure(USED)
+    sys.modules["scenarios.running.methods.fingerprint"].closure(USED)
     # Most runs play on this table, which every process would read again.
     sys.modules["scenarios.datasets"].load("bank")
     gc.collect()

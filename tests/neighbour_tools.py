@@ -36,7 +36,7 @@ from defenses.base.queries import (
 )
 from defenses.federated import EqualSplit, ExampleClipping, PrivacyLossNoise
 from scenarios.conformance.people import example, people
-from scenarios.methods import exported
+from scenarios.running.methods.methods import exported
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
 

@@ -29,7 +29,7 @@ from scenarios.auditing.audit import Neighbours, Subject
 from scenarios.auditing.graphs import of_graph_curator
 from scenarios.auditing.tables import of_defense
 from scenarios.auditing.value_pairs import value_pairs
-from scenarios.running.own_code import is_own_code
+from scenarios.running.methods.own_code import is_own_code
 
 # Numbers that are held in memory at a time.
 BATCH = 1 << 22

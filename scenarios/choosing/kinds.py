@@ -17,7 +17,7 @@ KINDS = ("recoding", "grouping", "perturbation", "pram", "ldp", SYNTHETIC, REAL_
 
 def family(entry: NamedMethod) -> str:
     """Family of a setting's defense: the package of `defenses` that holds it."""
-    from scenarios.methods import find
+    from scenarios.running.methods.methods import find
 
     package: str = find(entry.name, "defenses").__module__
     return package.split(".")[1]

@@ -11,7 +11,7 @@ from leaderboard.result import label
 from scenarios.choosing.column_costs import unchanged_cells
 from scenarios.choosing.goals import QUESTIONS
 from scenarios.choosing.kinds import is_of
-from scenarios.methods import build, find
+from scenarios.running.methods.methods import build, find
 from scenarios.running.plan import NamedMethod, Plan, plan_from_tables
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.seeds import generator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from scenarios.commands.common import bad_input, echo, parameter_option, roles_option
-from scenarios.written_methods import given_parameters
+from scenarios.running.methods.written_methods import given_parameters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,7 +133,7 @@ def attack(
 def _linkage_attack(name: str, parameters: tuple[str, ...]) -> Attack:
     """The attack of a name, which must re-identify the rows of a table."""
     from attacks.base.attack import Attack
-    from scenarios.methods import build
+    from scenarios.running.methods.methods import build
 
     method = build({"use": name, **given_parameters(parameters)}, "attacks")
     if not isinstance(method, Attack) or (method.kind, method.goal) != ("microdata", "reidentification"):

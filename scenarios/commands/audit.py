@@ -15,7 +15,7 @@ from scenarios.commands.common import (
     parameter_option,
     warnings_as_lines,
 )
-from scenarios.written_methods import given_parameters
+from scenarios.running.methods.written_methods import given_parameters
 
 if TYPE_CHECKING:
     from numpy.random import Generator

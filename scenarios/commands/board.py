@@ -200,7 +200,7 @@ def _show_baseline(
 ) -> None:
     """Compare every attack with a baseline."""
     import leaderboard as lb
-    from scenarios.boards.shown_names import shown_rows
+    from scenarios.running.boards.shown_names import shown_rows
 
     in_text = form in ("table", "markdown")
     with bad_input():

@@ -136,9 +136,9 @@ def choose(
     from scenarios.choosing.whole_table import WholeTable
     from scenarios.running.column_roles import promise_on
     from scenarios.running.display import Display
-    from scenarios.running.fork_server import start_server
-    from scenarios.running.interrupts import signal_of, terminable
-    from scenarios.running.local import LocalProcesses, cores
+    from scenarios.running.workers.fork_server import start_server
+    from scenarios.running.workers.interrupts import signal_of, terminable
+    from scenarios.running.workers.local import LocalProcesses, cores
     from scenarios.tables.dataset import load_table
     from scenarios.tables.review.coarse_bins import coarse_bin_warnings
     from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes

@@ -16,7 +16,7 @@ import click
 
 from metrics.files import check_new_file, write_atomically
 from metrics.printable import printable
-from scenarios.running.foreign_code import complaint
+from scenarios.running.methods.foreign_code import complaint
 from scenarios.tables.user_warnings import user_warnings
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def written_board(results: Sequence[Result], form: str, *, matrix: bool, promise
 
 def _shown(results: Sequence[Result], promises: Sequence[Promise]) -> tuple[list[Result], list[Promise]]:
     """Results and promises with the names that tables show."""
-    from scenarios.boards.shown_names import shown_board
+    from scenarios.running.boards.shown_names import shown_board
 
     return shown_board(results, promises)
 
@@ -311,7 +311,7 @@ def write_page(
     OSError
         If the file cannot be written.
     """
-    from scenarios.boards.board_page import board_page
+    from scenarios.running.boards.board_page import board_page
 
     write_text(board_page(results, promises, earlier), path)
 

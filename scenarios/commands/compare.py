@@ -113,7 +113,7 @@ def compare(
     from leaderboard.comparison import COUNTED
     from leaderboard.paces import paces
     from leaderboard.paired_results import newly_skipped
-    from scenarios.boards.shown_names import shown_rows
+    from scenarios.running.boards.shown_names import shown_rows
 
     with bad_input():
         check_page(html)

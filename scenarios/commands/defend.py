@@ -19,7 +19,7 @@ from scenarios.commands.common import (
     roles_option,
     warnings_as_lines,
 )
-from scenarios.written_methods import given_parameters
+from scenarios.running.methods.written_methods import given_parameters
 
 if TYPE_CHECKING:
     from defenses.base.defense import MicrodataDefense
@@ -236,7 +236,7 @@ def _warn_of_identifiers(dataset: Dataset, named: Sequence[str]) -> None:
 def named_defense(name: str, parameters: Mapping[str, Any]) -> MicrodataDefense:
     """The defense of a name, which must release a table."""
     from defenses.base.defense import MicrodataDefense
-    from scenarios.methods import build
+    from scenarios.running.methods.methods import build
 
     defense = build({"use": name, **parameters}, "defenses")
     if not isinstance(defense, MicrodataDefense):

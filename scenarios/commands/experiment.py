@@ -60,7 +60,7 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
     from leaderboard.store import Store
     from leaderboard.stored_report import StoredReport, keep_report
     from scenarios.experiments.recorded_measurements import MeasurementFailed, RecordedMeasurements
-    from scenarios.running.interrupts import signal_of, terminable
+    from scenarios.running.workers.interrupts import signal_of, terminable
 
     seed = plan.seed if options.seed is None else options.seed
     plan = replace(plan, plays=options.plays or plan.plays, seed=seed)

@@ -44,7 +44,7 @@ def _entries(kind: str) -> dict[str, str]:
         from scenarios.datasets import dataset_names
 
         return {name: _title(name) for name in dataset_names()}
-    from scenarios.descriptions import metrics, summary
+    from scenarios.running.methods.descriptions import metrics, summary
 
     if kind == "mechanisms":
         from scenarios.auditing.names import mechanisms
@@ -52,12 +52,12 @@ def _entries(kind: str) -> dict[str, str]:
         return {name: summary(mechanism) for name, mechanism in mechanisms().items()}
     if kind == "queries":
         from scenarios.asking.grammar import PHRASES
-        from scenarios.descriptions import queries
+        from scenarios.running.methods.descriptions import queries
 
         return {name: f"{PHRASES[name]}: {summary(query)}" for name, query in queries().items()}
     if kind == "metrics":
         return {name: summary(metric) for name, metric in metrics().items()}
-    from scenarios.methods import exported
+    from scenarios.running.methods.methods import exported
 
     return {name: summary(method) for name, method in exported(kind).items()}
 

@@ -60,11 +60,11 @@ def publish(
     """
     from dataclasses import replace
 
+    from scenarios.running.boards.standing_board import check_folder, read_results, stale
     from scenarios.running.display import Display
     from scenarios.running.plan import read_plans
     from scenarios.running.provenance import provenance
     from scenarios.running.runner import guarantees
-    from scenarios.running.standing_board import check_folder, read_results, stale
     from scenarios.running.units import Catalogue
 
     with bad_input():
@@ -115,9 +115,9 @@ def _played(
     """
     from leaderboard.promises import stored_promises
     from leaderboard.store import Store
-    from scenarios.running.interrupts import terminable
-    from scenarios.running.local import LocalProcesses, cores
     from scenarios.running.runner import run
+    from scenarios.running.workers.interrupts import terminable
+    from scenarios.running.workers.local import LocalProcesses, cores
 
     backend, interrupted = LocalProcesses(jobs or cores()), 0
     with Store(db) as store:
@@ -143,7 +143,7 @@ def _write(
     """Write the files of the board."""
     import leaderboard as lb
     from metrics.files import write_atomically
-    from scenarios.running.standing_board import write_record, write_results
+    from scenarios.running.boards.standing_board import write_record, write_results
 
     write_results(folder, results)
     texts = {

@@ -86,9 +86,9 @@ def rank(
     from scenarios.finished.ranking import Ranking
     from scenarios.finished.ranking_report import ranking_sections
     from scenarios.running.display import Display
-    from scenarios.running.fork_server import start_server
-    from scenarios.running.interrupts import signal_of, terminable
-    from scenarios.running.local import cores
+    from scenarios.running.workers.fork_server import start_server
+    from scenarios.running.workers.interrupts import signal_of, terminable
+    from scenarios.running.workers.local import cores
     from scenarios.tables.dataset import load_table
     from scenarios.tables.declared_roles import read_roles
     from scenarios.tables.released import input_path

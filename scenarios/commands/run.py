@@ -27,7 +27,7 @@ from scenarios.commands.gate_options import as_check, check_goals, report_checks
 from scenarios.commands.run_options import RunOptions, run_options
 
 if TYPE_CHECKING:
-    from scenarios.boards.playing import Played
+    from scenarios.running.boards.playing import Played
     from scenarios.running.display import Display
     from scenarios.running.plan import Plan
     from scenarios.running.runner import Backend
@@ -65,12 +65,12 @@ def run(**given: Any) -> None:
     A scenario that is an experiment (such as `pram-histogram`) runs alone and reports in tables of its own. Its
     measurements are stored, too; `tokumei board` shows the report again.
     """
-    from scenarios.boards.playing import catalogues_of, play_catalogues
     from scenarios.commands.experiment import run_experiment, sole_experiment
+    from scenarios.running.boards.playing import catalogues_of, play_catalogues
+    from scenarios.running.boards.promise_notes import promise_notes
     from scenarios.running.display import Display
-    from scenarios.running.fork_server import start_server
-    from scenarios.running.promise_notes import promise_notes
     from scenarios.running.runner import guarantees
+    from scenarios.running.workers.fork_server import start_server
 
     options = RunOptions(**given)
     display = Display(quiet=options.quiet)
@@ -107,7 +107,7 @@ def run(**given: Any) -> None:
 
 def _plans(options: RunOptions, display: Display) -> list[Plan]:
     """The scenarios as the options change them."""
-    from scenarios.boards.playing import Changes, changed_plans
+    from scenarios.running.boards.playing import Changes, changed_plans
     from scenarios.tables.dataset import load_table
     from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes
 
@@ -130,7 +130,7 @@ def _plans(options: RunOptions, display: Display) -> list[Plan]:
 def _backend(options: RunOptions) -> Backend:
     """Where trials are played."""
     if options.backend == "dask":
-        from scenarios.running.cluster import DaskCluster
+        from scenarios.running.workers.cluster import DaskCluster
 
         if options.scheduler is None:
             raise ValueError("--backend dask: name its scheduler, as in --scheduler tcp://host:8786")
@@ -139,7 +139,7 @@ def _backend(options: RunOptions) -> Backend:
         return DaskCluster(options.scheduler)
     if options.scheduler is not None:
         raise ValueError("--scheduler: goes with --backend dask")
-    from scenarios.running.local import LocalProcesses, cores
+    from scenarios.running.workers.local import LocalProcesses, cores
 
     return LocalProcesses(options.jobs or cores())
 

@@ -107,7 +107,7 @@ class RunOptions:
 
 def _bytes(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
     """Number of bytes of a size such as ``4G``."""
-    from scenarios.running.limits import read_size
+    from scenarios.running.workers.limits import read_size
 
     try:
         return None if value is None else read_size(value)

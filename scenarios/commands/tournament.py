@@ -290,7 +290,7 @@ def guide(reader: str) -> None:
 
 def _scored(opened: Any, public_share: float, jobs: int | None, form: str, *, retry: bool = False) -> None:
     """Score all tables, write boards and reports, and show the standings."""
-    from scenarios.running.local import cores
+    from scenarios.running.workers.local import cores
     from scenarios.tournament.advancing import publish_again
     from scenarios.tournament.boards import (
         FOR_THE_HOST,

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from scenarios.commands.common import bad_input, echo
-from scenarios.running.fork_server import start_server
+from scenarios.running.workers.fork_server import start_server
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)

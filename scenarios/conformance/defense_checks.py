@@ -15,15 +15,15 @@ from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.cells import read_cells
 from scenarios.auditing.independence import dependence, false_declaration
-from scenarios.code_places import defined_at
 from scenarios.conformance.checks import Check, Prerequisite, require
 from scenarios.conformance.memory import check_memory
 from scenarios.conformance.origins import check_origins
 from scenarios.conformance.people import example, people
 from scenarios.conformance.promises import check_promises
 from scenarios.conformance.trying import release_of
-from scenarios.running.differences import difference, released_difference
-from scenarios.running.foreign_code import foreign_place
+from scenarios.running.methods.code_places import defined_at
+from scenarios.running.methods.foreign_code import foreign_place
+from scenarios.running.workers.differences import difference, released_difference
 from scenarios.tables.seeds import generator
 
 FirstRelease = Callable[[], tuple[Microdata, MicrodataRelease, str]]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from metrics.printable import one_line
 from scenarios.conformance.checks import Check, Prerequisite
-from scenarios.running.foreign_code import foreign_place
+from scenarios.running.methods.foreign_code import foreign_place
 
 
 @dataclass(frozen=True)

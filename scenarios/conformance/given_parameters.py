@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from attacks.base.attack import Attack
 from defenses.base.parametrized import Parametrized
-from scenarios.methods import build, find
-from scenarios.written_methods import written_method
+from scenarios.running.methods.methods import build, find
+from scenarios.running.methods.written_methods import written_method
 
 Method = TypeVar("Method", bound=Parametrized)
 

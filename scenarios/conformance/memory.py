@@ -9,8 +9,8 @@ from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from defenses.base.parametrized import Parametrized
-from scenarios.code_places import defined_at
-from scenarios.running.own_code import is_own_code
+from scenarios.running.methods.code_places import defined_at
+from scenarios.running.methods.own_code import is_own_code
 
 Answer = TypeVar("Answer")
 Method = TypeVar("Method", bound=Parametrized)

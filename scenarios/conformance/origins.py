@@ -8,9 +8,9 @@ import pandas as pd
 from defenses.base.defense import Defense, released_frame
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Booleans, Integers
-from scenarios.code_places import defined_at
 from scenarios.conformance.people import people
 from scenarios.conformance.trying import release_of
+from scenarios.running.methods.code_places import defined_at
 from scenarios.tables.seeds import generator
 
 RECORDS = 40

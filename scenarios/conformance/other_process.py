@@ -17,7 +17,7 @@ from scenarios.conformance.checks import require
 from scenarios.conformance.given_parameters import named_class
 from scenarios.conformance.people import people
 from scenarios.conformance.trying import release_of
-from scenarios.running.differences import different_attribute, released_difference
+from scenarios.running.workers.differences import different_attribute, released_difference
 from scenarios.tables.seeds import generator
 
 HASH_SEEDS = ("1", "2")

@@ -19,10 +19,10 @@ from metrics.diversity import (
     t_closeness_ordered,
 )
 from metrics.domains import CategoricalDomain
-from scenarios.code_places import defined_at
 from scenarios.conformance.checks import require
 from scenarios.conformance.people import example, people
 from scenarios.conformance.trying import release_of
+from scenarios.running.methods.code_places import defined_at
 from scenarios.tables.seeds import generator
 
 # A limit that is met exactly is not failed for a rounding error.

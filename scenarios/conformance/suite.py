@@ -19,7 +19,7 @@ from scenarios.conformance.checks import Check, Prerequisite, require
 from scenarios.conformance.defense_checks import defense_checks
 from scenarios.conformance.other_process import check_other_processes, has_output
 from scenarios.conformance.people import example
-from scenarios.running.declarations import (
+from scenarios.running.methods.declarations import (
     check_constructor,
     check_declarations,
     check_signatures,

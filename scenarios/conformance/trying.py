@@ -5,8 +5,8 @@ from __future__ import annotations
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from scenarios.code_places import defined_at
 from scenarios.conformance.people import example
+from scenarios.running.methods.code_places import defined_at
 from scenarios.tables.seeds import generator
 
 

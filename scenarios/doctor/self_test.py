@@ -10,9 +10,9 @@ from numpy.random import Generator
 
 import leaderboard as lb
 from metrics.arrays import Floats
-from scenarios.boards.board_result import BoardResult
-from scenarios.boards.play_board import run
 from scenarios.doctor.diagnosis import Diagnosis
+from scenarios.running.boards.board_result import BoardResult
+from scenarios.running.boards.play_board import run
 
 BOUND = 0.3
 """Bound of the advantage that a table of constants must meet, and the original table must miss."""

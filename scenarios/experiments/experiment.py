@@ -11,7 +11,7 @@ from pydantic import Field
 from defenses.base.parametrized import Parametrized
 from leaderboard.report import Section
 from scenarios.experiments.measuring import Measuring, measured_anew
-from scenarios.methods import build
+from scenarios.running.methods.methods import build
 from scenarios.tables.toml.scenario_file import MethodTable, ScenarioTable, scenario_path, scenario_tables, within
 from scenarios.tables.toml.toml_file import validated
 

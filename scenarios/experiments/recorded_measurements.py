@@ -14,9 +14,9 @@ from leaderboard.store import Store
 from scenarios.experiments.experiment import ExperimentPlan
 from scenarios.experiments.measuring import Losses, Value
 from scenarios.experiments.value_text import read, written
-from scenarios.running.failure import reason_of, status_of
-from scenarios.running.fingerprint import digest, sources, versions
+from scenarios.running.methods.fingerprint import digest, sources, versions
 from scenarios.running.units import SCORER, key_of_play
+from scenarios.running.workers.failure import reason_of, status_of
 
 
 class MeasurementFailed(Exception):  # noqa: N818 (a stored failure, of which the run ends)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from defenses.base.parametrized import Parametrized
-from scenarios.methods import describe
+from scenarios.running.methods.methods import describe
 
 MODULES = ("scenarios.", "metrics.", "leaderboard.")
 """Beginnings of the modules whose dataclasses and named tuples a text may name; no others are imported."""

@@ -71,7 +71,7 @@ def _ideal(records: Microdata) -> Microdata:
 
 def _claimants(records: Microdata) -> list[tuple[str, Defense]]:
     """Exported defenses that promise epsilon on the ideal table with their example parameters."""
-    from scenarios.methods import exported
+    from scenarios.running.methods.methods import exported
 
     ideal = _ideal(records)
     examples = {name: _example(method) for name, method in exported("defenses").items()}

@@ -18,11 +18,11 @@ from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.finished.evaluation_text import read_evaluation, written_evaluation
 from scenarios.finished.finished_table import read_finished
 from scenarios.finished.release_evaluation import ReleaseEvaluation, evaluate
-from scenarios.running.failure import reason_of
-from scenarios.running.fingerprint import closure, digest, versions
-from scenarios.running.fork_server import worker_context
-from scenarios.running.process import leave_terminal, send_or_end
-from scenarios.running.process_end import ended
+from scenarios.running.methods.fingerprint import closure, digest, versions
+from scenarios.running.workers.failure import reason_of
+from scenarios.running.workers.fork_server import worker_context
+from scenarios.running.workers.process import leave_terminal, send_or_end
+from scenarios.running.workers.process_end import ended
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scenarios.code_places import defined_at
-from scenarios.running.own_code import is_own_code
+from scenarios.running.methods.code_places import defined_at
+from scenarios.running.methods.own_code import is_own_code
 from scenarios.running.plan import NamedMethod, Plan
 
 

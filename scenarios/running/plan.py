@@ -13,10 +13,11 @@ from pydantic import Field
 from leaderboard.result import label
 from scenarios.games.game import Game
 from scenarios.games.shared_people import SharedPeople
-from scenarios.methods import build, describe, find, game_settings, source_name
 from scenarios.running.distinct_settings import distinct
-from scenarios.running.limits import Limits, read_size
+from scenarios.running.methods.methods import build, describe, find, game_settings, source_name
+from scenarios.running.methods.written_methods import written_method
 from scenarios.running.questions import check_questions, read_questions
+from scenarios.running.workers.limits import Limits, read_size
 from scenarios.tables.dataset import Dataset, with_columns
 from scenarios.tables.impossible_rows import with_rules
 from scenarios.tables.near_names import suggestion
@@ -30,7 +31,6 @@ from scenarios.tables.toml.scenario_file import (
     within,
 )
 from scenarios.tables.toml.toml_file import validated
-from scenarios.written_methods import written_method
 
 
 class _ScenarioHead(ScenarioTable):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.version import version
-from scenarios.running.fingerprint import versions
+from scenarios.running.methods.fingerprint import versions
 
 
 def provenance(scenarios: Sequence[str], folder: Path | None = None) -> dict[str, Any]:

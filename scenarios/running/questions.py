@@ -7,7 +7,7 @@ from typing import Any
 
 from scenarios.games.questions.question import Question
 from scenarios.games.shared_people import SharedPeople
-from scenarios.methods import build, exported
+from scenarios.running.methods.methods import build, exported
 
 
 def read_questions(table: Mapping[str, Any]) -> list[Question]:

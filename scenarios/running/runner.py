@@ -12,14 +12,14 @@ from leaderboard.failure_log import FailureLog
 from leaderboard.result import FAILURES, Result
 from leaderboard.store import Store
 from metrics.printable import one_line
-from scenarios.code_places import defined_at
-from scenarios.running.declarations import check_declarations
 from scenarios.running.fitting import check_fits
-from scenarios.running.foreign_code import foreign_place
-from scenarios.running.interrupts import signal_of
-from scenarios.running.local import LocalProcesses
+from scenarios.running.methods.code_places import defined_at
+from scenarios.running.methods.declarations import check_declarations
+from scenarios.running.methods.foreign_code import foreign_place
 from scenarios.running.plan import Plan
 from scenarios.running.units import Catalogue, Unit
+from scenarios.running.workers.interrupts import signal_of
+from scenarios.running.workers.local import LocalProcesses
 from scenarios.tables.seeds import generator
 
 

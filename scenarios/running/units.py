@@ -12,9 +12,9 @@ from defenses.base.guarantee import Guarantee
 from leaderboard.promises import promise_document, promise_name
 from leaderboard.result import Result, canonical
 from leaderboard.store import Store
-from scenarios.methods import describe, game_settings
 from scenarios.running.column_roles import column_roles
-from scenarios.running.fingerprint import closure, digest, sources, versions
+from scenarios.running.methods.fingerprint import closure, digest, sources, versions
+from scenarios.running.methods.methods import describe, game_settings
 from scenarios.running.plan import Plan
 
 # Incremented when the meaning of a stored score changes, so that old and new scores are not mixed.

@@ -12,7 +12,7 @@ from leaderboard.goals import goal_words
 from leaderboard.result import FAILURES, Result
 from leaderboard.version import version
 from metrics.files import PRIVATE
-from scenarios.descriptions import one_liners
+from scenarios.running.methods.descriptions import one_liners
 from scenarios.tournament.folder import PUBLIC, Tournament, write_whole
 from scenarios.tournament.incidents import tournament_incidents
 from scenarios.tournament.log import LogEntry

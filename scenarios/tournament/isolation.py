@@ -14,10 +14,10 @@ from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from leaderboard.waiting_interrupts import interrupts_wait
-from scenarios.running.fork_server import worker_context
-from scenarios.running.limits import Limits
-from scenarios.running.process import leave_terminal, limit_memory, send_or_end
-from scenarios.running.process_end import ended
+from scenarios.running.workers.fork_server import worker_context
+from scenarios.running.workers.limits import Limits
+from scenarios.running.workers.process import leave_terminal, limit_memory, send_or_end
+from scenarios.running.workers.process_end import ended
 
 Task = TypeVar("Task")
 Item = TypeVar("Item")

@@ -22,8 +22,8 @@ from leaderboard.store import Store
 from metrics.arrays import Booleans, Integers
 from metrics.score import Scores
 from scenarios.games.questions.row_question import score_answers
-from scenarios.running.failure import reason_of, status_of
-from scenarios.running.fingerprint import closure, digest, sources, versions
+from scenarios.running.methods.fingerprint import closure, digest, sources, versions
+from scenarios.running.workers.failure import reason_of, status_of
 from scenarios.tables.seeds import generator
 from scenarios.tournament.advancing import published
 from scenarios.tournament.folder import Submission, Tournament

@@ -19,8 +19,8 @@ from time import monotonic
 from leaderboard.result import Result
 from leaderboard.store import Store
 from metrics.printable import one_line
-from scenarios.running.limits import Limits
-from scenarios.running.local import cores
+from scenarios.running.workers.limits import Limits
+from scenarios.running.workers.local import cores
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.isolation import LIMITS, IsolatedWorker, TaskStep
 from scenarios.tournament.isolation import yield_processor as _yield_processor

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 from metrics.printable import one_line
-from scenarios.running.limits import Limits
+from scenarios.running.workers.limits import Limits
 from scenarios.tournament.isolation import Death, IsolatedWorker
 
 Arguments = ParamSpec("Arguments")

@@ -17,11 +17,11 @@ from defenses.perturbation.identity import Identity
 from metrics.fidelity import RangeQueries
 from metrics.profile import original_profile, profile
 from scenarios.conformance.people import example, people
-from scenarios.descriptions import metrics
 from scenarios.experiments.emoji_population import emoji
 from scenarios.games.playing import play_alone
 from scenarios.games.pool import Pool
-from scenarios.methods import exported
+from scenarios.running.methods.descriptions import metrics
+from scenarios.running.methods.methods import exported
 from scenarios.running.plan import read_plan
 from scenarios.tables.seeds import generator
 

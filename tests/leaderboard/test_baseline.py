@@ -14,7 +14,7 @@ from run_tools import invoke
 import leaderboard as lb
 from leaderboard import Result, Store, compare_with_baseline, plays_to_judge
 from metrics import Score
-from scenarios.boards.board_result import BoardResult
+from scenarios.running.boards.board_result import BoardResult
 
 
 def trials(gain, *, plays=12, seed=0, noise=0.01, defenses=("Alpha", "Beta")):

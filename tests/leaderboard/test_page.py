@@ -15,7 +15,7 @@ from leaderboard.goals import goal_meaning, goal_title, sought
 from leaderboard.success import Success
 from metrics import Score
 from metrics.estimate import Estimate
-from scenarios.methods import exported
+from scenarios.running.methods.methods import exported
 
 HOSTILE = '<script>alert("x")</script>'
 

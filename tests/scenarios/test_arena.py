@@ -5,7 +5,7 @@ import pytest
 
 from scenarios.games.playing import attack_release, make_release
 from scenarios.games.questions.row_question import RowQuestion
-from scenarios.methods import exported
+from scenarios.running.methods.methods import exported
 from scenarios.running.plan import read_plan, read_plans
 from scenarios.tables.seeds import generator
 

@@ -107,8 +107,8 @@ def entries() -> dict[str, list[Entry]]:
     """All names with a page, by kind."""
     from scenarios.auditing.names import mechanisms
     from scenarios.datasets import dataset_names
-    from scenarios.descriptions import metrics, queries
-    from scenarios.methods import exported
+    from scenarios.running.methods.descriptions import metrics, queries
+    from scenarios.running.methods.methods import exported
     from scenarios.tables.toml.scenario_file import library
 
     things = {

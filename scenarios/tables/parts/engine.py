@@ -84,13 +84,13 @@ class DaskEngine:
     _stack: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        from scenarios.running.cluster import distributed
+        from scenarios.running.workers.cluster import distributed
 
         distributed()
 
     @cached_property
     def _client(self) -> Any:
-        from scenarios.running.cluster import connected
+        from scenarios.running.workers.cluster import connected
 
         return self._stack.enter_context(connected(self.scheduler))
 
@@ -106,7 +106,7 @@ class DaskEngine:
         ValueError
             If the cluster cannot be reached, a worker's versions differ, or the function raises it.
         """
-        from scenarios.running.cluster import AHEAD, check_worker, environment
+        from scenarios.running.workers.cluster import AHEAD, check_worker, environment
 
         versions = environment(MODULES)
         # Workers may have left since the last reading.
@@ -138,7 +138,7 @@ MODULES = ("scenarios.tables.parts.records", "scenarios.tables.parts.released", 
 
 def _on_part(function: Callable[[Files, int], Result], files: Files, number: int, versions: dict[str, str]) -> Result:
     """Open a part on a worker, and apply a function to it."""
-    from scenarios.running.cluster import check_environment
+    from scenarios.running.workers.cluster import check_environment
 
     check_environment(versions, MODULES)
     with files:

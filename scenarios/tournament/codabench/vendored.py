@@ -12,7 +12,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from scenarios.running.fingerprint import PACKAGES, closure
+from scenarios.running.methods.fingerprint import PACKAGES, closure
 
 PROGRAM = "scenarios.tournament.codabench.scoring_program"
 

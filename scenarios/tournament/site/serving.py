@@ -12,7 +12,7 @@ from pathlib import Path
 
 import uvicorn
 
-from scenarios.running.interrupts import Terminated, terminable
+from scenarios.running.workers.interrupts import Terminated, terminable
 from scenarios.tournament.site.application import application
 from scenarios.tournament.site.background_scoring import BackgroundScoring
 from scenarios.tournament.site.exposure import check_exposure, parsed_address

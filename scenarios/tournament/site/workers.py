@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
 from metrics.printable import one_line
-from scenarios.running.limits import Limits
+from scenarios.running.workers.limits import Limits
 from scenarios.tournament.isolation import Death, IsolatedWorker, yield_processor
 from scenarios.tournament.site.refusal_error import RefusalError
 

@@ -8,7 +8,7 @@ from attacks import GradientInversion, ModelMembership
 from defenses import FederatedAveraging
 from defenses.federated import EqualSplit
 from scenarios import Training
-from scenarios.methods import find
+from scenarios.running.methods.methods import find
 
 
 def test_model_membership_hands_shadow_training_on(adult):

@@ -23,7 +23,7 @@ from metrics import CategoricalDomain, NumericDomain
 from metrics.ranking import area_under_curve
 from scenarios import load
 from scenarios.conformance.people import people
-from scenarios.methods import build, describe
+from scenarios.running.methods.methods import build, describe
 
 
 def test_more_dropouts_than_masks_survive_end_a_training():

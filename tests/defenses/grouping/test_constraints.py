@@ -35,7 +35,7 @@ from metrics import (
     t_closeness_equal,
     t_closeness_ordered,
 )
-from scenarios.methods import build, describe
+from scenarios.running.methods.methods import build, describe
 
 CONSTRAINTS = st.one_of(
     st.builds(DistinctDiversity, st.integers(1, 4)),

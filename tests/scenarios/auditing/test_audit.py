@@ -27,7 +27,7 @@ from scenarios.auditing.subjects import ONE_BY_ONE, subject
 from scenarios.auditing.tables import COPIES, table
 from scenarios.cli import cli
 from scenarios.conformance.people import example
-from scenarios.methods import exported
+from scenarios.running.methods.methods import exported
 
 SMALL = {"d": 16, "m": 32, "k": 4, "letters": "ab", "length": 2, "horizon": 8, "delta": 0.01}
 """Parameters for fast and tight audits: with a delta of 10^-6 the worst event would be too rare to be observed."""

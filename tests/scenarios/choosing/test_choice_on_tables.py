@@ -19,7 +19,7 @@ from scenarios.choosing.portfolio import Portfolio, read_portfolio
 from scenarios.running.display import Display
 from scenarios.running.plan import NamedMethod
 from scenarios.running.units import Catalogue
-from scenarios.running.worker import Worker
+from scenarios.running.workers.worker import Worker
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.inference import default_hierarchy
 

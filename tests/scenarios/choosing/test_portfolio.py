@@ -7,7 +7,7 @@ from own_table_tools import ROLES, write_table
 from scenarios.choosing.choice import CHEAP
 from scenarios.choosing.kinds import KINDS, is_of
 from scenarios.choosing.portfolio import FEWEST, read_portfolio
-from scenarios.methods import find
+from scenarios.running.methods.methods import find
 from scenarios.tables.dataset import load_table
 from scenarios.tables.toml.scenario_file import scenario_path, scenario_tables
 

@@ -7,8 +7,8 @@ from bank_tools import few_customers
 from run_tools import ROOT, invoke
 
 from scenarios.cli import cli
-from scenarios.descriptions import metrics
-from scenarios.methods import exported
+from scenarios.running.methods.descriptions import metrics
+from scenarios.running.methods.methods import exported
 
 
 @pytest.mark.parametrize("command", ["run", "board", "list", "info", "validate", "describe", "check"])

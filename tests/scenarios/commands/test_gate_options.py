@@ -11,8 +11,8 @@ from comparison_tools import played
 from run_tools import ROOT, invoke
 
 from leaderboard.goals import goal_named
-from scenarios.boards.playing import Played
 from scenarios.commands.gate_options import check_goals
+from scenarios.running.boards.playing import Played
 
 pytestmark = pytest.mark.waits
 

@@ -6,8 +6,8 @@ import pytest
 from run_tools import invoke
 
 from scenarios.auditing.names import mechanisms
-from scenarios.descriptions import PACKAGES, metrics, queries
-from scenarios.methods import exported
+from scenarios.running.methods.descriptions import PACKAGES, metrics, queries
+from scenarios.running.methods.methods import exported
 
 
 def described():

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from scenarios.cli import cli
+from scenarios.running.boards.standing_board import RECORD, RESULTS, read_results, replay, stale, write_results
 from scenarios.running.plan import read_plan
-from scenarios.running.standing_board import RECORD, RESULTS, read_results, replay, stale, write_results
 from scenarios.running.units import Catalogue
 
 pytestmark = pytest.mark.waits

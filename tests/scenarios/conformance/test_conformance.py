@@ -21,7 +21,7 @@ from scenarios.conformance import memory
 from scenarios.conformance.people import example, people
 from scenarios.conformance.suite import checks
 from scenarios.games.table_model import MODELS
-from scenarios.methods import exported
+from scenarios.running.methods.methods import exported
 from scenarios.tables.seeds import generator
 
 METHODS = {**exported("defenses"), **exported("attacks")}

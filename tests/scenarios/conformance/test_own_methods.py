@@ -13,7 +13,7 @@ from defenses import Release
 from scenarios import Game
 from scenarios.conformance.checks import Check, Prerequisite, require
 from scenarios.conformance.findings import findings
-from scenarios.running.declarations import check_declarations, known_goals, known_kinds
+from scenarios.running.methods.declarations import check_declarations, known_goals, known_kinds
 
 CODE = r"""
 import warnings

@@ -12,7 +12,7 @@ from defenses import Curator, FederatedAveraging, GraphCurator, Identity, LocalR
 from scenarios import RowQuestion, load
 from scenarios.experiments.emoji_population import emoji
 from scenarios.games.playing import make_release
-from scenarios.methods import exported
+from scenarios.running.methods.methods import exported
 from scenarios.tables.dataset import with_columns
 from scenarios.tables.seeds import generator
 

@@ -20,7 +20,7 @@ from scenarios import Training, play
 from scenarios.conformance.people import people
 from scenarios.games.playing import attack_release, make_release
 from scenarios.games.training import matched_cells
-from scenarios.methods import find
+from scenarios.running.methods.methods import find
 from scenarios.running.plan import read_plan
 
 

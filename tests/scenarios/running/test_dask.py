@@ -11,7 +11,7 @@ from dask_tools import ONE_THREAD, dask
 from run_tools import ended, processes_of, read_until, start, wait_until
 
 from scenarios.cli import cli
-from scenarios.running import cluster
+from scenarios.running.workers import cluster
 
 pytestmark = pytest.mark.waits
 
@@ -156,7 +156,7 @@ def test_the_extra_is_named_where_it_is_absent(monkeypatch):
 
 
 def test_a_worker_of_another_version_is_refused():
-    share = cluster._Share("plan", b"", None, (), ("scenarios.running.worker",), {"numpy": "0.1"})
+    share = cluster._Share("plan", b"", None, (), ("scenarios.running.workers.worker",), {"numpy": "0.1"})
     cluster.keep(share)
     try:
         with pytest.raises(ValueError, match="a cluster worker and this machine have different versions of numpy"):

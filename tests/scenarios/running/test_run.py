@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from run_tools import read_until, start, tokumei_here
 
 from scenarios.cli import cli
-from scenarios.running.local import Waiting
 from scenarios.running.units import Unit
+from scenarios.running.workers.local import Waiting
 
 pytestmark = pytest.mark.waits
 

@@ -14,12 +14,13 @@ from run_tools import COMMAND, environment, run_forked
 
 from leaderboard import Result
 from metrics import Score
-from scenarios.running import units, worker
+from scenarios.running import units
 from scenarios.running.display import Display, RunDisplay
 from scenarios.running.plan import read_plans
 from scenarios.running.runner import guarantees
 from scenarios.running.standing import RunProgress
-from scenarios.running.worker import Worker
+from scenarios.running.workers import worker
+from scenarios.running.workers.worker import Worker
 
 pytestmark = pytest.mark.waits
 

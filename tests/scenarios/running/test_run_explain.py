@@ -12,10 +12,11 @@ from click.testing import CliRunner
 
 from leaderboard import Result, Store
 from scenarios.cli import cli
-from scenarios.methods import build
-from scenarios.running import fingerprint, units
+from scenarios.running import units
 from scenarios.running.explanation import explain
-from scenarios.running.fingerprint import closure, sources
+from scenarios.running.methods import fingerprint
+from scenarios.running.methods.fingerprint import closure, sources
+from scenarios.running.methods.methods import build
 from scenarios.running.plan import read_plan
 from scenarios.running.units import Catalogue
 

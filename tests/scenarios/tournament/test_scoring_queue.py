@@ -15,7 +15,7 @@ from tournament_tools import DAY, HOUR, START, opened
 
 from attacks import FellegiSunter, NearestNeighbour
 from leaderboard.store import Store
-from scenarios.running.limits import Limits
+from scenarios.running.workers.limits import Limits
 from scenarios.tournament import scoring, scoring_queue
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.isolation import Death, IsolatedWorker, TaskStep

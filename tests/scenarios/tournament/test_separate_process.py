@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from scenarios.running.limits import Limits
+from scenarios.running.workers.limits import Limits
 from scenarios.tournament.separate_process import SeparateProcess
 
 

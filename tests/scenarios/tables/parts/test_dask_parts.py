@@ -116,7 +116,7 @@ def test_risk_and_utility_are_the_same(tables, scheduler, tmp_path, parts_read):
 
 
 def test_a_cluster_that_is_not_there_is_named(tables, monkeypatch):
-    monkeypatch.setattr("scenarios.running.cluster.PATIENCE", 1)
+    monkeypatch.setattr("scenarios.running.workers.cluster.PATIENCE", 1)
     command = ["risk", tables / "people", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:9"]
     result = invoke(*command)
     assert result.exit_code == 2

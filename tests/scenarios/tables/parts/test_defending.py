@@ -23,7 +23,7 @@ import defenses
 from defenses.base.channel import Channel
 from defenses.recoding.pseudonymization import is_pseudonym
 from scenarios.cli import cli
-from scenarios.methods import exported
+from scenarios.running.methods.methods import exported
 from scenarios.tables.parts.large_release import large_release
 from scenarios.tables.parts.records import large_records
 

@@ -13,7 +13,7 @@ from site_tools import JSON, PASSWORD, Served, served
 from starlette.testclient import TestClient
 from tournament_tools import DAY, START
 
-from scenarios.running.limits import Limits
+from scenarios.running.workers.limits import Limits
 from scenarios.tournament.advancing import advance
 from scenarios.tournament.arrivals import arrivals, phase_at
 from scenarios.tournament.backup import backup, restore

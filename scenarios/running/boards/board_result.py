@@ -1,0 +1,318 @@
+"""A board in Python: its results as data frames, pictures, pages and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import leaderboard as lb
+from leaderboard.board import Row
+from leaderboard.earlier_versions import Earlier
+from leaderboard.gate import GateCheck
+from leaderboard.pairs import Pair
+from leaderboard.promises import Promise
+from leaderboard.result import FAILURES, Result, label
+from leaderboard.tables import ALIGNMENT, HEADERS, board_cells, board_notes, place_title
+from metrics.files import write_atomically
+from scenarios.running.boards.board_page import board_page
+from scenarios.running.boards.failure_list import FailureList
+from scenarios.running.boards.shown_names import shown_board
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from leaderboard.pictures import StandalonePicture
+
+
+class BoardResult:
+    """Results of a run or of a database, as a board.
+
+    A notebook shows it as a table for each scenario and variant. `tokumei.run` and `tokumei.read_board` make it.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Releases and trials, at most one per release and trial.
+    promises : sequence of Promise
+        What the defenses promise.
+    earlier : sequence of Earlier
+        Results of earlier versions of methods, which the board leaves out. The table, the page and Markdown name them.
+
+    Attributes
+    ----------
+    rows : list of Row
+        The board: a row for each defense in each variant of each scenario, best score first.
+    pairs : list of Pair
+        The matrix: one defense against one attack each.
+
+    Examples
+    --------
+    >>> from leaderboard import Result
+    >>> from metrics import Score
+    >>> common = {"scenario": "bank", "defense": "Mondrian", "play": 0}
+    >>> scores = {"membership": Score("membership", rate=0.75, chance=0.5, trials=100)}
+    >>> release = Result(key="1" * 64, values={"marginals": 0.5}, **common)
+    >>> trial = Result(key="2" * 64, attack="NearestNeighbour", scores=scores, **common)
+    >>> board = BoardResult([release, trial])
+    >>> board.to_frame()[["defense", "utility", "advantage", "score"]].values.tolist()
+    [['Mondrian', 0.5, 0.5, 0.25]]
+    """
+
+    def __init__(
+        self, results: Sequence[Result], promises: Sequence[Promise] = (), earlier: Sequence[Earlier] = ()
+    ) -> None:
+        self.results, self.promises, self.earlier = list(results), list(promises), list(earlier)
+        self.rows: list[Row] = lb.rank(self.results)
+        self.pairs: list[Pair] = lb.matrix(self.results)
+
+    @property
+    def failures(self) -> FailureList:
+        """Releases and trials that failed, or ran out of time or memory; the list prints as a line each."""
+        return FailureList(result for result in self.results if result.status in FAILURES)
+
+    @cached_property
+    def _shown_rows(self) -> list[Row]:
+        """Rows with the names that tables show."""
+        return lb.rank(shown_board(self.results)[0])
+
+    def to_frame(self) -> pd.DataFrame:
+        """The board as a data frame, one row for each defense in each variant.
+
+        Returns
+        -------
+        DataFrame
+            ``label``, the columns of the CSV (``leaderboard.BOARD_COLUMNS``), ``rank``, ``goal`` and ``failures``.
+            Parameters are dictionaries; utility, success, chance, advantage and score are shares of 1.
+        """
+        import pandas as pd
+
+        names = (*lb.BOARD_COLUMNS, "rank", "goal", "failures")
+        rows = [(label(row.defense, row.parameters), *(getattr(row, name) for name in names)) for row in self.rows]
+        return pd.DataFrame(rows, columns=["label", *names])
+
+    def matrix(self) -> pd.DataFrame:
+        """Every defense against every attack, one row for each pair and goal.
+
+        Returns
+        -------
+        DataFrame
+            ``scenario``, ``variant``, ``defense``, ``attack`` (both with parameters), ``goal``, ``success`` with
+            ``low`` and ``high``, ``chance``, ``advantage`` (all shares of 1) and ``plays``. Pairs without success have
+            one row with the reason in ``status`` and no goal.
+        """
+        import pandas as pd
+
+        names = ("scenario", "variant", "defense", "attack", "goal", "success", "low", "high", "chance", "advantage")
+        rows: list[tuple[Any, ...]] = []
+        for pair in self.pairs:
+            defense, attack = label(pair.defense, pair.parameters), label(pair.attack, pair.attack_parameters)
+            common = (pair.scenario, pair.variant, defense, attack)
+            for goal, success in pair.successes.items():
+                rate = success.rate
+                numbers = (rate.value, rate.low, rate.high, success.chance, success.advantage)
+                rows.append((*common, goal, *numbers, pair.plays, pair.status))
+            if not pair.successes:
+                rows.append((*common, None, *[None] * 5, pair.plays, pair.status))
+        return pd.DataFrame(rows, columns=[*names, "plays", "status"])
+
+    def against(self, baseline: str, *, by_defense: bool = False) -> pd.DataFrame:
+        """Success of every attack compared with a baseline, paired by trial (`leaderboard.compare_with_baseline`).
+
+        Parameters
+        ----------
+        baseline : str
+            Name of an attack as the board shows it, such as ``"NearestNeighbour"``. Of several settings, the name
+            alone means the one whose parameters all have their defaults.
+        by_defense : bool
+            Compare on each defense alone; the columns ``defense`` and ``parameters`` say on which.
+
+        Returns
+        -------
+        DataFrame
+            The columns ``leaderboard.BASELINE_COLUMNS``, one row for each other attack and goal. ``low`` and ``high``
+            are the ends of the 95 % interval of ``difference``; ``significant`` is corrected for all rows (Holm).
+
+        Raises
+        ------
+        ValueError
+            If no attack has this name, or several settings have it and none of them all defaults.
+        """
+        import pandas as pd
+
+        rows = lb.compare_with_baseline(self.results, baseline, by_defense=by_defense)
+        names = [*lb.BASELINE_COLUMNS, *(lb.DEFENSE_COLUMNS if by_defense else ())]
+        return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
+
+    def pictures(self) -> list[StandalonePicture]:
+        """Every picture of the board's page, each as one that stands alone."""
+        from leaderboard.pictures import pictures_of
+
+        return pictures_of(self.to_html())
+
+    def plot(self, place: str | None = None, *, scale: str = "logit") -> StandalonePicture:
+        """Utility against the worst attack's advantage, as the board's page draws it.
+
+        Parameters
+        ----------
+        place : str, optional
+            Scenario and variant, as in ``"bank, decoys=hard"``; the first one by default.
+        scale : {"logit", "linear"}
+            Scale of the advantage.
+
+        Returns
+        -------
+        StandalonePicture
+            A notebook shows it; `leaderboard.pictures.StandalonePicture.save` writes it as SVG or PNG.
+
+        Raises
+        ------
+        ValueError
+            If there is no such place or scale, or no defense has a score.
+        """
+        from leaderboard.pictures import pictures_of
+
+        places = list(dict.fromkeys((row.scenario, row.variant) for row in self.rows))
+        titles = [place_title(*each) for each in places]
+        if scale not in ("logit", "linear"):
+            raise ValueError(f"scale must be 'logit' or 'linear', got {scale!r}")
+        if not places:
+            raise ValueError("there are no results to plot")
+        if place is not None and place not in titles:
+            raise ValueError(f"there are no results of {place!r}; there are some of {'; '.join(titles)}")
+        chosen = places[0 if place is None else titles.index(place)]
+        results = [result for result in self.results if result.scenario == chosen[0]]
+        title = place_title(*chosen)
+        for picture in pictures_of(board_page(results)):
+            if picture.name.endswith(f"-{scale}") and picture.title.partition(":")[0].endswith(f", {title}"):
+                return picture
+        raise ValueError(f"no defense of {title} has a score")
+
+    def gate(
+        self,
+        *,
+        min_utility: float | None = None,
+        max_success: float | None = None,
+        max_advantage: float | Mapping[str, float] | None = None,
+    ) -> list[GateCheck]:
+        """Compare every defense with bounds; all checks pass only if `tokumei run` with these bounds exits with 0.
+
+        A defense with failed releases or trials has a check that fails, and so has a goal that no attack measured by
+        enough trials. Few plays say little about releases that go wrong seldom.
+
+        Parameters
+        ----------
+        min_utility, max_success : float, optional
+            Bounds of utility and of the worst attack's success rate.
+        max_advantage : float or mapping of str to float, optional
+            Bound of the advantage in all goals together, or bounds by goal (``{"rows": 0.1}``).
+
+        Returns
+        -------
+        list of GateCheck
+            `leaderboard.GateCheck.passed` says whether a bound is met.
+
+        Raises
+        ------
+        ValueError
+            If a bound does not lie between 0 and 1, there is no such goal, a goal is bounded twice, or there are no
+            results.
+        """
+        from leaderboard.gate_gaps import gap_checks
+        from leaderboard.goals import goal_named
+        from scenarios.running.methods.goal_names import check_goal_names
+
+        if not self.results:
+            raise ValueError("there are no results to check")
+        advantage: dict[str | None, float] = {}
+        if isinstance(max_advantage, Mapping):
+            for name, bound in max_advantage.items():
+                if (goal := goal_named(name)) in advantage:
+                    raise ValueError(f"max_advantage bounds {name} twice")
+                advantage[goal] = bound
+        elif max_advantage is not None:
+            advantage = {None: max_advantage}
+        pursued = {goal for result in self.results for goal in result.scores}
+        check_goal_names(advantage, pursued, "max_advantage")
+        bounds = lb.GateBounds(min_utility=min_utility, max_success=max_success, max_advantage=advantage)
+        return [*gap_checks(self.results, bounds), *lb.gate_checks(self.results, bounds)]
+
+    def to_html(self) -> str:
+        """The board as a page that works offline.
+
+        Raises
+        ------
+        ValueError
+            If there are no results.
+        """
+        if not self.results:
+            raise ValueError("there are no results to show")
+        return board_page(self.results, self.promises, self.earlier)
+
+    def to_latex(self) -> str:
+        """The board as LaTeX tables for the packages booktabs and graphicx."""
+        return lb.latex_board(self._shown_rows)
+
+    def to_markdown(self) -> str:
+        """The board as Markdown tables."""
+        notes = lb.report_to_markdown(lb.earlier_sections(self.earlier)) if self.earlier else ""
+        return "\n".join(filter(None, [lb.to_markdown(self._shown_rows), notes]))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the board as a page (``.html``), LaTeX (``.tex``), Markdown (``.md``), CSV or JSON, by the suffix.
+
+        Raises
+        ------
+        ValueError
+            If the suffix is another one.
+        OSError
+            If the file cannot be written.
+        """
+        path = Path(path)
+        writers: dict[str, Any] = {
+            ".html": self.to_html,
+            ".tex": self.to_latex,
+            ".md": self.to_markdown,
+            ".csv": lambda: lb.to_csv(self.rows),
+            ".json": lambda: lb.to_json(self.rows, self.promises),
+        }
+        if path.suffix not in writers:
+            raise ValueError(f"a board is written as {', '.join(writers)}; got {path.name!r}")
+        # A board holds no records: others may read it as far as the umask lets them.
+        write_atomically(path, writers[path.suffix]().encode(), mode=None)
+        return path
+
+    def __repr__(self) -> str:
+        """The board as the terminal shows it."""
+        board = lb.to_terminal(self._shown_rows) if self.rows else "a board without results"
+        return "\n\n".join([board, *map(str, self.earlier)])
+
+    def _repr_html_(self) -> str:
+        """Tables for a notebook."""
+        from leaderboard.board import by_place
+
+        if not self.rows:
+            return "".join(["<p>a board without results</p>", *self._earlier_html])
+        parts = []
+        for place, group in by_place(self._shown_rows).items():
+            head = _line("th", HEADERS)
+            body = "".join(_line("td", cells) for cells in board_cells(group))
+            notes = "<br>".join(map(escape, board_notes(group).splitlines()))
+            table = f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+            parts.append(f"<h4>{escape(place_title(*place))}</h4>{table}<p><small>{notes}</small></p>")
+        return "\n".join([*parts, *self._earlier_html])
+
+    @property
+    def _earlier_html(self) -> list[str]:
+        """What the board leaves out, for a notebook."""
+        return [f"<p><small>{escape(str(one))}</small></p>" for one in self.earlier]
+
+
+def _line(tag: str, cells: Sequence[str]) -> str:
+    """A row of an HTML table."""
+    styled = zip(ALIGNMENT, cells, strict=True)
+    return (
+        "<tr>" + "".join(f'<{tag} style="text-align:{side}">{escape(cell)}</{tag}>' for side, cell in styled) + "</tr>"
+    )

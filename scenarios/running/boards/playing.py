@@ -1,0 +1,165 @@
+"""Plans as a user changes them, and their play into a database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from defenses.base.guarantee import Guarantee
+from leaderboard.promises import Promise, stored_promises
+from leaderboard.result import Result
+from leaderboard.runs import record_run
+from leaderboard.store import Store
+from leaderboard.wording import reword
+from scenarios.running.fitting import check_fits
+from scenarios.running.methods.loaded_code import check_loaded
+from scenarios.running.plan import NamedMethod, Plan, read_plans
+from scenarios.running.provenance import provenance
+from scenarios.running.runner import Backend, Listener
+from scenarios.running.runner import run as run_plan
+from scenarios.running.units import Catalogue
+from scenarios.running.workers.interrupts import terminable
+from scenarios.tables.dataset import Dataset
+
+Listening = Callable[[Plan, Catalogue, Store], AbstractContextManager[Listener]]
+
+
+class Played(NamedTuple):
+    """Outcome of a run.
+
+    Attributes
+    ----------
+    results : list of Result
+        Results of every trial of the plans, stored ones included.
+    promises : list of Promise
+        What their defenses promise.
+    interrupted : int
+        Number of the signal that stopped the run, 0 where none did.
+    """
+
+    results: list[Result]
+    promises: list[Promise]
+    interrupted: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """What a user changes in a scenario; None and empty tuples change nothing.
+
+    Parameters
+    ----------
+    defenses, attacks : tuple of str or NamedMethod
+        Methods to play instead of the scenario's: names of some of these, ``module:Class``, or others.
+    plays, seed : int, optional
+        Number of plays, and seed of the run.
+    time_limit : float, optional
+        Seconds that a trial may take.
+    memory_limit : int, optional
+        Bytes that a trial may use.
+    """
+
+    defenses: tuple[str | NamedMethod, ...] = ()
+    attacks: tuple[str | NamedMethod, ...] = ()
+    plays: int | None = None
+    seed: int | None = None
+    time_limit: float | None = None
+    memory_limit: int | None = None
+
+
+def changed_plans(sources: Sequence[str], dataset: Dataset | None, changes: Changes) -> list[Plan]:
+    """Plans of scenarios with a user's changes.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        Names of shipped scenarios, and paths of scenario files.
+    dataset : Dataset, optional
+        Data set to use instead of the scenarios' own.
+    changes : Changes
+        The changes.
+
+    Raises
+    ------
+    ValueError
+        If a scenario or method does not exist, two scenarios have one name, or a method's file has changed since it was
+        loaded.
+    """
+    plans = []
+    for source in sources:
+        for plan in read_plans(source, dataset=dataset):
+            changed = plan.filtered(changes.defenses, changes.attacks)
+            plans.append(changed)
+            # A method of one's own is checked later, since its kind or goal may not exist at all.
+            known = {entry.name for entry in (*plan.defenses, *plan.attacks)}
+            entries = (*changed.defenses, *changed.attacks)
+            check_fits(changed, [entry for entry in entries if entry.name not in known and ":" not in entry.name])
+    names = [plan.name for plan in plans]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two scenarios are named {name!r}")
+    check_loaded(plans)
+    return [_changed(plan, changes) for plan in plans]
+
+
+def _changed(plan: Plan, changes: Changes) -> Plan:
+    """A plan with another number of plays, seed and limits, where given."""
+    limits = plan.limits
+    if changes.time_limit is not None:
+        limits = replace(limits, time=changes.time_limit)
+    if changes.memory_limit is not None:
+        limits = replace(limits, memory=changes.memory_limit)
+    seed = plan.seed if changes.seed is None else changes.seed
+    return replace(plan, plays=changes.plays or plan.plays, seed=seed, limits=limits)
+
+
+def catalogues_of(plans: Sequence[Plan], promised: Sequence[tuple[Guarantee, ...]]) -> list[Catalogue]:
+    """Every trial of every plan."""
+    return [Catalogue.of(plan, promises) for plan, promises in zip(plans, promised, strict=True)]
+
+
+def play_catalogues(
+    catalogues: Sequence[Catalogue], backend: Backend, db: str, listening: Listening, *, fresh: bool = False
+) -> Played:
+    """Play what is missing in a database, and collect the results of all trials.
+
+    Parameters
+    ----------
+    catalogues : sequence of Catalogue
+        The trials.
+    backend : Backend
+        Where they are played.
+    db : str
+        Database of results.
+    listening : callable
+        Makes the listener of a plan's progress, as a context manager.
+    fresh : bool
+        Play trials again whose results are stored.
+    """
+    interrupted = 0
+    with Store(db) as store:
+        _record_run(store, catalogues)
+        for catalogue in catalogues:
+            plan = catalogue.plan
+            reword(store, plan.name, catalogue.settings, catalogue.documents)
+            store.renew(plan.name, catalogue.keys)
+            with terminable(), listening(plan, catalogue, store) as listener:
+                outcome = run_plan(plan, catalogue, store, listener, backend=backend, fresh=fresh)
+            interrupted = outcome.interrupted
+            if interrupted:
+                break
+        # Another run may have stored results in other words meanwhile.
+        for catalogue in catalogues:
+            reword(store, catalogue.plan.name, catalogue.settings, catalogue.documents)
+        results = [result for catalogue in catalogues for result in store.results(catalogue.plan.name, catalogue.keys)]
+        promises = stored_promises(store, results)
+    return Played(results, promises, interrupted)
+
+
+def _record_run(store: Store, catalogues: Sequence[Catalogue]) -> None:
+    """Store when and from which source this run was made, and the keys of its trials."""
+    about = provenance([catalogue.plan.name for catalogue in catalogues])
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    record_run(store, now, about, set().union(*(catalogue.keys for catalogue in catalogues)))

@@ -1,0 +1,1 @@
+"""Methods by name, and the code of a method as part of a trial's key."""

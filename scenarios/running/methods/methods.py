@@ -1,0 +1,225 @@
+"""Methods by name: exported defenses, attacks, games and experiments, or ``module:Class`` for other code."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from defenses.base.parametrized import Parametrized
+from scenarios.running.methods.code_places import defined_at
+from scenarios.running.methods.own_classes import class_at, file_advice
+from scenarios.tables.near_names import suggestion
+
+Method = Parametrized
+CONTRACTS = {
+    "defenses": ("defenses", "Defense"),
+    "attacks": ("attacks", "Attack"),
+    "scenarios": ("scenarios", "Game"),
+    "questions": ("scenarios", "Question"),
+    "experiments": ("scenarios", "Experiment"),
+}
+"""Kinds of methods: the package that exports them, and their base class."""
+PARTS = {"defenses": ("defenses", "defenses.federated")}
+"""Packages that export the parts of which a method may be composed (such as a noise, a clipping, a model)."""
+
+
+def exported(package: str) -> dict[str, type[Method]]:
+    """Concrete methods that a package exports, by class name.
+
+    Parameters
+    ----------
+    package : {"defenses", "attacks", "scenarios", "questions", "experiments"}
+        Where to look; games, questions and experiments are exported by the package of scenarios.
+    """
+    module = importlib.import_module(CONTRACTS[package][0])
+    exports = {name: getattr(module, name) for name in module.__all__}
+    return {name: value for name, value in sorted(exports.items()) if _is_method(value, package)}
+
+
+def find(name: str, *packages: str) -> type[Method]:
+    """Class of a method.
+
+    Parameters
+    ----------
+    name : str
+        Name of an exported class, or ``module:Class``. The current folder is searched last for such a module.
+    *packages : {"defenses", "attacks", "scenarios", "questions", "experiments"}
+        Kinds that the method may have.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method (the nearest name is suggested), or it is abstract or of another kind.
+
+    Examples
+    --------
+    >>> find("Mondrian", "defenses").__name__
+    'Mondrian'
+    """
+    if ":" in name:
+        return _elsewhere(name, *(_contract(package) for package in packages))
+    for package in packages:
+        module = importlib.import_module(CONTRACTS[package][0])
+        # Importing the module of this one method alone saves seconds.
+        method: type[Method] | None = getattr(module, name) if name in module.__all__ else None
+        if method is not None and _is_method(method, package):
+            return method
+    kinds = " or ".join(CONTRACTS[package][1].lower() for package in packages)
+    for package in CONTRACTS:
+        if package not in packages and name in exported(package):
+            wanted = " or ".join(_with_article(CONTRACTS[one][1]) for one in packages)
+            raise ValueError(f"{name!r} is {_with_article(CONTRACTS[package][1])}, not {wanted}")
+    advice = file_advice(name) or suggestion(name, [other for package in packages for other in exported(package)])
+    raise ValueError(f"there is no {kinds} {name!r}{advice}")
+
+
+def check_parameter_names(method: str, given: Iterable[str], accepted: Sequence[str]) -> None:
+    """Raise ValueError if a method of this name does not take a given parameter; names the first such parameter."""
+    unknown = sorted(set(given) - set(accepted))
+    if unknown:
+        advice = suggestion(unknown[0], accepted) if accepted else "; it has none"
+        raise ValueError(f"{method} has no parameter {unknown[0]!r}{advice}")
+
+
+def build(table: Mapping[str, Any], package: str) -> Any:
+    """Build a method from its description, ``{"use": name, parameter: value, ...}``.
+
+    Raises
+    ------
+    ValueError
+        If the name or a parameter is unknown, or a value is refused.
+
+    See Also
+    --------
+    describe : The inverse.
+
+    Examples
+    --------
+    >>> build({"use": "Mondrian", "k": 5}, "defenses").k
+    5
+    """
+    return _build(table, find(str(table["use"]), package), package)
+
+
+def _build(table: Mapping[str, Any], method: type[Method], package: str) -> Any:
+    arguments = {name: built_value(value, package) for name, value in table.items() if name != "use"}
+    check_parameter_names(str(table["use"]), arguments, method.parameter_names())
+    try:
+        made = method(**arguments)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{table['use']}: {error}") from error
+    except (Exception, SystemExit) as error:
+        words = f"the constructor must raise ValueError, got {type(error).__name__}: {error}"
+        raise ValueError(f"{table['use']}: {words}{defined_at(method.__init__)}") from error
+    check_parameters_stored(made)
+    return made
+
+
+def check_parameters_stored(method: Method) -> None:
+    """Check that each parameter is an attribute of its own name.
+
+    Raises
+    ------
+    ValueError
+        If one is not; names class and parameter, and the line of the constructor.
+    """
+    for name in method.parameter_names():
+        if not hasattr(method, name):
+            cls = type(method)
+            raise ValueError(f"{cls.__name__}: store parameter {name} as self.{name}{defined_at(cls.__init__)}")
+
+
+def describe(method: Method) -> dict[str, Any]:
+    """Parameters of a method as JSON values; a parameter that is itself a method becomes ``{"use": name, ...}``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not stored under its own name.
+    """
+    check_parameters_stored(method)
+    return {name: described_value(value) for name, value in method.get_params().items()}
+
+
+def game_settings(game: Any) -> dict[str, Any]:
+    """A game's parameters except for its records, as JSON values."""
+    return {name: described_value(value) for name, value in game.settings().items()}
+
+
+def source_name(method: Method) -> str:
+    """The name under which `find` finds a method's class."""
+    cls = type(method)
+    package = cls.__module__.partition(".")[0]
+    exports = (
+        package in ("defenses", "attacks", "scenarios") and cls.__name__ in importlib.import_module(package).__all__
+    )
+    return cls.__name__ if exports else f"{cls.__module__}:{cls.__name__}"
+
+
+def _contract(package: str) -> type[Method]:
+    module, name = CONTRACTS[package]
+    contract: type[Method] = getattr(importlib.import_module(module), name)
+    return contract
+
+
+def _is_method(value: Any, package: str) -> bool:
+    return inspect.isclass(value) and issubclass(value, _contract(package)) and not inspect.isabstract(value)
+
+
+def _find_part(name: str, package: str) -> type[Method]:
+    """Class of a part of another method, or of a method of this kind."""
+    if ":" in name:
+        return _elsewhere(name, Parametrized)
+    for exporter in PARTS.get(package, ()):
+        module = importlib.import_module(exporter)
+        part = getattr(module, name) if name in module.__all__ else None
+        if inspect.isclass(part) and issubclass(part, Parametrized) and not inspect.isabstract(part):
+            return part
+    return find(name, package)
+
+
+def _elsewhere(name: str, *contracts: type[Method]) -> type[Method]:
+    method = class_at(name)
+    if not issubclass(method, contracts):
+        for package, (_, kind) in CONTRACTS.items():
+            if issubclass(method, _contract(package)):
+                wanted = " or ".join(_with_article(contract.__name__) for contract in contracts)
+                raise ValueError(f"{name!r} is {_with_article(kind)}, not {wanted}{defined_at(method)}")
+        kinds = " or ".join(contract.__name__ for contract in contracts)
+        raise ValueError(f"{name!r} must be a subclass of {kinds}{defined_at(method)}")
+    if inspect.isabstract(method):
+        missing = ", ".join(_call(method, name) for name in sorted(vars(method)["__abstractmethods__"]))
+        raise ValueError(f"{method.__name__} is abstract: it lacks {missing}{defined_at(method)}")
+    return method
+
+
+def _with_article(kind: str) -> str:
+    return f"{'an' if kind[0] in 'AE' else 'a'} {kind.lower()}"
+
+
+def _call(method: type[Method], name: str) -> str:
+    """A method of a class with the names of its arguments, such as ``apply(records, rng)``."""
+    arguments = [argument for argument in inspect.signature(getattr(method, name)).parameters if argument != "self"]
+    return f"{name}({', '.join(arguments)})"
+
+
+def built_value(value: Any, package: str) -> Any:
+    """Value of a parameter: tables ``{"use": name, ...}``, alone or in lists, become methods of a package."""
+    if isinstance(value, Mapping) and "use" in value:
+        return _build(value, _find_part(str(value["use"]), package), package)
+    if isinstance(value, list | tuple):
+        return [built_value(item, package) for item in value]
+    return value
+
+
+def described_value(value: Any) -> Any:
+    """Value of a parameter as JSON has it; `built_value` is the inverse."""
+    if isinstance(value, Parametrized):
+        return {"use": source_name(value), **describe(value)}
+    if isinstance(value, Mapping):
+        return {str(key): described_value(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [described_value(item) for item in value]
+    return value.item() if hasattr(value, "item") else value

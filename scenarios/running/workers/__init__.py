@@ -1,0 +1,1 @@
+"""Worker processes, on this machine or a cluster, with limits of time and memory."""

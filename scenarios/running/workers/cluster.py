@@ -1,0 +1,228 @@
+"""Dask backend: plays the units of a run on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import pickle
+import sys
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from leaderboard.result import Result
+from scenarios.running.methods.fingerprint import closure, look_again, modules, versions
+from scenarios.running.plan import Plan
+from scenarios.running.units import Unit
+from scenarios.running.workers.limits import Limits
+from scenarios.running.workers.supervisor import Stopped, Supervisor
+
+# Units submitted per thread of the cluster, so that no thread waits for work.
+AHEAD = 4
+# Submissions of a unit before the run gives up, when its Dask workers are lost.
+ATTEMPTS = 5
+# Seconds to wait for the scheduler, and again for its first worker.
+PATIENCE = 30
+
+
+@dataclass(frozen=True)
+class DaskCluster:
+    """Backend that plays units on a Dask cluster, with the same results as on one machine.
+
+    A Dask worker plays one trial per thread at a time. Each thread has its own worker process, so time and memory
+    limits hold as they do locally. If a Dask worker is lost, other workers play its units. All workers need the same
+    version of the project and of the numeric packages. They must also be able to import the user's own methods.
+
+    Parameters
+    ----------
+    scheduler : str
+        Address of the scheduler, such as ``tcp://host:8786``.
+
+    Raises
+    ------
+    ValueError
+        If dask.distributed is not installed.
+    """
+
+    scheduler: str
+
+    def __post_init__(self) -> None:
+        distributed()
+
+    def played(self, plan: Plan, units: Sequence[Unit]) -> Generator[list[Result], None, None]:
+        """Yield the results of each unit when the unit ends; closing the generator stops the run.
+
+        Raises
+        ------
+        ValueError
+            If the scheduler cannot be reached or has no worker, or if a worker's versions differ from this machine's.
+        """
+        dask = distributed()
+        packed = pickle.dumps(plan)
+        name = hashlib.sha256(packed).hexdigest()
+        share = _share(name, packed, plan)
+        waiting = [(unit, 1) for unit in reversed(units)]
+        with connected(self.scheduler) as client:
+            client.register_plugin(_plugin(share), name=name)
+            try:
+                sent: dict[Any, tuple[Unit, int]] = {}
+                running = dask.as_completed(loop=client.loop)
+                while waiting or sent:
+                    ahead = AHEAD * max(1, sum(client.nthreads().values()))
+                    while waiting and len(sent) < ahead:
+                        unit, attempt = waiting.pop()
+                        future = client.submit(play_unit, name, unit, pure=False)
+                        sent[future] = (unit, attempt)
+                        running.add(future)
+                    future = next(running)
+                    unit, attempt = sent.pop(future)
+                    error = future.exception() if future.status == "error" else None
+                    if future.status == "finished":
+                        yield future.result()
+                    elif error is None or isinstance(error, dask.KilledWorker | Stopped):
+                        if attempt >= ATTEMPTS:
+                            raise ValueError(f"{self.scheduler}: {ATTEMPTS} workers in a row were lost on one unit")
+                        waiting.append((unit, attempt + 1))
+                    else:
+                        raise error
+            finally:
+                with suppress(OSError):
+                    client.unregister_worker_plugin(name)
+
+
+def connected(scheduler: str) -> Any:
+    """Client of a Dask cluster, which has at least one worker.
+
+    Raises
+    ------
+    ValueError
+        If the scheduler cannot be reached or has no worker.
+    """
+    try:
+        client = distributed().Client(scheduler, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"--scheduler {scheduler}: {' '.join(str(error).split())}") from None
+    try:
+        check_worker(client, scheduler)
+    except ValueError:
+        client.close()
+        raise
+    return client
+
+
+def check_worker(client: Any, scheduler: str) -> None:
+    """Wait for a worker of a cluster, or raise ValueError if none comes."""
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError:
+        raise ValueError(f"--scheduler {scheduler}: the scheduler has no worker") from None
+
+
+def distributed() -> Any:
+    """The package dask.distributed.
+
+    Raises
+    ------
+    ValueError
+        If it is not installed.
+    """
+    try:
+        return importlib.import_module("distributed")
+    except ImportError:
+        raise ValueError(
+            "--backend dask needs dask.distributed; install it with: pip install 'tokumei[cluster]'"
+        ) from None
+
+
+def environment(names: tuple[str, ...]) -> dict[str, str]:
+    """Versions of numeric packages and source hashes of modules, which must agree on all machines of a run."""
+    return {**versions(), **closure(names)}
+
+
+def check_environment(expected: dict[str, str], names: tuple[str, ...]) -> None:
+    """Raise ValueError if packages or modules of this process differ from those of the machine that gave the work."""
+    local = environment(names)
+    differing = sorted(part for part in expected if expected[part] != local.get(part))
+    if differing:
+        raise ValueError(f"a cluster worker and this machine have different versions of {', '.join(differing)}")
+
+
+@dataclass(frozen=True)
+class _Share:
+    """Data that every Dask worker receives once per plan."""
+
+    name: str
+    plan: bytes
+    limits: Limits
+    folders: tuple[str, ...]
+    modules: tuple[str, ...]
+    environment: dict[str, str]
+
+
+def _share(name: str, packed: bytes, plan: Plan) -> _Share:
+    methods = [*plan.games, *(entry.method for entry in (*plan.defenses, *plan.attacks))]
+    names = tuple(
+        sorted({"scenarios.running.workers.worker", *(module for method in methods for module in modules(method))})
+    )
+    return _Share(name, packed, plan.limits, (str(Path.cwd()),), names, environment(names))
+
+
+_shares: dict[str, _Share] = {}
+_supervisors: dict[tuple[str, int], Supervisor] = {}
+_lock = threading.Lock()
+
+
+def _plugin(share: _Share) -> Any:
+    """Plugin that gives the plan to every Dask worker, including later ones, and cleans up afterwards."""
+
+    class PlanPlugin(distributed().WorkerPlugin):  # type: ignore[misc]
+        """Gives a plan to a Dask worker."""
+
+        def setup(self, worker: Any) -> None:
+            """Store the plan in the worker."""
+            keep(share)
+
+        def teardown(self, worker: Any) -> None:
+            """End the worker processes of the plan."""
+            forget(share.name)
+
+    return PlanPlugin()
+
+
+def keep(share: _Share) -> None:
+    """Store the plan in this process, so that it can play the plan's units."""
+    sys.path += [folder for folder in share.folders if folder not in sys.path]
+    look_again()
+    _shares[share.name] = share
+
+
+def forget(name: str) -> None:
+    """Remove a plan from this process and end its worker processes."""
+    _shares.pop(name, None)
+    with _lock:
+        supervisors = [_supervisors.pop(key) for key in list(_supervisors) if key[0] == name]
+    for supervisor in supervisors:
+        supervisor.stop()
+    for supervisor in supervisors:
+        supervisor.close()
+
+
+def play_unit(name: str, unit: Unit) -> list[Result]:
+    """Play a unit of a plan stored in this process, in the worker process of the current thread.
+
+    Raises
+    ------
+    ValueError
+        If the versions here differ from those of the machine that made the plan.
+    """
+    share = _shares.get(name)
+    if share is None:
+        raise Stopped
+    check_environment(share.environment, share.modules)
+    key = (name, threading.get_ident())
+    with _lock:
+        supervisor = _supervisors.setdefault(key, Supervisor(share.plan, share.limits, share.folders))
+    return [result for results in supervisor.play(unit) for result in results]

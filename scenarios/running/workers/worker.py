@@ -1,0 +1,306 @@
+"""Worker: makes releases, runs attacks on them, and reports each result when it ends."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from attacks.base.attack import NotApplicable
+from leaderboard.result import canonical
+from metrics.score import Score, Scores
+from scenarios.games.playing import attack_release, make_release, play_alone
+from scenarios.running.methods.methods import describe, game_settings
+from scenarios.running.methods.own_code import is_foreign
+from scenarios.running.plan import Plan
+from scenarios.running.units import Unit
+from scenarios.running.workers.changed_inputs import (
+    ChangedInput,
+    check_attack_input,
+    check_defense_input,
+    guarded,
+    shared_in,
+)
+from scenarios.running.workers.failure import reason_of, status_of
+from scenarios.running.workers.repeats import Witness, claims_complaint, release_complaint
+from scenarios.running.workers.scores import checked_game_scores, checked_measures
+from scenarios.running.workers.untouched import Untouched
+from scenarios.tables.seeds import generator
+from scenarios.tables.user_warnings import user_warnings
+
+# Number of plays whose draws are cached. All defenses share a draw, and plays come in order, so few suffice.
+CACHED_PLAYS = 4
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Outcome of a release or a trial.
+
+    Attributes
+    ----------
+    result : int
+        Position in the unit's results.
+    status, reason, scores, values, seconds, created
+        See `leaderboard.Result`.
+    """
+
+    result: int
+    status: str = "ok"
+    reason: str = ""
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    values: Mapping[str, float | None] = field(default_factory=dict)
+    seconds: float = 0.0
+    created: str = ""
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """What a game drew for a play, and what it held then."""
+
+    secret: Any
+    untouched: Untouched
+
+
+Begin = Callable[[str, Sequence[int]], None]
+End = Callable[[Ending], None]
+
+
+@dataclass
+class Worker:
+    """Plays units of one plan.
+
+    Parameters
+    ----------
+    plan : Plan
+        Scenario, defenses, attacks and number of plays.
+    packed : bytes
+        The pickled plan, from which a plan that a method has changed is restored; made if it is not given.
+    """
+
+    plan: Plan
+    packed: bytes = field(default=b"", repr=False)
+    draws: dict[tuple[int, int], _Draw] = field(default_factory=dict)
+    repeated: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.packed = self.packed or pickle.dumps(self.plan)
+
+    def play(self, unit: Unit, begin: Begin, end: End) -> None:
+        """Play the results of a unit; a failure is recorded as a result, and independent trials still run.
+
+        Parameters
+        ----------
+        unit : Unit
+            One release and the trials on it.
+        begin : callable
+            Called before each step with its name and the positions of the results that fail if it does not end.
+        end : callable
+            Called with the outcome of each result.
+        """
+        ended = set[int]()
+
+        def finish(ending: Ending) -> None:
+            ended.add(ending.result)
+            end(ending)
+
+        try:
+            self._play(unit, begin, finish)
+        except ChangedInput:
+            # What the method changed is shared: draws, release and plan are made anew for the results that are left.
+            self.plan, self.draws = pickle.loads(self.packed), {}  # noqa: S301 (the bytes come from this machine)
+            left = [result for result in range(len(unit.results)) if result not in ended]
+            if left:
+                self.play(
+                    unit.only(left),
+                    lambda step, charged: begin(step, [left[result] for result in charged]),
+                    lambda ending: end(replace(ending, result=left[ending.result])),
+                )
+
+    def _play(self, unit: Unit, begin: Begin, end: End) -> None:
+        """Play the results of a unit until a method changes what it was given.
+
+        Raises
+        ------
+        ChangedInput
+            If a method has; its results have ended as errors.
+        """
+        everything = range(len(unit.results))
+        first = 1 if unit.release else 0
+        draw, failure = self._drawn(0, unit.play, partial(begin, "the draw", everything))
+        if failure is None:
+            begin("the defense", everything)
+            started = time.perf_counter()
+            with user_warnings() as texts:
+                defense = self.plan.defenses[unit.defense].method
+                code = type(defense).apply if is_foreign(defense) else None
+                outcome, failure = _tried("the defense failed: ", lambda: self._release(unit, draw.secret), code)
+                if failure is None and self._is_first_of(defense):
+                    begin("the repeated defense", everything)
+                    again, failure = _tried("the defense failed: ", lambda: self._release(unit, draw.secret), code)
+                    complaint = release_complaint(defense, outcome[0], again[0]) if failure is None else None
+                    if complaint:
+                        failure = partial(_ended, started=started, status="error", reason=complaint)
+            try:
+                check_defense_input(self.plan.defenses[unit.defense].method, draw.untouched)
+            except ChangedInput as changed:
+                for result in everything:
+                    end(_ended(result, started, status="error", reason=str(changed)))
+                raise
+        if failure is not None:
+            for result in everything:
+                end(failure(result))
+            return
+        release, published, seconds = outcome
+        if unit.release:
+            begin("the measuring of utility", [0])
+            # The time of a release is the time to make it, without measuring its utility.
+            measured = _timed(0, lambda: _measured(self.plan.games[0].utility(draw.secret, release)), seconds, code)
+            if measured.status == "ok":
+                measured = replace(measured, reason="; ".join([*texts, *filter(None, [measured.reason])]))
+            end(measured)
+        untouched = Untouched(release=published)
+        for game in dict.fromkeys(game for game, _, _ in unit.trials):
+            trials = [
+                (first + position, attack) for position, (other, attack, _) in enumerate(unit.trials) if other == game
+            ]
+            charged = [result for result, _ in trials]
+            draw, failure = self._drawn(game, unit.play, partial(begin, "the draw", charged))
+            for result, attack in trials:
+                if failure is not None:
+                    end(failure(result))
+                    continue
+                begin("the trial", [result])
+                started = time.perf_counter()
+                try:
+                    ending, claims = self._attacked(result, unit, game, attack, draw.secret, published)
+                    if ending.status == "ok" and self._is_first_of(self.plan.attacks[attack].method):
+                        begin("the repeated trial", [result])
+                        _, again = self._attacked(result, unit, game, attack, draw.secret, published)
+                        complaint = claims_complaint(self.plan.attacks[attack].method, claims, again)
+                        ending = _ended(result, started, status="error", reason=complaint) if complaint else ending
+                    check_attack_input(self.plan.attacks[attack].method, draw.untouched, untouched)
+                except ChangedInput as changed:
+                    end(_ended(result, started, status="error", reason=str(changed)))
+                    raise
+                end(ending)
+
+    def _drawn(self, game: int, play: int, begin: Callable[[], None]) -> tuple[Any, Callable[[int], Ending] | None]:
+        """The draw of a play, from the cache or fresh, or the failure of the draw."""
+        game = self.plan.draw_of(game)
+        if (game, play) in self.draws:
+            return self.draws[game, play], None
+        begin()
+        while len(self.draws) >= CACHED_PLAYS * len(self.plan.games):
+            self.draws.pop(next(iter(self.draws)))
+        rng = generator(self.plan.seed, self.plan.name, "draw", play)
+        secret, failure = _tried("the draw failed: ", lambda: self.plan.games[game].draw(rng))
+        if failure is not None:
+            return None, failure
+        self.draws[game, play] = _Draw(secret, Untouched(**shared_in(secret, self.plan.games[game])))
+        return self.draws[game, play], None
+
+    def _names(self, unit: Unit) -> tuple[Any, ...]:
+        entry = self.plan.defenses[unit.defense]
+        return (self.plan.name, "release", entry.name, canonical(describe(entry.method)), unit.play)
+
+    def _release(self, unit: Unit, secret: Any) -> tuple[Any, Any, float]:
+        """The release, its published part, and the seconds that it took to make."""
+        started = time.perf_counter()
+        rng = generator(self.plan.seed, *self._names(unit))
+        # A new instance each time: what one keeps in itself must not reach the next release.
+        defense = copy.deepcopy(self.plan.defenses[unit.defense].method)
+        release, published = make_release(defense, self.plan.games[0], secret, rng)
+        return release, published, time.perf_counter() - started
+
+    def _is_first_of(self, method: Any) -> bool:
+        """Whether this is the first play of a user's own method in this process; a second call says no."""
+        name = repr(method)
+        if name in self.repeated or not is_foreign(method):
+            return False
+        self.repeated.add(name)
+        return True
+
+    def _attacked(
+        self, result: int, unit: Unit, game: int, attack: int, secret: Any, published: Any
+    ) -> tuple[Ending, Any]:
+        """Outcome of a trial, and the attack's claims, or None."""
+        attacker = self.plan.attacks[attack].method
+        witness = Witness(copy.deepcopy(attacker))
+        code = type(attacker).run if is_foreign(attacker) else None
+        return _timed(result, self._trial(unit, game, attack, witness, secret, published), code=code), witness.claims
+
+    def _trial(
+        self, unit: Unit, game: int, attack: int, witness: Witness, secret: Any, published: Any
+    ) -> Callable[[], Scores]:
+        plan = self.plan
+        defense, attacker, rules = plan.defenses[unit.defense].method, plan.attacks[attack].method, plan.games[game]
+
+        def run() -> Scores:
+            reason = rules.misfit(defense, attacker)
+            if reason:
+                raise NotApplicable(reason)
+            variant = canonical(game_settings(rules))
+            who = (plan.attacks[attack].name, canonical(describe(attacker)))
+            rng = generator(plan.seed, *self._names(unit), "attack", variant, *who)
+            own = guarded(copy.deepcopy(defense))
+            if rules.lets_choose:
+                return checked_game_scores(play_alone(own, witness, rules, rng)[2])
+            return checked_game_scores(attack_release(own, witness, rules, secret, published, rng))
+
+        return run
+
+
+def _measured(utility: Any) -> Scores:
+    """Utility of a release as scores without goals."""
+    return Scores({}, checked_measures(utility))
+
+
+def _timed(
+    result: int,
+    run: Callable[[], Scores],
+    seconds: float | None = None,
+    code: Callable[..., Any] | None = None,
+) -> Ending:
+    """Outcome of a function that returns scores, with its own run time unless another is given.
+
+    An error that comes from no line of a user's own code names the line of `code`, whose answer was wrong.
+    """
+    started = time.perf_counter()
+    try:
+        with user_warnings() as texts:
+            scores = run()
+    except NotApplicable as reason:
+        return _ended(result, started, status="skipped", reason=str(reason))
+    except ChangedInput:
+        raise
+    except BaseException as error:  # any failure of a method is a result, even SystemExit
+        return _ended(result, started, status=status_of(error), reason=reason_of(error, code))
+    return _ended(
+        result,
+        started if seconds is None else time.perf_counter() - seconds,
+        scores=scores.goals,
+        values=scores.measures,
+        reason="; ".join(texts),
+    )
+
+
+def _tried(
+    prefix: str, run: Callable[[], Any], code: Callable[..., Any] | None = None
+) -> tuple[Any, Callable[[int], Ending] | None]:
+    """Value of a function, or on failure a function that fails each result that depends on the value."""
+    started = time.perf_counter()
+    try:
+        return run(), None
+    except BaseException as error:  # as in `_timed`
+        status, reason = status_of(error), prefix + reason_of(error, code)
+        return None, lambda result: _ended(result, started, status=status, reason=reason)
+
+
+def _ended(result: int, started: float, **changes: Any) -> Ending:
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return Ending(result, seconds=time.perf_counter() - started, created=now, **changes)

@@ -1,0 +1,25 @@
+"""Notes on what promises cover."""
+
+from dataclasses import replace
+
+from defenses import Guarantee
+from scenarios.running.boards.promise_notes import promise_notes
+from scenarios.running.plan import NamedMethod, read_plan
+from scenarios.running.runner import guarantees
+
+
+def test_each_family_says_once_what_it_covers():
+    plan = read_plan("bank")
+    notes = promise_notes(plan, guarantees(plan))
+    families = [note.split()[0] for note in notes]
+    assert len(families) == len(set(families))
+    [mondrian] = [note for note in notes if note.startswith("Mondrian ")]
+    assert mondrian.startswith("Mondrian promises k=")
+    assert "-anonymity over age, job" in mondrian
+    assert not any(note.startswith("Identity") for note in notes)
+
+
+def test_no_promise_says_why():
+    plan = replace(read_plan("bank"), defenses=(NamedMethod("AdditiveNoise", None, {}),))
+    note = promise_notes(plan, [Guarantee(statement="none: the noise is scaled by the records")])
+    assert note == ["AdditiveNoise promises nothing: the noise is scaled by the records"]

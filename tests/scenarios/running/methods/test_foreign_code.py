@@ -1,0 +1,72 @@
+"""Errors of a user's own code name its file and line."""
+
+import pytest
+from bank_tools import few_customers
+from run_tools import invoke
+
+from scenarios.running.methods.foreign_code import foreign_place
+from scenarios.running.workers.failure import reason_of
+
+CODE = '''from defenses import MicrodataDefense
+
+
+class Wrong(MicrodataDefense):
+    """A defense with a mistake."""
+
+    def apply(self, records, rng):
+        return records.frame["aeg"]
+'''
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delenv("TOKUMEI_TRACEBACK", raising=False)
+    (tmp_path / "wrong_code.py").write_text(CODE)
+    return "wrong_code:Wrong"
+
+
+def caught(function, *arguments):
+    try:
+        function(*arguments)
+    except Exception as error:
+        return error
+    raise AssertionError("nothing was raised")
+
+
+def test_the_line_is_the_users_not_that_of_a_library(module):
+    from wrong_code import Wrong
+
+    from scenarios import load
+
+    error = caught(Wrong().apply, load("bank").records, None)
+    assert foreign_place(error) == " (wrong_code.py, line 8)"
+    assert reason_of(error).partition("\n")[0] == "KeyError: 'aeg' (wrong_code.py, line 8)"
+
+
+def test_check_names_file_and_line(module):
+    result = invoke("check", module)
+    assert result.exit_code == 1
+    assert "KeyError: 'aeg' (wrong_code.py, line 8)" in result.output
+
+
+def test_our_own_errors_name_no_line(module):
+    from scenarios import load
+
+    error = caught(load, "no such data set")
+    # The frame of this test is the only one of foreign code.
+    assert "test_foreign_code.py" in foreign_place(error)
+    assert invoke("info", "Mondrain").output.count("line") == 0
+
+
+def test_a_run_shows_the_traceback_on_request(module, monkeypatch):
+    few_customers(monkeypatch)
+    options = ("-d", module, "-a", "NearestNeighbour", "--plays", "1", "-j", "1")
+    short = invoke("run", "bank", *options)
+    assert short.exit_code == 3
+    assert "(wrong_code.py, line 8)" in short.output
+    assert "in apply" not in short.output
+    monkeypatch.setenv("TOKUMEI_TRACEBACK", "")
+    long = invoke("--traceback", "run", "bank", *options, "--fresh")
+    assert 'wrong_code.py", line 8, in apply' in long.output
