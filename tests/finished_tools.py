@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from scenarios.assessment.evaluation.control_people import read_control
+from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
+from scenarios.assessment.evaluation.finished_table import read_finished
 from scenarios.conformance.people import people
-from scenarios.finished.control_people import read_control
-from scenarios.finished.evaluation_setting import EvaluationSetting
-from scenarios.finished.finished_table import read_finished
 from scenarios.tables.dataset import load_table
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.released import as_csv
@@ -52,7 +52,7 @@ def few_attacks(monkeypatch):
         "ATTRIBUTES": (MajorityInClass(),),
         "SINGLING_OUT": (MultivariateSinglingOut(),),
     }.items():
-        monkeypatch.setattr(f"scenarios.finished.posed_questions.{name}", attacks)
+        monkeypatch.setattr(f"scenarios.assessment.evaluation.posed_questions.{name}", attacks)
 
 
 def write_people(folder, count=120, others=120, columns=None):

@@ -11,7 +11,7 @@ import click
 from scenarios.commands.common import bad_input, echo, roles_option
 
 if TYPE_CHECKING:
-    from scenarios.asking.paid_query import PaidQuery
+    from scenarios.assessment.asking.paid_query import PaidQuery
 
 EPILOG = """\b
 Examples:
@@ -93,9 +93,9 @@ def ask(
     The cost is written to the account before the answer is shown. Processes may share an account. An account belongs
     to one table and refuses any other. Keep its file private: its key lets others test guesses of the whole table.
     """
-    from scenarios.asking import answer_text
-    from scenarios.asking.account_terms import AccountTerms
-    from scenarios.asking.paid_query import PaidQuery
+    from scenarios.assessment.asking import answer_text
+    from scenarios.assessment.asking.account_terms import AccountTerms
+    from scenarios.assessment.asking.paid_query import PaidQuery
 
     with bad_input():
         asked = PaidQuery(
@@ -125,7 +125,7 @@ def ask(
 
 def _show_quote(asked: PaidQuery, confidence: float, form: str) -> None:
     """Cost, size of the noise, and what the account has left."""
-    from scenarios.asking import answer_text
+    from scenarios.assessment.asking import answer_text
 
     with bad_input():
         quote = asked.quote(confidence)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from leaderboard.number_text import counted
-from scenarios.choosing.goals import QUESTIONS
-from scenarios.choosing.kinds import KINDS
+from scenarios.assessment.choosing.goals import QUESTIONS
+from scenarios.assessment.choosing.kinds import KINDS
 from scenarios.commands.common import (
     FORMATS,
     GATE_FAILED,
@@ -27,7 +27,7 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from scenarios.choosing.portfolio import Portfolio
+    from scenarios.assessment.choosing.portfolio import Portfolio
 
 EPILOG = """\b
 Examples:
@@ -119,8 +119,8 @@ def choose(
     from leaderboard.number_text import exact
     from leaderboard.result import label
     from leaderboard.store import Store
-    from scenarios.choosing.choice import Chooser
-    from scenarios.choosing.choice_report import (
+    from scenarios.assessment.choosing.choice import Chooser
+    from scenarios.assessment.choosing.choice_report import (
         COMMANDS,
         CONTROL,
         HELD_BACK,
@@ -132,8 +132,8 @@ def choose(
         people_warnings,
         verdict,
     )
-    from scenarios.choosing.portfolio import read_portfolio
-    from scenarios.choosing.whole_table import WholeTable
+    from scenarios.assessment.choosing.portfolio import read_portfolio
+    from scenarios.assessment.choosing.whole_table import WholeTable
     from scenarios.running.column_roles import promise_on
     from scenarios.running.display import Display
     from scenarios.running.workers.fork_server import start_server

@@ -24,8 +24,8 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from scenarios.finished.baseline_releases import ReleasedFile
-    from scenarios.finished.ranking import RankedRelease
+    from scenarios.assessment.evaluation.baseline_releases import ReleasedFile
+    from scenarios.assessment.evaluation.ranking import RankedRelease
 
 EPILOG = """\b
 Examples:
@@ -80,11 +80,11 @@ def rank(
     Results are stored: the same command goes on where it was interrupted. Exit code 3 says that a release failed.
     """
     from leaderboard.store import Store
-    from scenarios.finished.baseline_releases import baseline_releases
-    from scenarios.finished.control_people import read_control
-    from scenarios.finished.evaluation_setting import EvaluationSetting
-    from scenarios.finished.ranking import Ranking
-    from scenarios.finished.ranking_report import ranking_sections
+    from scenarios.assessment.evaluation.baseline_releases import baseline_releases
+    from scenarios.assessment.evaluation.control_people import read_control
+    from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
+    from scenarios.assessment.evaluation.ranking import Ranking
+    from scenarios.assessment.evaluation.ranking_report import ranking_sections
     from scenarios.running.display import Display
     from scenarios.running.workers.fork_server import start_server
     from scenarios.running.workers.interrupts import signal_of, terminable
@@ -140,8 +140,8 @@ def rank(
 
 def _read_files(paths: tuple[str, ...]) -> tuple[list[ReleasedFile], list[RankedRelease]]:
     """Content of the files, and lines for those that cannot be read."""
-    from scenarios.finished.baseline_releases import ReleasedFile
-    from scenarios.finished.ranking import RankedRelease
+    from scenarios.assessment.evaluation.baseline_releases import ReleasedFile
+    from scenarios.assessment.evaluation.ranking import RankedRelease
     from scenarios.tables.toml.toml_file import read_bytes
 
     for path in paths:

@@ -96,13 +96,13 @@ def report(
     With --control, attacks on people who were not in TABLE give the chance level. Exit code 1 says that the release is
     not shown to keep within the threshold. Without --roles, texts that differ in every record are refused.
     """
-    from scenarios.finished.control_people import read_control
-    from scenarios.finished.evaluation_setting import TARGETS, EvaluationSetting, most_asked
-    from scenarios.reporting.attacker_words import full_verdict
-    from scenarios.reporting.findings import passes
-    from scenarios.reporting.release_reading import report_content
-    from scenarios.reporting.release_report import report_sections, unchecked
-    from scenarios.reporting.report_seed import seed_of_files, seed_words
+    from scenarios.assessment.evaluation.control_people import read_control
+    from scenarios.assessment.evaluation.evaluation_setting import TARGETS, EvaluationSetting, most_asked
+    from scenarios.assessment.reporting.attacker_words import full_verdict
+    from scenarios.assessment.reporting.findings import passes
+    from scenarios.assessment.reporting.release_reading import report_content
+    from scenarios.assessment.reporting.release_report import report_sections, unchecked
+    from scenarios.assessment.reporting.report_seed import seed_of_files, seed_words
     from scenarios.tables.dataset import load_table
     from scenarios.tables.declared_roles import read_roles
     from scenarios.tables.released import refuse_existing

@@ -69,7 +69,7 @@ def split(
         import numpy as np
 
         from leaderboard.number_text import counted
-        from scenarios.finished.control_size import control_words
+        from scenarios.assessment.evaluation.control_size import control_words
         from scenarios.tables.declared_roles import read_roles
         from scenarios.tables.parts.output_files import output_files
         from scenarios.tables.released import STANDARD, input_path, refuse_existing

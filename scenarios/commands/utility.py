@@ -12,7 +12,7 @@ from scenarios.commands.common import bad_input, echo, engine_options, memory_op
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from scenarios.reporting.rank_correlations import RankCorrelation
+    from scenarios.assessment.reporting.rank_correlations import RankCorrelation
 
 EPILOG = """\b
 Examples:
@@ -52,8 +52,8 @@ def utility(
     import json
 
     from metrics.headline_utility import headline_utility
-    from scenarios.reporting.rank_correlations import correlation_warnings
-    from scenarios.reporting.utility_words import association_words
+    from scenarios.assessment.reporting.rank_correlations import correlation_warnings
+    from scenarios.assessment.reporting.utility_words import association_words
     from scenarios.tables.parts.size import is_large, memory_bytes
     from scenarios.tables.released import STANDARD, input_path
 
@@ -109,7 +109,7 @@ def _small(paths: list[Path], roles: Path | None, others: Path | None, seed: int
 
     from metrics.information_loss import normalized_certainty_penalty
     from metrics.table_utility import TableUtility, prediction_target
-    from scenarios.reporting.rank_correlations import rank_correlations
+    from scenarios.assessment.reporting.rank_correlations import rank_correlations
     from scenarios.tables.dataset import load_table
     from scenarios.tables.reading.readable_cells import readable_cells
     from scenarios.tables.reading.text_column import TextColumn

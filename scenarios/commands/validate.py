@@ -88,7 +88,7 @@ def validate(
     from tabulate import tabulate
 
     from leaderboard.number_text import counted
-    from scenarios.finished.blocked_promises import blocked_promises
+    from scenarios.assessment.evaluation.blocked_promises import blocked_promises
     from scenarios.tables.review.notes import NOTHING_SENSITIVE, grouped_notes
     from scenarios.tables.review.summary import ColumnSummary
     from scenarios.tables.review.undeclared_hierarchies import hierarchy_notes

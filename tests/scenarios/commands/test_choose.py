@@ -8,7 +8,7 @@ from own_table_tools import people, write_table
 from run_tools import ended, invoke, read_until, start, tokumei_here
 
 from leaderboard import Store
-from scenarios.choosing import portfolio
+from scenarios.assessment.choosing import portfolio
 from scenarios.tables.toml.scenario_file import scenario_tables
 
 pytestmark = pytest.mark.waits
@@ -39,7 +39,7 @@ def two_families(monkeypatch):
 
 
 def keep_families(monkeypatch, kept):
-    monkeypatch.setattr("scenarios.choosing.choice.MOST_FRESH", 4)
+    monkeypatch.setattr("scenarios.assessment.choosing.choice.MOST_FRESH", 4)
 
     def few(path):
         tables = scenario_tables(path)

@@ -76,7 +76,7 @@ def test_one_seed_gives_one_result_on_any_number_of_workers(folder):
 def test_stored_evaluations_are_used_under_any_name(folder, monkeypatch):
     first = rank("mondrian.csv", "--format", "json")
     (folder / "mondrian.csv").rename("renamed.csv")
-    monkeypatch.setattr("scenarios.finished.ranking.evaluate", None)
+    monkeypatch.setattr("scenarios.assessment.evaluation.ranking.evaluate", None)
     again = rank("renamed.csv", "--format", "json")
     assert again.stdout == first.stdout.replace("mondrian.csv", "renamed.csv")
 
@@ -111,7 +111,7 @@ def test_bad_input_ends_in_one_line(folder):
 
 
 def test_a_high_cardinality_column_is_refused_by_name(folder, monkeypatch):
-    monkeypatch.setattr("scenarios.finished.evaluation_setting.MOST_BINS", 10)
+    monkeypatch.setattr("scenarios.assessment.evaluation.evaluation_setting.MOST_BINS", 10)
     assert "column" in rank("mondrian.csv", code=2).stderr
 
 

@@ -8,7 +8,7 @@ import pytest
 from finished_tools import setting_of, write_people
 from run_tools import invoke
 
-from scenarios.finished.finished_table import read_finished
+from scenarios.assessment.evaluation.finished_table import read_finished
 
 ROLES = """
 quasi_identifiers = ["age", "job"]

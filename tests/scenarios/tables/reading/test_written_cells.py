@@ -11,8 +11,8 @@ import pytest
 from run_tools import invoke
 
 from defenses import GlobalRecoding, Incognito, Mondrian
-from scenarios.finished.evaluation_setting import EvaluationSetting
-from scenarios.finished.finished_table import read_finished
+from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
+from scenarios.assessment.evaluation.finished_table import read_finished
 from scenarios.tables.dataset import load_table
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.reading.written_cells import WrittenCells

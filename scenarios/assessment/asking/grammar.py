@@ -1,0 +1,294 @@
+"""Language of queries: ``mean income where job=clerk`` and the like, read into `defenses.base.queries`.
+
+A query is a statistic, its columns, and conditions that a record must meet, all of them::
+
+    STATISTIC [of] COLUMN [and COLUMN] [where CONDITION [and CONDITION ...]]
+
+`PHRASES` lists the statistics. A condition is ``COLUMN=VALUE``, ``COLUMN=VALUE|VALUE``, ``COLUMN<NUMBER`` (also ``<=``,
+``>``, ``>=``), or ``COLUMN between NUMBER and NUMBER`` with both ends. A name or value with a space or a mark, or that
+is a word of the language, stands in quotes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from defenses.base.queries import Condition, Query
+from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from scenarios.tables.near_names import suggestion
+
+PHRASES = {
+    "Count": "count",
+    "Sum": "sum of COLUMN",
+    "Mean": "mean of COLUMN",
+    "Median": "median of COLUMN",
+    "Quantile": "quantile LEVEL of COLUMN",
+    "Minimum": "minimum of COLUMN",
+    "Maximum": "maximum of COLUMN",
+    "Variance": "variance of COLUMN",
+    "Covariance": "covariance of COLUMN and COLUMN",
+    "Correlation": "correlation of COLUMN and COLUMN",
+    "Mode": "mode of COLUMN",
+    "Histogram": "histogram of COLUMN",
+    "ContingencyTable": "table of COLUMN and COLUMN [and COLUMN ...]",
+}
+"""How the language writes each class of queries; ``of`` may be left out."""
+STATISTICS = {phrase.split()[0]: name for name, phrase in PHRASES.items()}
+_OF_ANY_DOMAIN = ("Mode", "Histogram", "ContingencyTable")
+_OF_PUBLIC_SIZE = ("Variance", "Covariance", "Correlation")
+_RESERVED = ("where", "and", "of", "between")
+_COMPARISONS = ("=", "<", "<=", ">", ">=")
+_TOKEN = re.compile(
+    r"""(?P<quoted>'[^']*'|"[^"]*")|(?P<mark><=|>=|[=<>|,()!])|(?P<word>[^\s=<>|,()!'"]+)|(?P<broken>['"])"""
+)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+class QueryTextError(ValueError):
+    """A query cannot be read, or does not fit the table; the message names the word and its position."""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What is public about a table's columns.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Names of all columns.
+    domains : mapping of str to Domain
+        Declared domains.
+    identifiers : tuple of str
+        Columns about which nothing is answered.
+    declared_in : str
+        Name of the file that declares the domains, for messages.
+    """
+
+    columns: tuple[str, ...]
+    domains: Mapping[str, Domain]
+    identifiers: tuple[str, ...] = ()
+    declared_in: str = "a roles file"
+
+
+@dataclass(frozen=True)
+class _Token:
+    """A word, a mark or a quoted text of a query, and its position (from 1)."""
+
+    text: str
+    position: int
+    kind: str
+
+    def is_word(self, *words: str) -> bool:
+        """Tell whether it is one of some words of the language."""
+        return self.kind == "word" and self.text.lower() in words
+
+
+def read_query(text: str, schema: Schema) -> Query:
+    """Read a query.
+
+    Parameters
+    ----------
+    text : str
+        The query in the language of this module.
+    schema : Schema
+        What is public about the table.
+
+    Raises
+    ------
+    QueryTextError
+        If the text is no query, names an unknown column or category, or a column whose domain is not declared or does
+        not fit the statistic, or asks for a variance, covariance or correlation under a condition. The message names
+        the word and its position.
+
+    Examples
+    --------
+    >>> from metrics import CategoricalDomain, NumericDomain
+    >>> domains = {"income": NumericDomain(0, 100_000), "job": CategoricalDomain(("clerk", "cook"))}
+    >>> read_query("mean income where job=clerk", Schema(("income", "job"), domains))
+    Mean(where=(Condition(column='job', values=('clerk',), interval=None),), members=None, column='income')
+    >>> read_query("mean incme", Schema(("income", "job"), domains))
+    Traceback (most recent call last):
+    ...
+    scenarios.assessment.asking.grammar.QueryTextError: query, character 6, 'incme': is no column; did you mean 'income'?
+    """
+    return _Reader(text, schema).query()
+
+
+class _Reader:
+    """Recursive-descent reader of one query."""
+
+    def __init__(self, text: str, schema: Schema) -> None:
+        self.schema = schema
+        self.tokens = _tokens(text)
+        self.position = 0
+
+    def query(self) -> Query:
+        """Read the whole text."""
+        token = self._next("a statistic, such as mean")
+        name = STATISTICS.get(token.text.lower()) if token.kind == "word" else None
+        if name is None:
+            raise _refused(token, f"is no statistic{suggestion(token.text, tuple(STATISTICS))}")
+        arguments = self._arguments(name)
+        if name in _OF_PUBLIC_SIZE and self._ahead("where"):
+            why = f"the {STATISTICS_OF[name]} needs a public number of records, so it takes no condition"
+            raise _refused(self.tokens[self.position], why)
+        where = self._conditions()
+        kind = Query.kinds[name]
+        return kind(*arguments, where=where)
+
+    def _arguments(self, name: str) -> list[str | float | tuple[str, ...]]:
+        """Columns and level of a statistic."""
+        if name == "Count":
+            return []
+        level = [self._level()] if name == "Quantile" else []
+        if self._ahead("of"):
+            self.position += 1
+        columns = [self._subject(name)]
+        wanted = PHRASES[name].count("COLUMN") if name != "ContingencyTable" else math.inf
+        while self._ahead("and") and len(columns) < wanted:
+            self.position += 1
+            columns.append(self._subject(name))
+            if columns[-1] in columns[:-1] and name == "ContingencyTable":
+                raise _refused(self.tokens[self.position - 1], "stands twice in one table")
+        if name == "ContingencyTable":
+            return [tuple(columns)]
+        if len(columns) < wanted:
+            self._refuse_next(f"'and' with another column for the {STATISTICS_OF[name]}")
+        return [*columns, *level]
+
+    def _conditions(self) -> tuple[Condition, ...]:
+        """Conditions after ``where``; the text ends with them."""
+        conditions: list[Condition] = []
+        if self._ahead("where"):
+            self.position += 1
+            conditions.append(self._condition())
+            while self._ahead("and"):
+                self.position += 1
+                conditions.append(self._condition())
+        if self.position < len(self.tokens):
+            self._refuse_next("'and' or the end" if conditions else "'where' or the end")
+        return tuple(conditions)
+
+    def _condition(self) -> Condition:
+        """One condition."""
+        column = self._column()
+        domain = self.schema.domains[column]
+        token = self._next(f"a comparison such as = after {column!r}")
+        between = token.is_word("between")
+        if not between and (token.kind != "mark" or token.text not in _COMPARISONS):
+            raise _refused(token, f"is no comparison; known are {', '.join((*_COMPARISONS, 'between'))}")
+        if token.text == "=":
+            return Condition(column, values=self._values(column, domain))
+        if not isinstance(domain, NumericDomain):
+            raise _refused(token, f"compares numbers, and {column!r} holds categories; use =")
+        low, high = -math.inf, math.inf
+        if between:
+            low = self._number()
+            if not self._ahead("and"):
+                self._refuse_next("'and' between the two numbers")
+            self.position += 1
+            high = self._number()
+            if low > high:
+                raise _refused(self.tokens[self.position - 1], f"is below {low:g}; the smaller number comes first")
+        elif token.text.startswith("<"):
+            high = self._number()
+            high = high if token.text == "<=" else math.nextafter(high, -math.inf)
+        else:
+            low = self._number()
+            low = low if token.text == ">=" else math.nextafter(low, math.inf)
+        return Condition(column, interval=(low, high))
+
+    def _values(self, column: str, domain: Domain) -> tuple[str | float, ...]:
+        """Values of an equality, separated by bars."""
+        values = [self._value(column, domain)]
+        while self.position < len(self.tokens) and self.tokens[self.position].text == "|":
+            self.position += 1
+            values.append(self._value(column, domain))
+        return tuple(values)
+
+    def _value(self, column: str, domain: Domain) -> str | float:
+        if isinstance(domain, NumericDomain):
+            return self._number()
+        token = self._next(f"a category of {column!r}")
+        if token.kind == "mark" or token.is_word(*_RESERVED):
+            raise _refused(token, f"stands where a category of {column!r} is expected; quote it if it is one")
+        if token.text not in domain.categories:
+            raise _refused(token, f"is no category of {column!r}{suggestion(token.text, domain.categories)}")
+        return token.text
+
+    def _number(self) -> float:
+        token = self._next("a number")
+        value = float(token.text) if token.kind == "word" and _NUMBER.fullmatch(token.text) else math.nan
+        if not math.isfinite(value):
+            raise _refused(token, "is no number")
+        return value
+
+    def _level(self) -> float:
+        level = self._number()
+        if not 0 <= level <= 1:
+            raise _refused(self.tokens[self.position - 1], "is no level; a quantile's level lies between 0 and 1")
+        return level
+
+    def _subject(self, name: str) -> str:
+        """A column that a statistic is about."""
+        column = self._column()
+        if name not in _OF_ANY_DOMAIN and isinstance(self.schema.domains[column], CategoricalDomain):
+            token = self.tokens[self.position - 1]
+            raise _refused(token, f"holds categories; the {STATISTICS_OF[name]} needs numbers")
+        return column
+
+    def _column(self) -> str:
+        """The name of a column with a declared domain."""
+        token = self._next("a column")
+        if token.kind == "mark" or token.is_word(*_RESERVED):
+            raise _refused(token, "stands where a column is expected; quote it if it is one")
+        if token.text not in self.schema.columns:
+            raise _refused(token, f"is no column{suggestion(token.text, self.schema.columns)}")
+        if token.text in self.schema.identifiers:
+            raise _refused(token, "is an identifier, about which nothing is answered")
+        domain = self.schema.domains.get(token.text)
+        if domain is None or domain.inferred:
+            raise _refused(
+                token,
+                f"has no public domain: declare its bounds (low and high) or its categories in "
+                f"{self.schema.declared_in}",
+            )
+        return token.text
+
+    def _ahead(self, word: str) -> bool:
+        return self.position < len(self.tokens) and self.tokens[self.position].is_word(word)
+
+    def _next(self, expected: str) -> _Token:
+        """The next token, which is then read."""
+        if self.position == len(self.tokens):
+            raise QueryTextError(f"query, at its end: {expected} is missing")
+        self.position += 1
+        return self.tokens[self.position - 1]
+
+    def _refuse_next(self, expected: str) -> None:
+        """Raise QueryTextError about the next token, or about the end."""
+        token = self._next(expected)
+        raise _refused(token, f"stands where {expected} is expected")
+
+
+STATISTICS_OF = {name: statistic for statistic, name in STATISTICS.items()}
+"""Word of the language for each class of queries."""
+
+
+def _tokens(text: str) -> list[_Token]:
+    """Words, marks and quoted texts of a query."""
+    tokens = []
+    for match in _TOKEN.finditer(text):
+        kind, position = str(match.lastgroup), match.start() + 1
+        content = match.group()
+        if kind == "broken":
+            raise QueryTextError(f"query, character {position}, {content}: this quote is not closed")
+        tokens.append(_Token(content[1:-1] if kind == "quoted" else content, position, kind))
+    return tokens
+
+
+def _refused(token: _Token, why: str) -> QueryTextError:
+    return QueryTextError(f"query, character {token.position}, {token.text!r}: {why}")

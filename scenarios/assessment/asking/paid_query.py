@@ -1,0 +1,216 @@
+"""One private query about a table: read the query, the account and the columns, then quote or answer."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from defenses.base.microdata import Microdata
+from defenses.base.queries import BudgetSpent, Query
+from defenses.curators.answer_plan import Measurement, PartBound
+from defenses.curators.curator_session import CuratorSession
+from defenses.dp.account import Account
+from defenses.dp.composition import zcdp_epsilon
+from defenses.dp.concentrated_accountant import ConcentratedAccountant
+from metrics.domains import Domain
+from scenarios.assessment.asking.account_terms import AccountTerms, composition_of, keep, open_account
+from scenarios.assessment.asking.grammar import Schema, read_query
+from scenarios.tables.declared import declared_domain
+from scenarios.tables.reading.column_file import ColumnFile
+from scenarios.tables.roles import DateColumn, Roles
+from scenarios.tables.toml.toml_file import read_bytes, read_toml
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Terms of a session of one query (`defenses.curators.curator_session.SessionTerms`)."""
+
+    epsilon: float
+    delta: float
+    mechanism: str
+    neighbours: str
+    queries: int = 1
+
+
+@dataclass(frozen=True)
+class Quote:
+    """Price of a query before anything is spent.
+
+    Attributes
+    ----------
+    cost : tuple of float
+        Epsilon and delta of the answer.
+    bounds : tuple of PartBound
+        Bounds on the error of the noise in each part of the answer.
+    affordable : bool
+        Whether the account's budget allows it.
+    """
+
+    cost: tuple[float, float]
+    bounds: tuple[PartBound, ...]
+    affordable: bool
+
+
+class PaidQuery:
+    """A query about a table, with the epsilon to spend on it and the account that pays.
+
+    Queries are refused here or in `quote`, for public reasons only or because the file is no table.
+
+    Parameters
+    ----------
+    table : Path
+        CSV or Parquet file.
+    roles : Path, optional
+        Roles file that declares the domains of the columns.
+    text : str
+        The query (`scenarios.assessment.asking.grammar`).
+    epsilon : float
+        What to spend.
+    mechanism : {"laplace", "gaussian"}
+        Noise of numbers.
+    account : Path, optional
+        File of the account; without it, the query can only be quoted.
+    terms : AccountTerms
+        Terms of a new account.
+
+    Raises
+    ------
+    ValueError
+        If a file cannot be read, the query does not fit the table, or the account is that of another table.
+    """
+
+    def __init__(
+        self,
+        table: Path,
+        roles: Path | None,
+        text: str,
+        *,
+        epsilon: float,
+        mechanism: str = "laplace",
+        account: Path | None = None,
+        terms: AccountTerms,
+    ) -> None:
+        declared = Roles() if roles is None else read_toml(roles, read_bytes(roles), Roles)
+        content = read_bytes(table)
+        file = ColumnFile.of(
+            table,
+            content,
+            declared.separator,
+            encoding=declared.encoding,
+            decimal=declared.decimal,
+            na=declared.na,
+        )
+        for name, key in declared.named().items():
+            if name not in file.columns:
+                raise ValueError(f"{roles}, {key}: there is no column {name!r} in {table}")
+        domains = public_domains(declared)
+        where = "a roles file (--roles)" if roles is None else str(roles)
+        schema = Schema(file.columns, domains, tuple(declared.identifiers), where)
+        self.query: Query = _read(text, schema, declared)
+        self.epsilon = epsilon
+        self.mechanism = mechanism
+        self.path = account
+        if account is None and terms.epsilon is None:
+            # A quote needs no budget beyond its own cost.
+            terms = replace(terms, epsilon=epsilon)
+        self.account: Account = open_account(account, terms, content, table)
+        if mechanism == "gaussian" and not self.account.delta:
+            raise ValueError("--mechanism gaussian: needs an account with a --delta above 0")
+        if mechanism == "gaussian" and not isinstance(self.account, ConcentratedAccountant):
+            raise ValueError(
+                f"--mechanism gaussian: needs an account with --composition concentrated, and that of {account} is "
+                f"{composition_of(self.account)}"
+            )
+        self._terms = Terms(
+            float(self.account.epsilon), float(self.account.delta), mechanism, self.account.about["neighbours"]
+        )
+        columns = [*self.query.subjects, *(condition.column for condition in self.query.where)]
+        frame = cast("pd.DataFrame", file.read(columns, domains))
+        # Where people may be added or removed, the refusal would tell an empty table from one with a single record.
+        if not len(frame) and self._terms.neighbours == "replace":
+            raise ValueError(f"{table}: names columns but holds no record")
+        self.records = Microdata(frame, domains={name: domains[name] for name in columns})
+        self.notes = (
+            (f"the guarantee is about one row; column {declared.person!r} says that a person may have many",)
+            if declared.person
+            else ()
+        )
+
+    @property
+    def left(self) -> float:
+        """Largest epsilon of one more answer with this noise; for Gaussian noise, at the account's delta."""
+        if self.mechanism == "gaussian" and isinstance(self.account, ConcentratedAccountant):
+            rho = self.account.remaining_rho
+            return zcdp_epsilon(rho, float(self.account.delta)) if rho else 0.0
+        return self.account.remaining
+
+    def quote(self, confidence: float) -> Quote:
+        """Cost and bounds on the noise; nothing is spent.
+
+        Raises
+        ------
+        ValueError
+            If the query cannot be answered under these terms.
+        """
+        cost, bounds = self._session(self.account).quote(self.query, self.epsilon, confidence=confidence)
+        return Quote(cost[:2], bounds, self.account.affords(*cost))
+
+    def answer(self, confidence: float) -> Measurement:
+        """Answer the query, after its cost is entered into the account's file.
+
+        An answer outside of its public range, such as a negative count, is moved to the nearer end of the range. This
+        is post-processing and makes the error smaller, but the answer is then biased.
+
+        Raises
+        ------
+        BudgetSpent
+            If the cost exceeds the remaining budget.
+        ValueError
+            If the query cannot be answered under these terms, or no account is named; then nothing is spent.
+        """
+        if self.path is None:
+            raise ValueError("--account: name the file of the account that pays (--dry-run needs none)")
+        quote = self.quote(confidence)
+        if not quote.affordable:
+            raise BudgetSpent(
+                f"the budget is spent: epsilon {self.epsilon:g} more would exceed epsilon {self.account.epsilon:g} of "
+                f"{self.path}; {self.left:.6g} is left; nothing is answered"
+            )
+        self.account = keep(self.account, self.path)
+        measured = self._session(self.account).measure(self.query, self.epsilon, confidence=confidence)
+        if measured.interval is None:
+            return measured
+        # The interval lies within the public range and contains every noisy answer of that range.
+        inside = np.clip(np.asarray(measured.answer), *measured.interval)
+        return replace(measured, answer=inside if inside.ndim else float(inside))
+
+    def _session(self, account: Account) -> CuratorSession:
+        return CuratorSession(self.records, np.random.default_rng(), self._terms, account)
+
+
+def _read(text: str, schema: Schema, declared: Roles) -> Query:
+    """Read a query; one about dates is refused in words."""
+    try:
+        return read_query(text, schema)
+    except ValueError:
+        for name, column in declared.columns.items():
+            if isinstance(column, DateColumn) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
+                raise ValueError(f"column {name!r} holds dates, and queries about dates are not answered") from None
+        raise
+
+
+def public_domains(declared: Roles) -> dict[str, Domain]:
+    """Domains that a roles file declares, by column, except those of dates."""
+    described = {
+        name: declared_domain(column)[0]
+        for name, column in declared.columns.items()
+        if not isinstance(column, DateColumn)
+    }
+    return {name: domain for name, domain in described.items() if domain is not None}

@@ -1,0 +1,366 @@
+"""The report of a choice: the best settings, what each costs, and the front of utility against risk."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from defenses.base.guarantee import Guarantee
+from leaderboard.exposure import Exposure
+from leaderboard.goals import goal_words
+from leaderboard.line_chart import Lines, Series
+from leaderboard.met_words import IF_PLAYS_VARY, to_be_sure
+from leaderboard.number_text import counted, exact, number
+from leaderboard.play_bounds import clean_plays, level_of_each
+from leaderboard.promise_table import promise_tables
+from leaderboard.promises import Promise
+from leaderboard.report import Section, Table, Value
+from leaderboard.result import label
+from scenarios.assessment.choosing.choice import BASELINE, Choice, Finalist
+from scenarios.assessment.choosing.confirmation import ERROR
+from scenarios.assessment.choosing.halving import front
+from scenarios.assessment.choosing.kinds import SYNTHETIC, is_of
+from scenarios.assessment.choosing.whole_table import Effect
+from scenarios.running.plan import NamedMethod
+from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes, promise_to_people
+
+COMMANDS = "Commands"
+"""Title of the section of commands, which a terminal shows unbroken."""
+USELESS = 0.05
+"""Utility below which a setting keeps nearly nothing."""
+CONTROL = "others.csv"
+"""Name of the control group's file in commands."""
+HELD_BACK = (
+    "people who are not in the table, such as those whom `tokumei split` held back; files of --truth are as secret as "
+    "the table"
+)
+NO = "no: classes"
+"""What the table says of a setting whose classes a report would refuse."""
+_DIFFERENCE = (
+    "`tokumei report` judges one release of the whole file by one control group. It may find more or less than these "
+    "plays, and it decides about that release."
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The files that a choice is about.
+
+    Attributes
+    ----------
+    table : str
+        The table.
+    roles : Path, optional
+        Its roles file.
+    """
+
+    table: str
+    roles: Path | None
+
+    def defend(self, entry: NamedMethod, number: int) -> str:
+        """The command that releases the whole table by the setting of a number, from 1."""
+        files = [shlex.quote(self.table), *self._roles(), "-o", _released(number), *_truth(entry, number)]
+        return " ".join(["tokumei defend", entry.name, *_parameters(entry), *files])
+
+    def report(self, entry: NamedMethod, number: int, bound: float) -> str:
+        """The command that reports on that release, with the number of releases that are judged until then."""
+        files = [
+            shlex.quote(self.table),
+            _released(number),
+            *self._roles(),
+            "--control",
+            CONTROL,
+            *_truth(entry, number),
+        ]
+        releases = ["--releases", str(number)] if number > 1 else []
+        method = ["--defense", entry.name, *_parameters(entry)]
+        rest = ["--threshold", repr(bound), *method, *releases, "-o", f"report-{number}.html"]
+        return " ".join(["tokumei report", *files, *rest])
+
+    def _roles(self) -> list[str]:
+        return [] if self.roles is None else ["--roles", shlex.quote(str(self.roles))]
+
+
+def _released(number: int) -> str:
+    return f"released-{number}.csv"
+
+
+def _truth(entry: NamedMethod, number: int) -> list[str]:
+    """The file by which a report measures who a row belongs to; a synthetic row belongs to nobody."""
+    return [] if is_of(entry, SYNTHETIC) else ["--truth", f"who-{number}.csv"]
+
+
+def _parameters(entry: NamedMethod) -> list[str]:
+    return [f"-p {shlex.quote(f'{name}={_toml(value)}')}" for name, value in entry.parameters.items()]
+
+
+def choice_sections(
+    choice: Choice,
+    bound: float,
+    people: int,
+    source: Source,
+    promises: Sequence[Promise] = (),
+    only: Sequence[str] = (),
+    effects: Mapping[str, Effect] = MappingProxyType({}),
+    of_people: Sequence[str] = (),
+) -> list[Section]:
+    """Sections of the report.
+
+    Parameters
+    ----------
+    choice : Choice
+        The outcome.
+    bound : float
+        Bound of the worst advantage.
+    people : int
+        Number of people in a release.
+    source : Source
+        The files.
+    promises : sequence of Promise
+        What each finalist promises on the whole table.
+    only : sequence of str
+        Kinds of settings that were asked for; all if there is none.
+    effects : mapping of str to Effect
+        What a release of the whole table does, by the finalist's label.
+    of_people : sequence of str
+        What the numbers are to people who have several rows (`people_warnings`); none where a row is a person.
+    """
+    best = _best(choice, bound, f"{people:,} released {'rows' if of_people else 'people'}", only)
+    rows = [(one,) for one in of_people]
+    unit = [Section("People", tables=(Table("What these numbers are to people", ("of rows and people",), rows),))]
+    covered = [Section("Promises", tables=tuple(tables)) for tables in promise_tables(promises).values()]
+    return [
+        best,
+        *(unit if of_people else ()),
+        *covered,
+        *_classes(bound, effects),
+        *_commands(choice, bound, source),
+        *_costs(choice.finalists, effects),
+        *_front(choice, bound),
+    ]
+
+
+def people_warnings(rows: RowsOfPeople | None, promised: Mapping[str, Guarantee]) -> list[str]:
+    """What the numbers of a choice are to people who have several rows: what is counted, and what is promised to them.
+
+    Parameters
+    ----------
+    rows : RowsOfPeople, optional
+        Numbers of rows and people of the table, if a person has several rows.
+    promised : mapping of str to Guarantee
+        What each finalist promises, by its label.
+    """
+    if rows is None:
+        return []
+    words = [f"{name}: {one}" for name, promise in promised.items() for one in promise_to_people(promise, rows)]
+    return [*counted_rows_notes(rows), "classes of the whole table count people", *words]
+
+
+def class_warnings(bound: float, effects: Mapping[str, Effect]) -> list[str]:
+    """One sentence for each finalist whose classes say more than the bound, which the attacks need not show."""
+    above = {
+        name: [f"{title[0].lower()}{title[1:]}, {number(risk)}" for title, risk in effect.above(bound).items()]
+        for name, effect in effects.items()
+    }
+    return [
+        f"{name}: `tokumei report` will find more than {exact(bound)} in classes of the whole table: {'; '.join(of)}"
+        for name, of in above.items()
+        if of
+    ]
+
+
+def hidden_warnings(effects: Mapping[str, Effect]) -> list[str]:
+    """One sentence for each finalist and column that differs inside its public bins, which utility does not see."""
+    return [f"{name}: {warning}" for name, effect in effects.items() for warning in effect.hidden]
+
+
+def _classes(bound: float, effects: Mapping[str, Effect]) -> list[Section]:
+    """Risks that are counted in the classes of a release."""
+    rows = [(name, title, risk) for name, effect in effects.items() for title, risk in effect.classes.items()]
+    if not rows:
+        return []
+    note = "Counted in one release of the whole table, as `tokumei report` counts them. The plays do not test them."
+    table = Table("Classes of people alike in the whole table", ("setting", "finding", "risk"), rows, 2, note)
+    return [Section("Classes", tuple(f"{one}." for one in class_warnings(bound, effects)), (table,))]
+
+
+def commands(choice: Choice, bound: float, source: Source) -> list[tuple[str, str, str]]:
+    """Label of each finalist, the command that releases the whole table by it, and the one that reports on it.
+
+    Finalists whose classes a report would refuse have none.
+    """
+    offered = [one.entry for one in choice.finalists if not one.refused]
+    return [
+        (_label(entry), source.defend(entry, number), source.report(entry, number, bound))
+        for number, entry in enumerate(offered, start=1)
+    ]
+
+
+def verdict(choice: Choice, bound: float, only: Sequence[str] = ()) -> str:
+    """The outcome in one sentence."""
+    meeting = [one for one in choice.finalists if one.meets]
+    if meeting:
+        best = _label(meeting[0].entry)
+        kept = _utility(meeting[0].exposure)
+        useless = f", but it keeps nearly nothing (utility {number(kept)})" if kept < USELESS else ""
+        keep = "keeps" if len(meeting) == 1 else "keep"
+        how = "for sure" if all(one.sure for one in meeting) else "in these plays"
+        within = f"{len(meeting)} of {counted(len(choice.finalists), 'finalist')} {keep} within {exact(bound)} {how}"
+        return f"{within}; the most useful is {best}{useless}"
+    none = f"none of {', '.join(only)} meets" if only else "none meets"
+    if choice.finalists:
+        # Plays do not change the classes of the whole table.
+        helps = choice.ended_early and not all(one.refused for one in choice.finalists)
+        more = "; more time (--budget) means more plays" if helps else ""
+        return f"{none} the bound {exact(bound)} in these plays{_nearest(choice)}{more}"
+    early = "; the budget ended the choice early, and --budget gives more" if choice.ended_early else ""
+    return f"{none} the bound {exact(bound)}{_nearest(choice)}{early}"
+
+
+def _nearest(choice: Choice) -> str:
+    """The useful setting of the smallest upper bound, in words.
+
+    Fresh plays replace what was measured of a finalist while choosing. They may have been too few for a small bound, so
+    that a setting that is no finalist had a smaller one; then both are named.
+    """
+    bounds = [(one.upper, _label(one.entry), one) for one in choice.finalists if one.upper is not None]
+    played = {name for _, name, _ in bounds}
+    # A setting that keeps nothing helps nobody, however small its bound.
+    kept = [bound for bound in bounds if _utility(bound[2].exposure) >= USELESS] or bounds
+    fresh = [(upper, name, one.refused) for upper, name, one in kept]
+    useful = [one for one in choice.measured if _utility(one) >= USELESS and one.defense != BASELINE]
+    others = front([one for one in useful if _name(one) not in played])[:1]
+    if not fresh:
+        nearest = (f"{_name(one)}, at most {number(_upper(one))} while choosing" for one in others)
+        return "".join(f"; the nearest useful one is {words}" for words in nearest)
+    upper, name, refused = min(fresh)
+    words = f"{name}, at most {number(upper)}"
+    words += " in plays, but its classes in the whole table say more" if refused else ""
+    nearer = [f"{_name(one)}, at most {number(_upper(one))}" for one in others if _upper(one) < upper]
+    if nearer:
+        return f"; the nearest on fresh plays is {words}; while choosing, in fewer plays or attacks, it was {nearer[0]}"
+    return f"; the nearest is {words}"
+
+
+def _best(choice: Choice, bound: float, released: str, only: Sequence[str]) -> Section:
+    """Table of the finalists on fresh plays."""
+    columns = ("setting", "meets", "rows", "promise", "utility", "worst attack", "goal", "advantage", "at most")
+    rows = [_row(one) for one in choice.finalists]
+    needed = clean_plays(bound, level_of_each(max(1, len(rows)), 1 - ERROR))
+    note = (
+        f"All numbers are of {counted(choice.plays, 'fresh play')}, each with {released}. Advantage: "
+        f"the largest measured. At most: its upper bound, {IF_PLAYS_VARY}. The probability that a setting is then said "
+        f"to meet the bound and does not is at most {exact(ERROR)}. A release that gives much away in few of many "
+        f"plays may not show in these: {to_be_sure(needed)}. {_DIFFERENCE}"
+    )
+    if any(one.refused for one in choice.finalists):
+        note += f" {NO}: a class of the whole table says more than the bound, so the report will say so, too."
+    meets = any(one.meets for one in choice.finalists)
+    title = f"Best settings within {exact(bound)}" if meets else f"Finalists, none within {exact(bound)} in these plays"
+    tables = (Table(title, columns, rows, digits=3, note=note),) if rows else ()
+    says = verdict(choice, bound, only)
+    return Section("Choice", (f"{says[0].upper()}{says[1:]}.",), tables)
+
+
+def _commands(choice: Choice, bound: float, source: Source) -> list[Section]:
+    rows = commands(choice, bound, source)
+    if not rows:
+        return []
+    columns = ("setting", "release", "report")
+    note = f"{CONTROL}: {HELD_BACK}."
+    return [Section(COMMANDS, tables=(Table("Release of the whole table, and report", columns, rows, note=note),))]
+
+
+def _row(one: Finalist) -> list[Value]:
+    exposure = one.exposure
+    rows = "synthetic" if is_of(one.entry, SYNTHETIC) else "of people"
+    if exposure is None or exposure.utility is None or exposure.overall is None:
+        return [_label(one.entry), NO if one.refused else "not played", rows, "", None, "", "", None, None]
+    worst = exposure.overall
+    how_met = "for sure" if one.sure else "in these plays"
+    return [
+        _label(one.entry),
+        NO if one.refused else how_met if one.meets else "not shown",
+        rows,
+        exposure.guarantee,
+        exposure.utility.value,
+        label(worst.attack, worst.attack_parameters),
+        goal_words(worst.goal),
+        max(0.0, worst.advantage),
+        one.upper,
+    ]
+
+
+def _costs(finalists: Sequence[Finalist], effects: Mapping[str, Effect]) -> list[Section]:
+    """What each finalist does to each column of the whole table."""
+    shown = [_label(one.entry) for one in finalists if _label(one.entry) in effects]
+    if not shown:
+        return []
+    columns = list(effects[shown[0]].costs)
+    rows = [[column, *(effects[name].costs.get(column, "left out") for name in shown)] for column in columns]
+    table = Table("What each setting does to the columns of the whole table", ("column", *shown), rows)
+    return [Section("Costs", tuple(f"{one}." for one in hidden_warnings(effects)), (table,))]
+
+
+def _front(choice: Choice, bound: float) -> list[Section]:
+    """Settings that no other one beats, as a table and a picture."""
+    best = front(choice.measured)
+    if not best:
+        return []
+    rows: list[list[Value]] = [[_name(one), _utility(one), _upper(one)] for one in best]
+    series = [Series("front while choosing", [_upper(one) for one in best], [_utility(one) for one in best])]
+    fresh = sorted(
+        (one.upper, _utility(one.exposure))
+        for one in choice.finalists
+        if one.exposure is not None and one.upper is not None
+    )
+    if fresh:
+        x, y = zip(*fresh, strict=True)
+        series.append(Series("finalists on fresh plays", x, y))
+    inside = sum(_upper(one) <= bound for one in best)
+    note = (
+        f"Settings measured while choosing: {len(choice.measured)}, most in few plays, which makes their upper bounds "
+        f"high; {inside} of this front {'lies' if inside == 1 else 'lie'} within {exact(bound)}. Fresh plays confirm "
+        "the finalists, whose numbers differ from those here."
+    )
+    return [
+        Section(
+            "Front",
+            tables=(
+                Table(
+                    "Utility against risk while choosing", ("setting", "utility", "advantage at most"), rows, 3, note
+                ),
+            ),
+            lines=(
+                Lines(
+                    "Utility against risk", "advantage of the worst attack, at most", "utility", tuple(series), "higher"
+                ),
+            ),
+        )
+    ]
+
+
+def _label(entry: NamedMethod) -> str:
+    return label(entry.name, entry.parameters)
+
+
+def _name(exposure: Exposure) -> str:
+    return label(exposure.defense, exposure.parameters)
+
+
+def _utility(exposure: Exposure | None) -> float:
+    return 0.0 if exposure is None or exposure.utility is None else exposure.utility.value
+
+
+def _upper(exposure: Exposure) -> float:
+    return 1.0 if exposure.overall is None else min(1.0, exposure.overall.upper)
+
+
+def _toml(value: object) -> str:
+    """A parameter as it is written on the command line."""
+    import tomli_w
+
+    return tomli_w.dumps({"value": value}).removeprefix("value = ").strip() if not isinstance(value, str) else value

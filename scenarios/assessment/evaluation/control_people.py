@@ -1,0 +1,155 @@
+"""Control people: people of the same population who were not in the original table."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from defenses.base.microdata import Microdata
+from metrics.domains import NumericDomain
+from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, with_all_columns
+from scenarios.tables.candidate_table import with_values_of
+from scenarios.tables.dataset import Dataset
+from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.reading.text_table import text_table
+from scenarios.tables.review.rows_of_people import RowsOfPeople
+from scenarios.tables.review.suggestions import MOSTLY_DISTINCT
+from scenarios.tables.roles import Roles
+from scenarios.tables.toml.toml_file import read_bytes
+
+OFTEN = 0.05
+"""Share of control people who equal a record, beyond what records do among each other, from which it is doubted."""
+
+
+def read_control(path: Path, dataset: Dataset, roles: Roles) -> tuple[Microdata, str]:
+    """Read people of the same population who were not in the table.
+
+    Parameters
+    ----------
+    path : Path
+        CSV or Parquet file with all columns of the original table; identifiers may be missing.
+    dataset : Dataset
+        The original table, which gives domains. Those that are inferred, or of columns without a role, are extended.
+    roles : Roles
+        Its roles file.
+
+    Returns
+    -------
+    control : Microdata
+        The people, with the domains of both tables.
+    sha256 : str
+        Checksum of the file.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read, lacks a column, or holds a value outside a declared domain. Also if it holds people
+        of the original table: the same rows, or rows that agree in every column, identifiers included.
+    """
+    data = read_bytes(path)
+    columns, _ = text_table(path, data, roles)
+    records = with_all_columns(dataset)
+    lacking = [name for name in records.released_columns if name not in columns]
+    if lacking:
+        raise ValueError(
+            f"{path}: control people need the columns of the original table; there is no {lacking[0]!r}, "
+            f"it has {', '.join(columns)}"
+        )
+    values, domains = {}, {}
+    for name in records.released_columns:
+        domain = wide = records.domain(name)
+        if domain.inferred or name in dataset.left_out:
+            wide = with_values_of(domain, columns[name])
+        if isinstance(wide, NumericDomain):
+            # Numbers outside the records' range belong to the nearest bin.
+            wide = replace(wide, integer=wide.integer and not wide.inferred)
+        else:
+            domain = wide
+        values[name], domains[name] = columns[name].values(wide), domain
+    frame = pd.DataFrame(values)
+    _check_person(path, columns, records)
+    _check_others(path, frame, records)
+    _check_identifiers(path, frame, columns, records)
+    for name in records.identifiers:
+        # Whose the rows are is all that is kept of identifiers.
+        frame[name] = columns[name].text_values() if name == records.person and name in columns else None
+    people = replace(records.with_frame(frame[list(records.frame.columns)]), domains=domains)
+    return people, hashlib.sha256(data).hexdigest()
+
+
+def records_among(control: Microdata, records: Microdata) -> int:
+    """Number of control people who equal a record in every column."""
+    first, second = (_hashes(people.frame[list(people.released_columns)]) for people in (control, records))
+    return int(first.isin(second).sum())
+
+
+def control_warnings(setting: EvaluationSetting) -> Iterator[str]:
+    """A warning of control people who may be in the table: many of them equal a record.
+
+    Parameters
+    ----------
+    setting : EvaluationSetting
+        The original table and the control people.
+    """
+    if setting.control is None or not len(setting.control):
+        return
+    equal, people = records_among(setting.control, setting.records), len(setting.control)
+    who = "control people" if setting.control_size == people else "rows of control people"
+    records = _hashes(setting.records.frame[list(setting.records.released_columns)])
+    by_chance = float(records.duplicated(keep=False).mean())
+    if equal > (OFTEN + 2 * by_chance) * people:
+        yield (
+            f"{equal:,} of {people:,} {who} equal a record in every column. If they are people of the table, "
+            "every risk is understated: hold others back."
+        )
+    elif equal > OFTEN * people:
+        yield (
+            f"{equal:,} of {people:,} {who} equal a record in every column, as {by_chance:.0%} of the records "
+            "equal another one. If the control people were in the table, every risk is understated."
+        )
+
+
+def _check_person(path: Path, columns: Mapping[str, TextColumn], records: Microdata) -> None:
+    """Refuse control people who cannot be counted, where people of the table have several rows."""
+    rows = RowsOfPeople.of(records)
+    if rows is not None and (rows.person not in columns or columns[rows.person].empty):
+        raise ValueError(
+            f"{path}: lacks the column {rows.person!r}, which says whose row a row is: people of the table have up to "
+            f"{rows.most} rows, and control people are counted like them. Add it, with any name for each person"
+        )
+
+
+def _check_others(path: Path, control: pd.DataFrame, records: Microdata) -> None:
+    """Refuse control people whose rows are those of the original table, in any order."""
+    first, second = (np.sort(_hashes(frame[list(control.columns)]).to_numpy()) for frame in (control, records.frame))
+    if np.array_equal(first, second) and np.unique(first).size > 1:
+        raise ValueError(f"{path}: holds the people of the original table; control people are those who were not in it")
+
+
+def _check_identifiers(
+    path: Path, control: pd.DataFrame, columns: Mapping[str, TextColumn], records: Microdata
+) -> None:
+    """Refuse control people who agree with a record in every column, where the identifiers tell people apart."""
+    names = [name for name in records.identifiers if name in columns and not columns[name].empty]
+    texts = records.frame[names].dropna()
+    if not names or texts.drop_duplicates().shape[0] < MOSTLY_DISTINCT * len(records):
+        return
+    whole = control.assign(**{name: columns[name].text_values() for name in names})
+    same = int(_hashes(whole).isin(_hashes(records.frame[list(whole.columns)])).sum())
+    if same:
+        raise ValueError(
+            f"{path}: {same:,} of its {len(control):,} rows are in the original table, too: they agree in every "
+            f"column, {', '.join(names)} included. Control people were not in it; leave these rows out of one of the "
+            "two files"
+        )
+
+
+def _hashes(frame: pd.DataFrame) -> pd.Series[int]:
+    """A number for each row; equal rows have equal numbers, whether numbers are stored as integers or not."""
+    alike = {name: column.astype(str if column.dtype == object else float) for name, column in frame.items()}
+    return pd.util.hash_pandas_object(pd.DataFrame(alike, index=frame.index), index=False)

@@ -1,0 +1,186 @@
+"""Evaluation of several finished releases in worker processes; what has ended is stored."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from leaderboard.store import Store
+from leaderboard.waiting_interrupts import interrupts_wait
+from metrics.printable import one_line
+from scenarios.assessment.evaluation.baseline_releases import ReleasedFile
+from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
+from scenarios.assessment.evaluation.evaluation_text import read_evaluation, written_evaluation
+from scenarios.assessment.evaluation.finished_table import read_finished
+from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation, evaluate
+from scenarios.running.methods.fingerprint import closure, digest, versions
+from scenarios.running.workers.failure import reason_of
+from scenarios.running.workers.fork_server import worker_context
+from scenarios.running.workers.process import leave_terminal, send_or_end
+from scenarios.running.workers.process_end import ended
+
+
+@dataclass(frozen=True)
+class RankedRelease:
+    """One line of a ranking.
+
+    Attributes
+    ----------
+    name : str
+        The file, or the built-in defense.
+    evaluation : ReleaseEvaluation or None
+        Its evaluation; None if it failed.
+    reason : str
+        Why it failed; empty if it did not.
+    """
+
+    name: str
+    evaluation: ReleaseEvaluation | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Evaluation of finished releases of one table.
+
+    Parameters
+    ----------
+    setting : EvaluationSetting
+        The original table, control people, seed and targets.
+    store : Store
+        Holds earlier evaluations and receives new ones.
+    jobs : int
+        Number of releases that are evaluated at a time; one runs in this process.
+    """
+
+    setting: EvaluationSetting
+    store: Store
+    jobs: int = 1
+
+    def ranked(self, files: Sequence[ReleasedFile], say: Callable[[str], None]) -> list[RankedRelease]:
+        """Evaluate the files that no earlier run evaluated; all in the order of `files`.
+
+        Parameters
+        ----------
+        files : sequence of ReleasedFile
+            The releases.
+        say : callable
+            Called with one line of progress at a time.
+        """
+        lines: dict[int, RankedRelease] = {}
+        missing = []
+        for number, file in enumerate(files):
+            stored = self.store.document(self._key(file))
+            if stored is None:
+                missing.append(number)
+            else:
+                lines[number] = RankedRelease(file.name, _named(read_evaluation(stored), file))
+        if lines:
+            say(f"{len(lines)} of {len(files)} releases known from earlier runs")
+        with closing(self._evaluated([(number, files[number]) for number in missing])) as evaluated:
+            for number, line in evaluated:
+                if line.evaluation is not None:
+                    self.store.add([], {self._key(files[number]): written_evaluation(line.evaluation)})
+                lines[number] = line
+                say(f"{line.name}: {line.reason or 'evaluated'} ({len(lines)} of {len(files)})")
+        return [lines[number] for number in range(len(files))]
+
+    def _key(self, file: ReleasedFile) -> str:
+        """Hash of everything that the evaluation of a file depends on, except for its name."""
+        setting = self.setting
+        data = [setting.dataset.sha256, setting.control_sha256, hashlib.sha256(file.data).hexdigest()]
+        reading = setting.roles.model_dump(mode="json", include={"separator", "encoding", "decimal", "na"})
+        return digest(["finished release", data, reading, setting.seed, setting.targets, _code()])
+
+    def _evaluated(self, files: Sequence[tuple[int, ReleasedFile]]) -> Generator[tuple[int, RankedRelease], None, None]:
+        import threadpoolctl
+
+        if self.jobs == 1 or len(files) < 2:
+            # Sums of linear algebra depend on the number of threads, and results must not.
+            with threadpoolctl.threadpool_limits(1):
+                for number, file in files:
+                    yield number, _line(self.setting, file)
+            return
+        with threadpoolctl.threadpool_limits(1):
+            self.setting.prepare()
+        yield from self._in_processes(list(reversed(files)))
+
+    def _in_processes(
+        self, waiting: list[tuple[int, ReleasedFile]]
+    ) -> Generator[tuple[int, RankedRelease], None, None]:
+        """Evaluate each file in a process of its own, whose memory is free afterwards."""
+        context = worker_context()
+        running: dict[Connection, tuple[Any, int, ReleasedFile]] = {}
+        try:
+            while waiting or running:
+                while waiting and len(running) < self.jobs:
+                    number, file = waiting.pop()
+                    receiver, sender = context.Pipe(duplex=False)
+                    process = context.Process(target=_serve, args=(sender, self.setting, file))
+                    # A process that is left half started complains of what it did not receive.
+                    with interrupts_wait():
+                        with suppress(BrokenPipeError):
+                            process.start()
+                            running[receiver] = process, number, file
+                        sender.close()
+                    if receiver not in running:
+                        yield number, RankedRelease(file.name, None, _lost(None))
+                for ready in wait(list(running)):
+                    assert isinstance(ready, Connection)  # noqa: S101 (only connections are waited for)
+                    process, number, file = running.pop(ready)
+                    try:
+                        line = ready.recv()
+                    except EOFError:
+                        line = None
+                    ready.close()
+                    exit_code = ended(process)
+                    yield number, line or RankedRelease(file.name, None, _lost(exit_code))
+        finally:
+            for receiver, (process, _, _) in running.items():
+                process.kill()
+                ended(process)
+                receiver.close()
+
+
+def _serve(sender: Connection, setting: EvaluationSetting, file: ReleasedFile) -> None:
+    """Evaluate one file in a worker process."""
+    leave_terminal()
+    send_or_end(sender, _line(setting, file))
+    sender.close()
+
+
+def _line(setting: EvaluationSetting, file: ReleasedFile) -> RankedRelease:
+    """Evaluate one file; what is wrong with it becomes the reason of its line."""
+    try:
+        table = read_finished(file.name, file.data, setting)
+        return RankedRelease(file.name, _named(evaluate(setting, table), file))
+    except ValueError as error:
+        return RankedRelease(file.name, None, one_line(error))
+    except MemoryError:
+        return RankedRelease(
+            file.name, None, f"{file.name}: does not fit into memory; fewer --jobs or --targets may help"
+        )
+    except Exception as error:
+        return RankedRelease(file.name, None, f"{file.name}: {reason_of(error).partition(chr(10))[0]}")
+
+
+def _named(evaluation: ReleaseEvaluation, file: ReleasedFile) -> ReleaseEvaluation:
+    """The evaluation under the name of this file, with its note."""
+    notes = tuple(note for note in evaluation.notes if note != file.note)
+    return replace(evaluation, name=file.name, notes=(file.note, *notes) if file.note else notes)
+
+
+def _lost(code: int | None) -> str:
+    why = "at its start" if code is None else f"signal {-code}" if code < 0 else f"exit code {code}"
+    return f"the process that evaluated it ended early ({why}); the machine may lack memory: fewer --jobs may help"
+
+
+@cache
+def _code() -> str:
+    """Hash of this module, of all modules that it imports, and of the numeric packages' versions."""
+    return digest([closure([__name__]), versions()])

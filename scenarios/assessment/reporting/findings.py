@@ -1,0 +1,319 @@
+"""Findings on a release, each a risk between 0 and 1 beside a threshold, worst first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from leaderboard.goals import goal_meaning, goal_title
+from leaderboard.number_text import counted, exact, number
+from metrics.arrays import Integers
+from metrics.cells import read_cells
+from metrics.classes import equivalence_classes, rows_in_classes
+from metrics.domains import Domain, NumericDomain
+from scenarios.assessment.evaluation.attack_sets import QUASI
+from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
+from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation
+from scenarios.assessment.evaluation.row_origin import DOUBTED
+from scenarios.assessment.reporting.class_values import ClassValues, class_values
+from scenarios.tables.review.rows_of_people import ClassMembers
+
+ABOVE, UNSURE, WITHIN, LITTLE, FEW = "above", "not sure", "within", "says little", "not measured"
+"""How a finding compares with the threshold."""
+COUNTED = "counted"
+"""How findings are measured that are no estimates."""
+SYNTHETIC = "If rows stem from people, this counts. Rows of a synthetic table stem from nobody."
+"""What a class of rows means of which nobody knows whether they stem from people."""
+SMALLEST = "Smallest class of people alike"
+"""Title of the finding on the smallest class."""
+UNTOLD = (
+    "A person ({0}) may have several rows, so a class may hold fewer people; --truth, or a column of pseudonyms in the "
+    "release, tells whose the rows are."
+)
+"""What is said of classes of rows whose people nobody knows."""
+ALL = 1 - 1e-9
+"""Share of a class from which all of it have a value, up to rounding."""
+CRITERIA = ("singling out", "linkability", "inference")
+"""The three risks of Article 29 Working Party, opinion 05/2014, as the verdict names them."""
+COPIED = 0.5
+"""Share of a column's values that are those of an identifier, above which it holds the identifier."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One risk of a release.
+
+    Attributes
+    ----------
+    title : str
+        What is at risk.
+    value : float
+        The risk in [0, 1]: 0 for a table that tells nothing, 1 for a person who is found out for sure.
+    low, high : float
+        Ends of its interval; both are the value if it is counted, not estimated.
+    status : str
+        `ABOVE`, `UNSURE` or `WITHIN` the threshold, or `LITTLE`: it says little about this kind of release, or `FEW`:
+        it had too few trials to measure a risk.
+    how : str
+        How it was measured.
+    meaning : str
+        What it means for a person in the table.
+    by_knowledge : tuple of (str, float)
+        The risk by what the attacker knows, as in `scenarios.assessment.evaluation.attack_sets`, where it was measured.
+    """
+
+    title: str
+    value: float
+    low: float
+    high: float
+    status: str
+    how: str
+    meaning: str
+    by_knowledge: tuple[tuple[str, float], ...] = ()
+
+
+def class_findings(
+    cells: pd.DataFrame,
+    quasi_identifiers: Sequence[str],
+    sensitive: Mapping[str, Domain],
+    threshold: float,
+    *,
+    counts: bool,
+    people: Integers | None = None,
+    person: str | None = None,
+) -> list[Finding]:
+    """Risks of the smallest class, and of the class that says most about a sensitive value.
+
+    Parameters
+    ----------
+    cells : DataFrame, shape (rows, columns)
+        Released cells.
+    quasi_identifiers : sequence of str
+        Columns that an attacker may know, at least one.
+    sensitive : mapping of str to Domain
+        Sensitive columns with their domains. Numbers are compared by their public bins: cents do not protect a salary.
+    threshold : float
+        Largest acceptable risk.
+    counts : bool
+        Whether classes count: rows stem from people. Classes of synthetic rows say little.
+    people : ndarray of int, shape (rows,), optional
+        Number of the person of each row, if `person` is named; None if it is not known.
+    person : str, optional
+        Column that names the person, if somebody has several rows; else each row is a person.
+
+    Notes
+    -----
+    A class that holds one value of a sensitive column is as bad as a class of one person: its people are found out. The
+    risk of a class is (p - q) / (1 - q) for a value with share p in the class and q in the table, at its largest. Cells
+    that leave several values count as `scenarios.assessment.reporting.class_values` says.
+
+    If a person may have several rows and nobody knows whose they are, a class of n rows holds n people at most. Its
+    risk is 1 / n at least, and never called within.
+    """
+    inside = rows_in_classes(cells, quasi_identifiers)
+    cells, people = cells[inside], None if people is None else people[inside]
+    classes = equivalence_classes(cells, quasi_identifiers)
+    members = ClassMembers.of(classes, np.arange(classes.size) if people is None else people)
+    smallest = 1 / int(members.sizes.min())
+    everybody = np.unique(members.people).size
+    words = _smallest_words(smallest, "rows" if people is None else "people")
+    if people is not None:
+        above = members.in_small_classes(1 / threshold)
+        words += f" {above:,} of {everybody:,} people have a row in a class above {exact(threshold)}."
+    risks = [(SMALLEST, smallest, words)]
+    for column, domain in sensitive.items():
+        shown = class_values(classes, read_cells(cells[column], domain), people)
+        risks.append((class_title(column), shown.excess, _value_words(column, domain, shown, everybody, classes.size)))
+    if not counts:
+        return [Finding(title, value, value, value, LITTLE, COUNTED, SYNTHETIC) for title, value, _ in risks]
+    findings = []
+    for title, value, words in risks:
+        low, high, how = value, value, COUNTED
+        if person is not None and people is None:
+            # A value that all rows of a class have is that of all its people; other shares may be those of one person.
+            low, high = (value if title == SMALLEST or value > ALL else 0.0), 1.0
+            how = f"{COUNTED} in rows: nobody knows whose they are"
+            words = f"{words} {UNTOLD.format(person)}"
+        status = _status(low, high, threshold)
+        findings.append(Finding(title, value, low, high, status, how, words, ((QUASI, value),)))
+    return findings
+
+
+def class_title(column: str) -> str:
+    """Title of the finding on the class that says most about a sensitive column."""
+    return f"Class that says most about {column}"
+
+
+def identifier_findings(unknown: pd.DataFrame, identifiers: pd.DataFrame) -> list[Finding]:
+    """Released columns under other names that hold the values of an identifier.
+
+    Parameters
+    ----------
+    unknown : DataFrame, shape (rows, columns)
+        Released columns that the original table does not have.
+    identifiers : DataFrame, shape (records, columns)
+        Identifiers of the original records.
+    """
+    findings = []
+    for name in unknown.columns:
+        for identifier in identifiers.columns:
+            cells = unknown[name].dropna().astype(str)
+            share = float(cells.isin(set(identifiers[identifier].dropna().astype(str))).mean()) if len(cells) else 0.0
+            if share > COPIED:
+                words = f"{share:.0%} of the values of this column are values of {identifier!r}: people are named."
+                findings.append(Finding(f"Identifier in column {name!r}", 1.0, 1.0, 1.0, ABOVE, COUNTED, words))
+    return findings
+
+
+def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int = 1) -> Iterator[Finding]:
+    """The worst attack of each goal.
+
+    Parameters
+    ----------
+    evaluation : ReleaseEvaluation
+        The release.
+    threshold : float
+        Largest acceptable risk.
+    number : int
+        Number of the release among those that are judged on the same people, from which one is picked.
+
+    Notes
+    -----
+    A goal is `ABOVE` the threshold if its worst attack is: the lower bounds of all attacks hold together. It is
+    `WITHIN` if every attack is: then the upper bound of each must hold alone (`ReleaseEvaluation.highest`). By mistake,
+    some release is called above with probability 2.5 % at most, and some within with 5 % at most. A goal of too few
+    trials is `FEW`, not measured (`ReleaseEvaluation.judged`). Linkage of rows by doubted records says `LITTLE`, unless
+    it is above the threshold: false records only understate it.
+
+    References
+    ----------
+    Berger (1982), Multiparameter hypothesis testing and acceptance sampling.
+    """
+    for goal in dict.fromkeys(outcome.goal for outcome, _ in evaluation.advantages):
+        worst = evaluation.worst(goal)
+        if worst is None:
+            yield _few(evaluation, goal)
+        else:
+            outcome, estimate = worst
+            value = min(1.0, max(0.0, estimate.value))
+            low = min(value, max(0.0, evaluation.lowest(outcome, number)))
+            high = max(value, min(1.0, evaluation.highest(goal, number)))
+            trials = "" if outcome.score is None else f", {counted(outcome.score.trials, 'trial')}"
+            how = f"attack {outcome.title}, who knows {outcome.knows}{trials}{_compared(outcome)}"
+            if outcome.nothing_told:
+                how = "the release tells nobody apart, whoever attacks"
+            status = _status(low, high, threshold)
+            if goal == "reidentification" and evaluation.origin == DOUBTED and status != ABOVE:
+                status, how = LITTLE, f"{how}, by told records of which many fit no better than random ones"
+            known = tuple((knows, max(0.0, at)) for knows, at in evaluation.by_knowledge(goal).items())
+            yield Finding(goal_title(goal), value, low, high, status, how, goal_meaning(goal), known)
+
+
+def _few(evaluation: ReleaseEvaluation, goal: str) -> Finding:
+    """A goal about which no attack had enough trials."""
+    outcome, _ = max((pair for pair in evaluation.advantages if pair[0].goal == goal), key=lambda pair: pair[1].n)
+    trials = 0 if outcome.score is None else outcome.score.trials
+    how = f"attack {outcome.title}, who knows {outcome.knows}, {counted(trials, 'trial')}, too few to judge"
+    return Finding(goal_title(goal), 0.0, 0.0, 1.0, FEW, how, goal_meaning(goal))
+
+
+def _compared(outcome: MeasuredAttack) -> str:
+    """What singling out is compared with where control people were too few to measure chance; else nothing."""
+    score = outcome.score
+    if outcome.goal != "singling_out" or score is None or score.control_trials is not None:
+        return ""
+    return f", compared with {number(score.chance)}, the most that chance isolates: rather understated"
+
+
+def interval_words(low: float, high: float) -> str:
+    """An interval rounded outwards, so that an end beyond the threshold is shown beyond it."""
+    low, high = math.floor(round(100 * low, 9)) / 100, math.ceil(round(100 * high, 9)) / 100
+    return f"[{number(low)}, {number(high)}]"
+
+
+def ordered(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings above the threshold first, then those not sure and within; the worst first, counted before estimated."""
+    rank = {ABOVE: 0, UNSURE: 1, WITHIN: 2, FEW: 3, LITTLE: 4}
+    return sorted(findings, key=lambda one: (rank[one.status], -round(one.value, 2), one.how != COUNTED, one.title))
+
+
+def passes(findings: Sequence[Finding], unchecked: Sequence[str]) -> bool:
+    """Whether something was measured, all of it is within the threshold, and no released column was left unchecked."""
+    decisive = [one for one in findings if one.status not in (FEW, LITTLE)]
+    return bool(decisive) and all(one.status == WITHIN for one in decisive) and not unchecked
+
+
+def verdict(findings: Sequence[Finding], unmeasured: Sequence[str], unchecked: Sequence[str], threshold: float) -> str:
+    """What the findings say together, in plain words.
+
+    Parameters
+    ----------
+    findings : sequence of Finding
+        Findings in the order of `ordered`.
+    unmeasured : sequence of str
+        Goals of attacks that were not measured.
+    unchecked : sequence of str
+        Released columns that the original table does not have.
+    threshold : float
+        Largest acceptable risk.
+    """
+    of_wp29 = sum(words.startswith(CRITERIA) for words in unmeasured)
+    count = f" That is {of_wp29} of the {len(CRITERIA)} risks of WP29: {', '.join(CRITERIA)}." if of_wp29 else ""
+    lacking = f"ot measured: {', '.join(unmeasured)}.{count}" if unmeasured else ""
+    missing = f" N{lacking}" if lacking else ""
+    if unchecked:
+        missing = f" Not in the original table, and not checked: {', '.join(unchecked)}.{missing}"
+    by_status = {status: [one for one in findings if one.status == status] for status in (ABOVE, UNSURE, WITHIN)}
+    if by_status[ABOVE]:
+        worst, *others = by_status[ABOVE]
+        also = f" Also above: {_inside(others)}." if others else ""
+        return f"The risk is above {exact(threshold)}. Worst: {_inside([worst])}, {number(worst.value)}.{also}{missing}"
+    if by_status[UNSURE]:
+        words = f"the interval is too wide for {_inside(by_status[UNSURE])}"
+        return f"The risk is not shown to be within {exact(threshold)}: {words}.{missing}"
+    if not by_status[WITHIN]:
+        return f"No risk was measured, so nothing can be said.{missing}"
+    if unchecked:
+        return f"The release is not shown to be within {exact(threshold)}.{missing}"
+    if lacking:
+        return f"Measured risks are within {exact(threshold)}; n{lacking}"
+    return f"Every risk is within {exact(threshold)}."
+
+
+def _inside(findings: Sequence[Finding]) -> str:
+    """Titles inside a sentence; names of columns keep their capital letters."""
+    return ", ".join(one.title[0].lower() + one.title[1:] for one in findings)
+
+
+def _status(low: float, high: float, threshold: float) -> str:
+    if low > threshold:
+        return ABOVE
+    return WITHIN if high <= threshold else UNSURE
+
+
+def _value_words(column: str, domain: Domain, shown: ClassValues, people: int, rows: int) -> str:
+    """What the classes show about a sensitive column, and how many cells leave several values."""
+    what = "bin" if isinstance(domain, NumericDomain) else "value"
+    words = f"In the worst class a {what} of {column} is that much surer than in the whole table."
+    if shown.one_value and shown.excess:
+        words = (
+            f"{shown.one_value / people:.1%} of the people are in a class in which all have one {what} of {column}: "
+            f"whoever finds the class knows the {what}."
+        )
+    if not shown.open_cells:
+        return words
+    return (
+        f"{words} {shown.open_cells:,} of {counted(rows, 'cell')} leave several {what}s: a set or an interval counts "
+        f"evenly for each, and * as the whole table."
+    )
+
+
+def _smallest_words(risk: float, unit: str) -> str:
+    people = round(1 / risk)
+    if people == 1:
+        return "Somebody stands alone: whoever knows this person's quasi-identifiers finds the row."
+    return f"Whoever knows a person's quasi-identifiers finds {people} {unit} that fit, at the least."

@@ -1,0 +1,205 @@
+"""Profiles: which criteria of a rule were measured, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from leaderboard.goals import goal_title
+from leaderboard.number_text import counted, exact, number
+from leaderboard.report import Section, Table, Value
+from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
+from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation
+from scenarios.assessment.evaluation.row_origin import DOUBTED
+from scenarios.assessment.reporting.findings import COUNTED, FEW, LITTLE, Finding, interval_words
+from scenarios.assessment.reporting.thresholds import THRESHOLDS
+
+NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What the criteria of profiles are answered from.
+
+    Attributes
+    ----------
+    evaluation : ReleaseEvaluation
+        The release.
+    findings : tuple of Finding
+        Its findings.
+    identifiers : tuple of str
+        Columns that the roles declare as identifiers; the reader refuses a release that holds one in the clear.
+    pseudonyms : tuple of str
+        Released columns that differ in every row, which could link this table with others.
+    unknown : tuple of str
+        Released columns that the original table does not have.
+    alone : int
+        Number of released rows in a class of one `unit`.
+    unit : str
+        What classes count: ``person``, or ``row`` where a person may have several rows and nobody knows whose they are.
+    threshold : float
+        Largest acceptable risk.
+    control : bool
+        Whether there were control people.
+    releases : int
+        Number of releases that were judged on the same people, this one included.
+    columns : tuple of str
+        Released columns of the original table.
+    quasi_identifiers, sensitive : tuple of str
+        Those of them with these roles.
+    """
+
+    evaluation: ReleaseEvaluation
+    findings: tuple[Finding, ...]
+    identifiers: tuple[str, ...]
+    pseudonyms: tuple[str, ...]
+    unknown: tuple[str, ...]
+    alone: int
+    threshold: float
+    control: bool
+    releases: int = 1
+    unit: str = "person"
+    columns: tuple[str, ...] = ()
+    quasi_identifiers: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+
+    def interval(self, outcome: MeasuredAttack) -> str:
+        """Advantage of a measured attack with the ends that decide about it."""
+        estimate = outcome.advantage()
+        value = 0.0 if estimate is None else estimate.value
+        return f"{number(value)} {interval_words(*self.evaluation.interval(outcome, self.releases))}"
+
+
+def wp29(measured: Measured) -> Section:
+    """The three criteria of Article 29 Working Party, opinion 05/2014 on anonymisation techniques."""
+    criteria = (
+        ("Singling out: can a person's records be isolated?", "singling_out"),
+        ("Linkability: can records of one person be linked?", "linkability"),
+        ("Inference: can a value be deduced from others?", "attribute"),
+    )
+    rows = [(words, *_of_goal(measured, goal)) for words, goal in criteria]
+    note = (
+        "Article 29 Working Party (2014), opinion 05/2014, section 2.2; measured after Giomi et al. (2023), section 4."
+    )
+    return Section(
+        "Profile: WP29 opinion 05/2014",
+        ("The opinion calls a technique sound if none of the three is possible. It names no numbers.",),
+        (Table("Three criteria", ("criterion", "advantage", "by", "compared with"), rows, 3, note),),
+    )
+
+
+def japan(measured: Measured) -> Section:
+    """The five criteria of article 34 of the enforcement rules of Japan's personal information protection law."""
+    identifiers = ", ".join(measured.identifiers) or "none is declared"
+    linking = ", ".join(measured.pseudonyms)
+    named = [one.title for one in measured.findings if one.title.startswith("Identifier in column")]
+    worst = measured.evaluation.worst()
+    rows: list[tuple[Value, ...]] = [
+        (
+            "1. Descriptions that identify a person are deleted or replaced",
+            "checked",
+            f"in the clear: {', '.join(named)}" if named else f"no declared identifier is in the clear ({identifiers})",
+        ),
+        (
+            "2. Individual identification codes are deleted",
+            "by declaration",
+            "such codes (numbers of passports or insurance, features of the body) must be declared as identifiers",
+        ),
+        (
+            "3. Codes that link the information with other information are deleted",
+            "checked",
+            f"these columns differ in every row: {linking}" if linking else "no released column differs in every row",
+        ),
+        (
+            "4. Peculiar descriptions are deleted",
+            "measured",
+            f"{counted(measured.alone, 'row')} in a class of one {measured.unit} by the quasi-identifiers",
+        ),
+        (
+            "5. Other measures that the nature of the database calls for",
+            "measured" if worst else NOT_MEASURED,
+            f"worst attack: {worst[0].title}, advantage {measured.interval(worst[0])}"
+            if worst
+            else "no attack was measured",
+        ),
+    ]
+    note = (
+        "Enforcement rules of the Act on the Protection of Personal Information, article 34, for anonymously processed "
+        "information (匿名加工情報). Whether a measure suffices is for a person to decide."
+    )
+    return Section(
+        "Profile: Japan, enforcement rules article 34",
+        (),
+        (Table("Five criteria", ("criterion", "how", "result"), rows, note=note),),
+    )
+
+
+def health(measured: Measured) -> Section:
+    """The usual thresholds of health data, and which of them the findings of the release keep."""
+    decisive = [one for one in measured.findings if one.status not in (FEW, LITTLE)]
+    rows: list[tuple[Value, ...]] = []
+    for one in THRESHOLDS:
+        over = [finding.title for finding in decisive if finding.high > one.value]
+        kept = "yes" if decisive and not over else f"no: {over[0]}" if over else NOT_MEASURED
+        rows.append((exact(one.value), one.classes, one.use, kept, one.source))
+    columns = ("threshold", "class size", "usual use", "kept", "source")
+    return Section("Profile: health data", (), (Table("Usual thresholds", columns, rows),))
+
+
+PROFILES = {"wp29": wp29, "japan": japan, "health": health}
+"""Profiles by name."""
+
+
+def unmeasured_goals(measured: Measured) -> list[str]:
+    """Criteria of WP29 and further goals that were not measured, as readers know them, with what stands in for them."""
+    classes = any(one.how.startswith(COUNTED) and one.status != LITTLE for one in measured.findings)
+    instead = "needs --truth; the smallest class bounds it" if classes else "rows of a synthetic table stem from nobody"
+    tried = any(one.goal == "singling_out" and one.score is not None for one in measured.evaluation.outcomes)
+    names = {
+        "singling_out": "singling out",
+        "linkability": "linkability",
+        "attribute": "inference",
+        "membership": "membership",
+        "reidentification": f"linkage of rows ({instead})",
+    }
+    found = {outcome.goal for outcome, _ in measured.evaluation.advantages}
+    few = {goal for goal in found if not measured.evaluation.judged(goal)}
+    names |= {goal: f"{names[goal]} (too few trials to judge)" for goal in few & names.keys()}
+    rows = goal_title("reidentification")
+    if measured.evaluation.origin == DOUBTED and (rows, LITTLE) in (
+        (one.title, one.status) for one in measured.findings
+    ):
+        few.add("reidentification")
+        names["reidentification"] = "linkage of rows (many told records fit no better than random ones)"
+    if tried and "singling_out" not in found:
+        names["singling_out"] = "singling out (no released row stands out)"
+    return [words for goal, words in names.items() if goal not in found - few]
+
+
+def _of_goal(measured: Measured, goal: str) -> tuple[Value, Value, Value]:
+    evaluation = measured.evaluation
+    worst = evaluation.worst(goal)
+    if worst is None:
+        few = next((one.how for one in measured.findings if one.title == goal_title(goal) and one.status == FEW), None)
+        return NOT_MEASURED, "–", few or next(_reasons(evaluation, goal), "needs control people (--control)")
+    outcome, _ = worst
+    controls = outcome.score.control_trials if outcome.score is not None else None
+    compared = "the most that a predicate isolates without the release"
+    if outcome.nothing_told:
+        compared = "the release tells nobody apart"
+    elif controls:
+        compared = f"{controls} control trials" if measured.control else "what the other records predict"
+    found = next((one for one in measured.findings if one.title == goal_title(goal)), None)
+    # The finding's interval, whose upper end is the largest of all attacks of the goal.
+    if found is None or found.status == LITTLE:
+        return measured.interval(outcome), outcome.title, compared
+    return f"{number(found.value)} {interval_words(found.low, found.high)}", outcome.title, compared
+
+
+def _reasons(evaluation: ReleaseEvaluation, goal: str) -> Iterator[str]:
+    return (outcome.reason for outcome in evaluation.outcomes if outcome.goal == goal and outcome.reason)
+
+
+def chosen_profiles(names: Sequence[str], measured: Measured) -> list[Section]:
+    """Sections of the named profiles."""
+    return [PROFILES[name](measured) for name in dict.fromkeys(names)]

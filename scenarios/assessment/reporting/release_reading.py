@@ -1,0 +1,232 @@
+"""What a report shows, made from an original table and one finished release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from defenses.base.defense import MicrodataDefense
+from defenses.base.release import MicrodataRelease
+from leaderboard.number_text import counted
+from metrics.cells import read_cells
+from metrics.classes import equivalence_classes, rows_in_classes
+from scenarios.assessment.choosing.column_costs import column_costs
+from scenarios.assessment.evaluation.control_in_release import refuse_control_in_release
+from scenarios.assessment.evaluation.control_people import control_warnings
+from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
+from scenarios.assessment.evaluation.finished_table import FinishedTable, read_finished
+from scenarios.assessment.evaluation.people_of_rows import people_of_rows
+from scenarios.assessment.evaluation.release_evaluation import class_report, evaluate
+from scenarios.assessment.evaluation.row_origin import recognized_origin, told_origin
+from scenarios.assessment.evaluation.told_rows import random_share, refuse_misfit
+from scenarios.assessment.reporting.closeness_advice import closeness_advice
+from scenarios.assessment.reporting.far_values import far_value_warnings
+from scenarios.assessment.reporting.findings import attack_findings, class_findings, identifier_findings, ordered
+from scenarios.assessment.reporting.interval_ends import interval_end_warnings
+from scenarios.assessment.reporting.more_people import more_people
+from scenarios.assessment.reporting.profiles import Measured
+from scenarios.assessment.reporting.promise_checks import refuse_false_promise
+from scenarios.assessment.reporting.rank_correlations import correlation_warnings, rank_correlations
+from scenarios.assessment.reporting.release_report import ReportContent
+from scenarios.tables.empty_cells import lost_gaps_note
+from scenarios.tables.linkage_files import read_truth
+from scenarios.tables.review.coarse_bins import coarse_bin_warnings, hidden_differences
+from scenarios.tables.review.notes import identifier_warnings, repeated_people_warnings
+from scenarios.tables.review.rows_of_people import ClassMembers
+from scenarios.tables.toml.toml_file import read_bytes
+
+
+def report_content(
+    setting: EvaluationSetting,
+    files: Mapping[str, str],
+    threshold: float,
+    defense: MicrodataDefense | None,
+    defense_name: str,
+    options: str,
+    releases: int = 1,
+    *,
+    seed_chosen: bool = True,
+) -> ReportContent:
+    """Measure a release for its report.
+
+    Parameters
+    ----------
+    setting : EvaluationSetting
+        The original table, control people, seed and targets.
+    files : mapping of str to str
+        Files by option; ``released`` is the release.
+    threshold : float
+        Largest acceptable risk, in (0, 1).
+    defense : MicrodataDefense, optional
+        The defense that made the release, for its guarantee.
+    defense_name : str
+        Its name with parameters.
+    options : str
+        Further options of the command, which the report repeats.
+    releases : int
+        Number of releases that were judged on the same people, this one included.
+    seed_chosen : bool
+        Whether the user chose the seed; else the files gave it.
+
+    Raises
+    ------
+    ValueError
+        If the release or the records of its rows cannot be read, or the defense does not fit the original table or
+        promises more than the release keeps.
+    """
+    table = read_finished(files["released"], read_bytes(Path(files["released"])), setting)
+    records = setting.records
+    if setting.control is not None:
+        refuse_control_in_release(files["released"], table.frame, records, setting.control, table.domains)
+    promised = None if defense is None else defense.guarantee(setting.dataset.records)
+    truth, random = files.get("--truth"), None
+    if truth is None:
+        origin = recognized_origin(table.frame, records.frame, table.domains)
+    else:
+        told = read_truth(Path(truth), len(table.frame), len(records))
+        refuse_misfit(Path(truth), table.frame, records.frame, table.domains, told)
+        random = random_share(table.frame, records.frame, table.domains, told)
+        origin = told_origin(told, random)
+    evaluation = evaluate(setting, table, origin)
+    quasi = list(records.quasi_identifiers)
+    sensitive = [name for name in records.sensitive if name in table.frame.columns]
+    domains = {name: table.domains[name] for name in sensitive}
+    cells, alike = table.suppressed[list(setting.columns)], table.alike[list(setting.columns)]
+    before = after = whose = None
+    if quasi:
+        whose = people_of_rows(setting, table, origin)
+        original = records.frame[list(setting.columns)]
+        before = class_report(setting, original, sensitive, None if whose is None else setting.people)
+        after = class_report(setting, alike, sensitive, whose)
+    if promised is not None:
+        refuse_false_promise(promised, evaluation, defense_name, after.several if after else ())
+    counts = evaluation.origin != "unknown" or _generalized(table)
+    person = records.person if setting.repeats else None
+    findings, alone = [], 0
+    if quasi:
+        numbers = None if person is None else whose
+        findings += class_findings(alike, quasi, domains, threshold, counts=counts, people=numbers, person=person)
+        inside = rows_in_classes(alike, quasi)
+        classes = equivalence_classes(alike[inside], quasi)
+        members = ClassMembers.of(classes, np.arange(classes.size) if numbers is None else numbers[inside])
+        alone = int((members.sizes[classes] == 1).sum())
+    findings += identifier_findings(table.unknown, records.frame[list(records.identifiers)])
+    findings += attack_findings(evaluation, threshold, releases)
+    measured = Measured(
+        evaluation=evaluation,
+        findings=tuple(ordered(findings)),
+        identifiers=records.identifiers,
+        pseudonyms=_pseudonyms(pd.concat([table.frame, table.unknown], axis=1)),
+        unknown=tuple(map(str, table.unknown.columns)),
+        alone=alone,
+        threshold=threshold,
+        control=setting.control is not None,
+        releases=releases,
+        unit="row" if person is not None and whose is None else "person",
+        columns=tuple(table.frame.columns),
+        quasi_identifiers=tuple(name for name in quasi if name in table.frame.columns),
+        sensitive=tuple(sensitive),
+    )
+    correlations = tuple(
+        rank_correlations(records.frame, cells, {name: table.domains[name] for name in setting.columns})
+    )
+    release = MicrodataRelease(table.frame, origin.origin)
+    people = replace(records, domains={**records.domains, **table.domains})
+    return ReportContent(
+        dataset=setting.dataset,
+        measured=measured,
+        counts=counts,
+        before=before,
+        after=after,
+        costs=column_costs(people, release, setting.dataset.written.date_units),
+        correlations=correlations,
+        promised=promised,
+        promised_by=defense_name,
+        warnings=(
+            *_truth_warnings(truth, random),
+            *_warnings(setting, table),
+            *(f"{one}." for one in correlation_warnings(correlations)),
+        ),
+        advice=(
+            *control_advice(setting),
+            *closeness_advice(records.frame, domains, findings, threshold),
+            *more_people(setting, evaluation, findings, threshold, releases),
+        ),
+        files=files,
+        options=options,
+        seed=setting.seed,
+        targets=setting.targets,
+        seed_chosen=seed_chosen,
+        releases=releases,
+    )
+
+
+def control_advice(setting: EvaluationSetting) -> list[str]:
+    """What to do about risks that only people outside the table show, where nobody named any."""
+    if setting.control is not None:
+        return []
+    return [
+        "Membership and linkability need people who were not in the table (--control); `tokumei split` sets some aside "
+        "before a release is made."
+    ]
+
+
+def _truth_warnings(truth: str | None, random: float | None) -> tuple[str, ...]:
+    """A warning of told records that fit no better than random ones."""
+    if random is None:
+        return ()
+    return (
+        f"{truth}: about {random:.0%} of the told records fit their rows no better than random records. Either the "
+        "file is wrong, or the release keeps little of these rows. So linkage of rows is not measured, unless it is "
+        "above the threshold.",
+    )
+
+
+def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ...]:
+    """What the reader must know before the verdict."""
+    warnings = []
+    if table.lacking:
+        warnings.append(f"Not in the release: {', '.join(table.lacking)}. Is it a release of this table?")
+    dataset, records = setting.dataset, setting.records
+    if len(table.frame) != len(records):
+        warnings.append(
+            f"The release has {counted(len(table.frame), 'row')}, and the original table has {len(records):,}. Is it a "
+            "whole release of this table?"
+        )
+    warnings += [f"{one}." for one in (*identifier_warnings(dataset), *repeated_people_warnings(dataset))]
+    warnings += interval_end_warnings(table.frame, records.frame, table.domains)
+    warnings += [f"{one}." for one in coarse_bin_warnings(dataset)]
+    numbers = {name: domain for name, domain in table.domains.items() if dataset.written.dates(name) is None}
+    warnings += [f"{one}." for one in hidden_differences(records.frame, table.frame, numbers)]
+    warnings += [f"{one}." for one in far_value_warnings(table.frame, records.frame, numbers)]
+    gaps = lost_gaps_note(records.frame, table.frame)
+    warnings += [] if gaps is None else [f"{gaps[0].upper()}{gaps[1:]}."]
+    warnings += control_warnings(setting)
+    if dataset.undecided:
+        warnings.append(f"Roles that nobody has decided yet: {', '.join(dataset.undecided)}.")
+    inferred = [name for name in dataset.inferred if name not in dataset.left_out]
+    if inferred:
+        warnings.append(f"Domains read from the records: {', '.join(inferred)}.")
+    return tuple(warnings)
+
+
+def _generalized(table: FinishedTable) -> bool:
+    """Whether some cell is an interval, a set or suppressed: such rows stem from people."""
+    return any(not read_cells(table.frame[name], table.domains[name]).plain.all() for name in table.frame.columns)
+
+
+def _pseudonyms(frame: pd.DataFrame) -> tuple[str, ...]:
+    """Columns of text that differ in every row."""
+    return tuple(
+        str(name)
+        for name in frame.columns
+        if len(frame) > 1 and frame[name].notna().all() and frame[name].is_unique and not _numeric(frame[name])
+    )
+
+
+def _numeric(column: pd.Series[str]) -> bool:
+    return bool(pd.to_numeric(column, errors="coerce").notna().all())

@@ -1,0 +1,277 @@
+"""Sections of the report on one finished release: first a page to sign, then the evidence."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from defenses.base.guarantee import Guarantee
+from leaderboard.number_text import exact, measure, number
+from leaderboard.report import Section, Table, Value
+from scenarios.assessment.reporting.attack_rows import attack_rows
+from scenarios.assessment.reporting.attacker_words import full_verdict
+from scenarios.assessment.reporting.findings import COUNTED, FEW, LITTLE, Finding, interval_words
+from scenarios.assessment.reporting.profiles import Measured, chosen_profiles
+from scenarios.assessment.reporting.promise_checks import unchecked_words
+from scenarios.assessment.reporting.promise_words import promise_words
+from scenarios.assessment.reporting.rank_correlations import RankCorrelation
+from scenarios.assessment.reporting.report_seed import seed_words
+from scenarios.assessment.reporting.thresholds import THRESHOLDS, threshold_words
+from scenarios.assessment.reporting.utility_words import PARTS, association_words
+from scenarios.tables.dataset import Dataset
+from scenarios.tables.review.rows_of_people import RowsOfPeople
+from scenarios.tables.review.summary import ColumnSummary, summary
+from scenarios.tables.risk import RiskReport
+
+INTERVALS = (
+    "The lower ends allow for the number of attacks. The upper ends need not, since a release is within the threshold "
+    "only if every attack is."
+)
+"""How the ends of intervals are computed, in every table of the report."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportContent:
+    """Everything that the report shows.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        The original table.
+    measured : Measured
+        The release, its findings and threshold.
+    counts : bool
+        Whether classes count: rows stem from people.
+    before, after : RiskReport or None
+        Class measures of original and release; None without quasi-identifiers.
+    costs : mapping of str to str
+        What happened to each column, in words.
+    correlations : tuple of RankCorrelation
+        Rank correlations of numbers before and after.
+    promised : Guarantee or None
+        The guarantee of the defense that made the release, if the user named it.
+    promised_by : str
+        The defense with its parameters.
+    warnings : tuple of str
+        What the reader must know before the verdict.
+    advice : tuple of str
+        How many more people would decide what is not sure.
+    files : mapping of str to str
+        Files by option: ``table``, ``released``, ``--roles``, ``--control`` and ``--truth``.
+    options : str
+        Further options of the command.
+    seed, targets : int
+        Seed and number of targets.
+    seed_chosen : bool
+        Whether the user chose the seed; else the files gave it.
+    releases : int
+        Number of releases that were judged on the same people, this one included.
+    """
+
+    dataset: Dataset
+    measured: Measured
+    counts: bool
+    before: RiskReport | None
+    after: RiskReport | None
+    costs: Mapping[str, str]
+    correlations: tuple[RankCorrelation, ...]
+    promised: Guarantee | None
+    promised_by: str
+    warnings: tuple[str, ...]
+    advice: tuple[str, ...]
+    files: Mapping[str, str]
+    options: str
+    seed: int
+    targets: int
+    seed_chosen: bool
+    releases: int
+
+
+def report_sections(content: ReportContent, profiles: Sequence[str]) -> list[Section]:
+    """The report, section by section."""
+    return [
+        _verdict(content),
+        _signature(),
+        _before_and_after(content),
+        _attacks(content.measured),
+        *chosen_profiles(profiles, content.measured),
+        _guarantee(content),
+        _utility(content),
+        _table(content.dataset),
+        _reproduction(content),
+    ]
+
+
+def _verdict(content: ReportContent) -> Section:
+    """The verdict and the findings, worst first."""
+    measured = content.measured
+    text = (
+        full_verdict(measured),
+        *content.advice,
+        *content.warnings,
+        f"Threshold: {threshold_words(measured.threshold)}. Risk 0 tells nothing about a person, 1 tells all. A class "
+        "with one sensitive value, or of numbers one public bin, counts like a class of one person.",
+    )
+    columns = ("finding", "risk", "interval", "against threshold", "how measured", "meaning")
+    rows = [finding_row(one) for one in measured.findings]
+    judged = f"Release {content.releases} of those that are judged on these people. " if content.releases > 1 else ""
+    note = (
+        f"{judged}{len(measured.evaluation.outcomes)} attacks were tried; others may do better. By mistake, some "
+        "release is called above the threshold with probability 2.5 % at most, and some release within it with "
+        "probability 5 % at most, however many are judged. An interval reaches from the lower end of the worst attack "
+        f"to the largest upper end of all attacks of its goal. {INTERVALS} {_seed(content)} Notes on what was "
+        "recognized, and what cannot be seen, follow the attacks."
+    )
+    return Section(
+        "Verdict",
+        text,
+        (Table("Findings: above, not sure, within; worst first", columns, rows, 2, note),),
+    )
+
+
+def _seed(content: ReportContent) -> str:
+    return seed_words(content.seed, chosen=content.seed_chosen)
+
+
+def finding_row(one: Finding) -> tuple[Value, ...]:
+    """Cells of a finding: what is at risk, risk, interval, how it compares, how it was measured, and its meaning."""
+    hidden = one.status in (FEW, LITTLE)
+    interval = "–" if one.how == COUNTED or hidden else interval_words(one.low, one.high)
+    # A number that says little, or was hardly measured, would be read as a risk.
+    return one.title, None if hidden else one.value, interval, one.status, one.how, one.meaning
+
+
+def _signature() -> Section:
+    line = "_" * 24
+    rows = [
+        (name, line)
+        for name in (
+            "Recipient and purpose",
+            "Decision (release, release under conditions, refuse)",
+            "Conditions, such as: rows are synthetic, no look-up of rows, no passing on",
+            "Risks above the threshold or not measured that are accepted, and why",
+            "Name and role",
+            "Date and signature",
+        )
+    ]
+    return Section("Signature", (), (Table("Decision", ("", "to be filled in"), rows),), ends_page=True)
+
+
+def _before_and_after(content: ReportContent) -> Section:
+    tables = [Table("Columns", ("column", "what happened"), list(content.costs.items()))]
+    before, after = content.before, content.after
+    if before is not None and after is not None:
+        rows: list[tuple[Value, ...]] = [
+            ("records", f"{before.rows:,}", f"{after.rows:,}"),
+            ("classes of people alike", f"{before.classes:,}", f"{after.classes:,}"),
+            ("alone in their class", _share(before.uniques, before.rows), _share(after.uniques, after.rows)),
+            *(
+                (f"in a class with one value of {name}", _share(old, before.rows), _share(new, after.rows))
+                for (name, old), (_, new) in zip(before.one_value, after.one_value, strict=True)
+            ),
+            *(
+                (f"{name}: {about}", measure(old), measure(new))
+                for (name, about, old), (_, _, new) in zip(
+                    [*before.models, *before.measures], [*after.models, *after.measures], strict=False
+                )
+            ),
+        ]
+        title = "Risk by classes" if content.counts else "Classes, which say little: rows may stem from nobody"
+        tables.insert(0, Table(title, ("measure", "original", "release"), rows, note=after.own_values))
+    return Section("Before and after", (), tuple(tables))
+
+
+def _attacks(measured: Measured) -> Section:
+    """Every attack, with what the attacker was assumed to know."""
+    columns = ("attack", "goal", "attacker knows", "success", "chance", "trials", "advantage, or why not measured")
+    note = (
+        "Advantage: (success - chance) / (1 - chance). Chance is the success on control people, or what can be said "
+        "without the release. An attack that does not answer is counted as wrong. An advantage below 0 is worse than "
+        f"guessing, and no risk. {INTERVALS}"
+    )
+    texts = [(one,) for one in measured.evaluation.notes]
+    notes = Table("Notes", ("what was recognized, and what cannot be seen",), texts)
+    return Section("Attacks", (), (Table("All attacks", columns, list(attack_rows(measured)), 3, note), notes))
+
+
+def _guarantee(content: ReportContent) -> Section:
+    if content.promised is None:
+        words = ["None is known of a finished file. --defense names the method that made it, for its promise."]
+    else:
+        rows = RowsOfPeople.of(content.dataset.records)
+        words = [f"{content.promised_by} promises: {content.promised}.", unchecked(content)]
+        words += promise_words(content.promised, rows)
+    return Section("Guarantee", tuple(filter(None, words)))
+
+
+def unchecked(content: ReportContent) -> str:
+    """What of the promise rests on the declaration alone; empty if nothing does."""
+    promised, after = content.promised, content.after
+    several = () if after is None else after.several
+    return "" if promised is None else unchecked_words(promised, content.measured.evaluation, several)
+
+
+def _utility(content: ReportContent) -> Section:
+    evaluation, columns = content.measured.evaluation, len(content.costs)
+    rows: list[tuple[Value, ...]] = [("utility", evaluation.utility, "mean of the parts that were measured")]
+    rows += [(name, value, PARTS.get(name, "")) for name, value in evaluation.components.items()]
+    about = "Spearman's rank correlation in the original table and in the release"
+    pairs = [(one.name, number(one.before), number(one.after)) for one in content.correlations]
+    rows.append(
+        ("information loss", evaluation.information_loss, "share of the domain that a cell covers; lower is better")
+    )
+    words = association_words(evaluation.components.get("associations"), columns)
+    scale = "Each part is rescaled: 1 is the original table, 0 the best that a table without information reaches."
+    note = f"{scale} {words}".strip()
+    tables = [Table("Part by part", ("part", "value", "meaning"), rows, 3, note)]
+    if pairs:
+        tables.append(Table("Pairs of numbers, the largest change first", ("pair", "before", "after"), pairs, 2, about))
+    return Section("Utility", (), tuple(tables))
+
+
+def _table(dataset: Dataset) -> Section:
+    rows: list[tuple[Value, ...]] = [tuple(row) for row in summary(dataset)]
+    return Section("Roles and domains", (), (Table("Original table", ColumnSummary._fields, rows),))
+
+
+def _reproduction(content: ReportContent) -> Section:
+    """The command that reproduces each number."""
+    files = {name: shlex.quote(path) for name, path in content.files.items()}
+    roles, control, truth = (
+        f" {option} {files[option]}" if option in files else "" for option in ("--roles", "--control", "--truth")
+    )
+    held_out = control.replace("--control", "--held-out")
+    table, released = files["table"], files["released"]
+    targets = f"--targets {content.targets}"
+    settings = f"--seed {content.seed} {targets}"
+    # The same files give the same seed.
+    chosen = settings if content.seed_chosen else targets
+    releases = f" --releases {content.releases}" if content.releases > 1 else ""
+    rows = [
+        ("attacks (with wider intervals)", f"tokumei rank {table} {released}{roles}{control} {settings} --format csv"),
+        ("classes", f"tokumei risk {released}{roles}"),
+        ("utility", f"tokumei utility {table} {released}{roles}{held_out} --seed {content.seed}"),
+        (
+            "this report",
+            f"tokumei report {table} {released}{roles}{control}{truth} {chosen}{releases} "
+            f"--threshold {content.measured.threshold:g}{content.options} -o report.html",
+        ),
+    ]
+    facts = [(path, hashlib.sha256(Path(path).read_bytes()).hexdigest()) for path in content.files.values()]
+    thresholds = [(exact(one.value), one.classes, one.use, one.source) for one in THRESHOLDS]
+    return Section(
+        "How to check",
+        (),
+        (
+            Table("Commands", ("numbers", "command"), rows),
+            Table("SHA-256 of the files", ("file", "sum"), facts),
+            Table("Thresholds in use", ("threshold", "class size", "use", "source"), thresholds),
+        ),
+    )
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count:,} ({count / max(1, total):.1%})"
