@@ -29,7 +29,7 @@ PRELOADED = (
     "scenarios.cli",
     "scenarios.running.methods.methods",
     "scenarios.datasets",
-    "scenarios.tournament.scoring_queue",
+    "scenarios.tournament.host.scoring_queue",
     "leaderboard.latex",
     "pyarrow.parquet",
     "sqlite3",
@@ -40,7 +40,7 @@ USED = (
     "scenarios.games.candidate_file",
     "defenses.grouping.mondrian.mondrian",
     "attacks.linkage.nearest_neighbour",
-    "scenarios.tournament.scoring",
+    "scenarios.tournament.rules.scoring",
 )
 MOST_BYTES = 2**20
 """Largest request."""

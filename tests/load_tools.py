@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from scenarios.tournament.folder import Tournament, csv_bytes
-from scenarios.tournament.site.accounts import Accounts
-from scenarios.tournament.site.secret_token import form_token
+from scenarios.tournament.rules.folder import Tournament, csv_bytes
+from scenarios.tournament.site.members.accounts import Accounts
+from scenarios.tournament.site.members.secret_token import form_token
 
 LINE = b"\r\n"
 LATEST = 2.0

@@ -9,9 +9,9 @@ from argon2 import PasswordHasher
 from starlette.testclient import TestClient
 from tournament_tools import START, Played, opened
 
-from scenarios.tournament.folder import Tournament, csv_bytes
+from scenarios.tournament.rules.folder import Tournament, csv_bytes
 from scenarios.tournament.site.application import application
-from scenarios.tournament.site.passwords import Passwords
+from scenarios.tournament.site.members.passwords import Passwords
 from scenarios.tournament.site.site import Site
 
 TEAMS = ("kyoto", "osaka", "nara")

@@ -13,10 +13,10 @@ import pandas as pd
 from metrics.cells import escape_column
 from scenarios import load
 from scenarios.tables.dataset import load_table, with_columns
-from scenarios.tournament.advancing import advance
-from scenarios.tournament.folder import Tournament, csv_bytes
-from scenarios.tournament.opening import open_tournament
-from scenarios.tournament.submitting import submit
+from scenarios.tournament.rules.advancing import advance
+from scenarios.tournament.rules.folder import Tournament, csv_bytes
+from scenarios.tournament.rules.opening import open_tournament
+from scenarios.tournament.rules.submitting import submit
 
 START = datetime(2030, 1, 1, 12, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -78,7 +78,7 @@ class Played:
 
     def truth(self, team):
         """Candidate of each published row, by the host's secret."""
-        from scenarios.tournament.advancing import published
+        from scenarios.tournament.rules.advancing import published
 
         table = self.tournament.tables(self.tournament.log.entries())[team]
         origin = published(self.tournament, team, table.content).origin

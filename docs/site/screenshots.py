@@ -28,11 +28,11 @@ from defenses.base.defense import MicrodataDefense
 from defenses.base.release import MicrodataRelease
 from scenarios import load
 from scenarios.tables.dataset import load_table
-from scenarios.tournament.folder import Tournament, csv_bytes
-from scenarios.tournament.opening import open_tournament
-from scenarios.tournament.simulation import correspondence
-from scenarios.tournament.site.invitation_sheet import invitations_page
-from scenarios.tournament.site.inviting import invite
+from scenarios.tournament.host.simulation import correspondence
+from scenarios.tournament.rules.folder import Tournament, csv_bytes
+from scenarios.tournament.rules.opening import open_tournament
+from scenarios.tournament.site.members.inviting import invite
+from scenarios.tournament.site.pages.invitation_sheet import invitations_page
 
 PICTURES = Path(__file__).parent / "pictures"
 LARGEST = 150_000

@@ -47,8 +47,8 @@ def downtime(db: str, folder: Path | None, hourly_cost: float | None, form: str)
             with lb.Store(db) as store:
                 incidents += recorded_incidents(store)
         if folder is not None:
-            from scenarios.tournament.folder import Tournament
-            from scenarios.tournament.incidents import tournament_incidents
+            from scenarios.tournament.rules.folder import Tournament
+            from scenarios.tournament.rules.incidents import tournament_incidents
 
             incidents += tournament_incidents(Tournament(folder))
     section = lb.Section("Failures", tables=(downtime_table(incidents, datetime.now(UTC), hourly_cost),))

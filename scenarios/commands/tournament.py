@@ -88,8 +88,8 @@ def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, 
     A MOMENT without a time is the end of that day. Without a zone, it is in the zone of this machine.
     """
     with bad_input():
-        from scenarios.tournament.opening import open_tournament, read_teams
-        from scenarios.tournament.settings import moment_text
+        from scenarios.tournament.rules.opening import open_tournament, read_teams
+        from scenarios.tournament.rules.settings import moment_text
 
         dataset = _dataset(name, data, roles)
         names = read_teams(teams)
@@ -132,8 +132,8 @@ def check(
     With --released and --candidates, FILE is a correspondence table: its answers are checked and counted.
     """
     with bad_input():
-        from scenarios.tournament.checking import check as check_table
-        from scenarios.tournament.checking import check_answers
+        from scenarios.tournament.rules.checking import check as check_table
+        from scenarios.tournament.rules.checking import check_answers
 
         if released is not None and candidates is not None and original is None:
             with listing_problems(as_json=form == "json"):
@@ -144,7 +144,7 @@ def check(
             raise ValueError("name --original for a table, or --released and --candidates for an attack")
         with listing_problems(as_json=form == "json"):
             report = check_table(file, original, roles=roles, others=others)
-    from scenarios.tournament.check_report import check_report_to_json, check_report_to_terminal
+    from scenarios.tournament.rules.check_report import check_report_to_json, check_report_to_terminal
 
     echo(check_report_to_json(report) if form == "json" else check_report_to_terminal(report))
 
@@ -158,11 +158,11 @@ def check(
 def submit(folder: Path, team: str, files: Sequence[Path], against: str | None, form: str) -> None:
     """Submit a team's table, or in the attack phase any number of files with its answers about other teams."""
     with bad_input():
-        from scenarios.tournament.folder import Tournament
-        from scenarios.tournament.problems import InvalidFileError
+        from scenarios.tournament.rules.folder import Tournament
+        from scenarios.tournament.rules.problems import InvalidFileError
+        from scenarios.tournament.rules.submitting import submit as submit_file
+        from scenarios.tournament.rules.submitting import submit_all
         from scenarios.tournament.site.settling import settle
-        from scenarios.tournament.submitting import submit as submit_file
-        from scenarios.tournament.submitting import submit_all
 
         opened = Tournament(folder)
         settle(opened)
@@ -192,8 +192,8 @@ def submit(folder: Path, team: str, files: Sequence[Path], against: str | None, 
 def advance(folder: Path, *, early: bool) -> None:
     """Close the current phase, publish its submissions and open the next phase."""
     with bad_input():
-        from scenarios.tournament.advancing import advance as advance_phase
-        from scenarios.tournament.folder import Tournament
+        from scenarios.tournament.rules.advancing import advance as advance_phase
+        from scenarios.tournament.rules.folder import Tournament
         from scenarios.tournament.site.settling import settle
 
         opened = Tournament(folder)
@@ -219,7 +219,7 @@ def advance(folder: Path, *, early: bool) -> None:
 def score(folder: Path, public_share: float, jobs: int | None, form: str, *, retry: bool, watch: bool) -> None:
     """Score every table against every attacker; write boards and reports."""
     with bad_input():
-        from scenarios.tournament.folder import Tournament
+        from scenarios.tournament.rules.folder import Tournament
         from scenarios.tournament.site.settling import settle
 
         opened = Tournament(folder)
@@ -236,8 +236,8 @@ def score(folder: Path, public_share: float, jobs: int | None, form: str, *, ret
 @click.argument("folder", type=FOLDER)
 def verify(folder: Path) -> None:
     """Verify that log, accepted files and published files are unchanged (exit code 1 if not)."""
-    from scenarios.tournament.folder import Tournament
-    from scenarios.tournament.verifying import verify as verify_folder
+    from scenarios.tournament.host.verifying import verify as verify_folder
+    from scenarios.tournament.rules.folder import Tournament
 
     with bad_input():
         opened = Tournament(folder)
@@ -270,7 +270,7 @@ def simulate(
 ) -> None:
     """Simulate a tournament in which the teams are built-in defenses and attacks."""
     with bad_input():
-        from scenarios.tournament.simulation import simulate as simulate_all
+        from scenarios.tournament.host.simulation import simulate as simulate_all
 
         dataset = _dataset(None if data else name, data, roles)
         played = simulate_all(folder, dataset, originals=originals, candidates=candidates, seed=seed, say=_say)
@@ -291,17 +291,17 @@ def guide(reader: str) -> None:
 def _scored(opened: Any, public_share: float, jobs: int | None, form: str, *, retry: bool = False) -> None:
     """Score all tables, write boards and reports, and show the standings."""
     from scenarios.running.workers.local import cores
-    from scenarios.tournament.advancing import publish_again
-    from scenarios.tournament.boards import (
+    from scenarios.tournament.host.boards import (
         FOR_THE_HOST,
         failures_table,
         standings_csv,
         standings_table,
         what_counts,
     )
-    from scenarios.tournament.incidents import counted_incidents, record_scoring, tournament_incidents
-    from scenarios.tournament.scoring import score_shares
-    from scenarios.tournament.updating import PhaseChangedError, scored_phase, shares_in, write_all
+    from scenarios.tournament.host.updating import PhaseChangedError, scored_phase, shares_in, write_all
+    from scenarios.tournament.rules.advancing import publish_again
+    from scenarios.tournament.rules.incidents import counted_incidents, record_scoring, tournament_incidents
+    from scenarios.tournament.rules.scoring import score_shares
 
     phase = scored_phase(opened)
     shares = shares_in(phase, public_share)

@@ -14,7 +14,7 @@ from scenarios.commands.common import bad_input, echo
 from scenarios.commands.tournament_texts import listing_problems, show_receipt
 
 if TYPE_CHECKING:
-    from scenarios.tournament.folder import Tournament
+    from scenarios.tournament.rules.folder import Tournament
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -32,8 +32,8 @@ def extend(folder: Path, phase: str, until: str, reason: str) -> None:
 
     A date without a time is the end of that day. Without a zone, MOMENT is in the zone of this machine.
     """
-    from scenarios.tournament.deadlines import extend as extend_phase
-    from scenarios.tournament.settings import Phase, moment_text
+    from scenarios.tournament.host.deadlines import extend as extend_phase
+    from scenarios.tournament.rules.settings import Phase, moment_text
 
     with bad_input():
         tournament = _opened(folder)
@@ -52,8 +52,8 @@ def reopen(folder: Path, phase: str, until: str, reason: str) -> None:
 
     A date without a time is the end of that day. Without a zone, MOMENT is in the zone of this machine.
     """
-    from scenarios.tournament.deadlines import reopen as reopen_phase
-    from scenarios.tournament.settings import Phase, moment_text
+    from scenarios.tournament.host.deadlines import reopen as reopen_phase
+    from scenarios.tournament.rules.settings import Phase, moment_text
 
     with bad_input():
         tournament = _opened(folder)
@@ -70,8 +70,8 @@ def reopen(folder: Path, phase: str, until: str, reason: str) -> None:
 @reason_option
 def admit(folder: Path, team: str, file: Path, against: str | None, reason: str) -> None:
     """Admit a late FILE of TEAM; it must obey all other rules."""
-    from scenarios.tournament.late import admit as admit_late
-    from scenarios.tournament.sheets import read_submission
+    from scenarios.tournament.host.late import admit as admit_late
+    from scenarios.tournament.rules.sheets import read_submission
 
     with bad_input():
         tournament = _opened(folder)
@@ -87,8 +87,8 @@ def admit(folder: Path, team: str, file: Path, against: str | None, reason: str)
 @click.argument("number", type=click.IntRange(min=1))
 def take(folder: Path, team: str, number: int) -> None:
     """Take an older submission of TEAM into force again; NUMBER is that of its entry, as `submit` showed it."""
+    from scenarios.tournament.rules.submitting import take_into_force
     from scenarios.tournament.site.settling import settle
-    from scenarios.tournament.submitting import take_into_force
 
     with bad_input():
         tournament = _opened(folder)
@@ -104,7 +104,7 @@ def take(folder: Path, team: str, number: int) -> None:
 @reason_option
 def disqualify(folder: Path, team: str, reason: str) -> None:
     """Disqualify TEAM: its files do not count, and standings say why."""
-    from scenarios.tournament.disqualifying import disqualify as disqualify_team
+    from scenarios.tournament.host.disqualifying import disqualify as disqualify_team
 
     with bad_input():
         tournament = _opened(folder)
@@ -119,7 +119,7 @@ def disqualify(folder: Path, team: str, reason: str) -> None:
 @reason_option
 def readmit(folder: Path, team: str, reason: str) -> None:
     """Readmit a disqualified TEAM: its files count again."""
-    from scenarios.tournament.disqualifying import readmit as readmit_team
+    from scenarios.tournament.host.disqualifying import readmit as readmit_team
 
     with bad_input():
         tournament = _opened(folder)
@@ -133,7 +133,7 @@ def readmit(folder: Path, team: str, reason: str) -> None:
 @click.argument("text")
 def message(folder: Path, text: str) -> None:
     """Post TEXT to everybody: it is logged, and written to public/NOTICES.md."""
-    from scenarios.tournament.messages import post
+    from scenarios.tournament.host.messages import post
 
     with bad_input():
         tournament = _opened(folder)
@@ -148,7 +148,7 @@ def message(folder: Path, text: str) -> None:
 @click.argument("text", metavar="TITLE")
 def title(folder: Path, team: str, text: str) -> None:
     """Give TEAM a TITLE in any script, which standings show."""
-    from scenarios.tournament.titles import give_title
+    from scenarios.tournament.host.titles import give_title
 
     with bad_input():
         echo(f"team {team} is called {give_title(_opened(folder), team, text, _now())}")
@@ -162,7 +162,7 @@ def title(folder: Path, team: str, text: str) -> None:
 def present(folder: Path, team: str, file: Path, picture: Path | None) -> None:
     """Store the presentation of TEAM: a text in Markdown, which the site shows after the close."""
     from scenarios.tables.toml.toml_file import read_bytes
-    from scenarios.tournament.presenting import present as store_presentation
+    from scenarios.tournament.host.presenting import present as store_presentation
 
     with bad_input():
         try:
@@ -182,9 +182,9 @@ def present(folder: Path, team: str, file: Path, picture: Path | None) -> None:
 def preview(folder: Path, team: str, file: Path, form: str) -> None:
     """Preview a table of TEAM: utility and built-in attacks; nothing is recorded."""
     from scenarios.commands.tournament_texts import listing_problems
-    from scenarios.tournament.check_report import check_report_to_json, check_report_to_terminal
-    from scenarios.tournament.preview import preview as preview_table
-    from scenarios.tournament.sheets import read_submission
+    from scenarios.tournament.host.preview import preview as preview_table
+    from scenarios.tournament.rules.check_report import check_report_to_json, check_report_to_terminal
+    from scenarios.tournament.rules.sheets import read_submission
 
     with bad_input(), listing_problems(as_json=form == "json"):
         report = preview_table(_opened(folder), team, file.name, read_submission(file))
@@ -197,7 +197,7 @@ def preview(folder: Path, team: str, file: Path, form: str) -> None:
 def status(folder: Path, team: str | None) -> None:
     """Show the phase and what each team has submitted, or all submissions of TEAM."""
     import leaderboard as lb
-    from scenarios.tournament.status import team_status, tournament_status
+    from scenarios.tournament.host.status import team_status, tournament_status
 
     with bad_input():
         tournament = _opened(folder)
@@ -236,7 +236,7 @@ def export(
 
             count = export_codabench(_opened(folder), output, str(image), public_share)
         else:
-            from scenarios.tournament.exporting import export as export_all
+            from scenarios.tournament.host.exporting import export as export_all
 
             count = export_all(_opened(folder), output, everything=everything)
     echo(f"{output}: {counted(count, 'file')}{'; keep it secret' if everything or codabench else ''}")
@@ -249,7 +249,7 @@ def export(
 @click.option("-o", "--output", type=FILE, required=True, help="The tar archive, a new file outside the folder.")
 def backup(folder: Path, output: Path) -> None:
     """Back up the whole folder; files may be submitted and scored meanwhile."""
-    from scenarios.tournament.backup import backup as back_up
+    from scenarios.tournament.host.backup import backup as back_up
 
     with bad_input():
         count = back_up(_opened(folder), output)
@@ -261,7 +261,7 @@ def backup(folder: Path, output: Path) -> None:
 @click.argument("folder", type=FOLDER)
 def restore(archive: Path, folder: Path) -> None:
     """Restore a backup into a new FOLDER, and verify it."""
-    from scenarios.tournament.backup import restore as restore_folder
+    from scenarios.tournament.host.backup import restore as restore_folder
 
     with bad_input():
         echo(restore_folder(archive, folder))
@@ -269,7 +269,7 @@ def restore(archive: Path, folder: Path) -> None:
 
 def watch_scoring(tournament: Tournament, share: float, jobs: int | None, *, retry: bool) -> None:
     """Score whatever is submitted, until an interrupt."""
-    from scenarios.tournament.scoring_queue import ScoringQueue
+    from scenarios.tournament.host.scoring_queue import ScoringQueue
 
     queue: ScoringQueue
 
@@ -288,14 +288,14 @@ def watch_scoring(tournament: Tournament, share: float, jobs: int | None, *, ret
 
 
 def _opened(folder: Path) -> Tournament:
-    from scenarios.tournament.folder import Tournament
+    from scenarios.tournament.rules.folder import Tournament
 
     return Tournament(folder)
 
 
 def publish_notices(tournament: Tournament) -> None:
     """Write what everybody should read; the log has it in any case."""
-    from scenarios.tournament.messages import write_notices
+    from scenarios.tournament.host.messages import write_notices
 
     for reason in write_notices(tournament):
         echo(f"warning: {reason}", err=True)

@@ -56,7 +56,7 @@ def serve(
 ) -> None:
     """Serve the tournament as a web site: teams upload, everybody watches."""
     with bad_input(), _server_extra(), _private_files():
-        from scenarios.tournament.settings import read_settings
+        from scenarios.tournament.rules.settings import read_settings
         from scenarios.tournament.site.exposure import check_exposure, parsed_address
 
         check_exposure(parsed_address(address)[0], proxy=proxy, certificate=certificate, key=key)
@@ -65,7 +65,7 @@ def serve(
         start_server()
 
         from scenarios.tournament.site.background_scoring import BackgroundScoring
-        from scenarios.tournament.site.inviting import remember_address, without_password
+        from scenarios.tournament.site.members.inviting import remember_address, without_password
         from scenarios.tournament.site.serving import serve as serve_site
 
         waiting = without_password(folder, datetime.now(UTC))
@@ -113,11 +113,11 @@ def invite(
     """
     with bad_input(), _server_extra():
         from metrics.files import write_atomically
-        from scenarios.tournament.folder import Tournament
-        from scenarios.tournament.site.invitation_sheet import invitations_page
-        from scenarios.tournament.site.inviting import invite as issue
-        from scenarios.tournament.site.inviting import served_address, skipped, team_accounts
-        from scenarios.tournament.site.user import host_name
+        from scenarios.tournament.rules.folder import Tournament
+        from scenarios.tournament.site.members.inviting import invite as issue
+        from scenarios.tournament.site.members.inviting import served_address, skipped, team_accounts
+        from scenarios.tournament.site.members.user import host_name
+        from scenarios.tournament.site.pages.invitation_sheet import invitations_page
 
         now = datetime.now(UTC)
         settings = Tournament(folder).settings

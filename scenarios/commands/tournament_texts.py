@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from scenarios.tournament.folder import Tournament
-    from scenarios.tournament.problems import InvalidFileError
-    from scenarios.tournament.submitting import Receipt
+    from scenarios.tournament.rules.folder import Tournament
+    from scenarios.tournament.rules.problems import InvalidFileError
+    from scenarios.tournament.rules.submitting import Receipt
 
 
 @contextmanager
@@ -28,8 +28,8 @@ def listing_problems(*, as_json: bool = False) -> Iterator[None]:
     ValueError
         With the number of problems, and how rows and lines are counted.
     """
-    from scenarios.tournament.outcomes import counted_problems
-    from scenarios.tournament.problems import InvalidFileError
+    from scenarios.tournament.host.outcomes import counted_problems
+    from scenarios.tournament.rules.problems import InvalidFileError
 
     try:
         yield
@@ -70,8 +70,8 @@ def show_outcomes(tournament: Tournament, team: str, files: Sequence[Path], now:
     ValueError
         If a file was refused; the list is written even so.
     """
-    from scenarios.tournament.outcomes import accepted_outcome, refused_outcome
-    from scenarios.tournament.submitting import submit
+    from scenarios.tournament.host.outcomes import accepted_outcome, refused_outcome
+    from scenarios.tournament.rules.submitting import submit
 
     tournament.team_folder(team)
     check_one_target(files, against)

@@ -18,12 +18,12 @@ from load_tools import LATEST, Client, Crowd, answers_of, at_once, figures, one_
 from tournament_tools import DAY, HOUR, START, opened
 
 from scenarios import load
-from scenarios.tournament.folder import Tournament, csv_bytes
-from scenarios.tournament.incidents import REFUSED, tournament_incidents
-from scenarios.tournament.scoring import score_shares
-from scenarios.tournament.submitting import submit_content
-from scenarios.tournament.updating import update_boards
-from scenarios.tournament.verifying import verify
+from scenarios.tournament.host.updating import update_boards
+from scenarios.tournament.host.verifying import verify
+from scenarios.tournament.rules.folder import Tournament, csv_bytes
+from scenarios.tournament.rules.incidents import REFUSED, tournament_incidents
+from scenarios.tournament.rules.scoring import score_shares
+from scenarios.tournament.rules.submitting import submit_content
 
 pytestmark = pytest.mark.long
 
@@ -149,7 +149,7 @@ def attacked(tmp_path_factory):
     for team in TEAMS:
         data = csv_bytes(cup.frame(team))
         submit_content(cup.tournament, team, f"{team}_anonymized.csv", data, now - 2 * HOUR, measure=False)
-    from scenarios.tournament.advancing import advance
+    from scenarios.tournament.rules.advancing import advance
 
     advance(cup.tournament, now)
     score_shares(cup.tournament, (0.5, 1.0), 2)

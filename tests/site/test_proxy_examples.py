@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("starlette")
 
-from scenarios.tournament.site.team_pages import UPLOADS
+from scenarios.tournament.site.pages.team_pages import UPLOADS
 
 PAGE = Path(__file__).parents[2] / "docs" / "site" / "en" / "operate" / "tournament-site.md"
 

@@ -12,9 +12,9 @@ from scenarios.tournament.codabench.logo import logo
 from scenarios.tournament.codabench.pages import TITLES, pages
 from scenarios.tournament.codabench.reference_data import reference_data, zipped
 from scenarios.tournament.codabench.yaml_text import yaml_text
-from scenarios.tournament.exporting import write_archive
-from scenarios.tournament.folder import Tournament
-from scenarios.tournament.settings import Phase
+from scenarios.tournament.host.exporting import write_archive
+from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.settings import Phase
 
 _COMMAND = "python3 /app/program/score.py /app/input /app/output"
 """Command of the scoring program; the platform splits it at blanks."""

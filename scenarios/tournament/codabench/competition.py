@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from scenarios.tournament.folder import Tournament
-from scenarios.tournament.settings import Phase
+from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.settings import Phase
 
 COLUMNS = {
     "score": ("Score", "desc"),

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from scenarios.tournament.codabench.competition import COLUMNS
-from scenarios.tournament.leakage import leaking_columns
-from scenarios.tournament.standings import AttackOutcome
-from scenarios.tournament.submission_utility import COMPONENTS
+from scenarios.tournament.rules.leakage import leaking_columns
+from scenarios.tournament.rules.standings import AttackOutcome
+from scenarios.tournament.rules.submission_utility import COMPONENTS
 
 _STYLE = "<style>body{font-family:sans-serif}th,td{padding:.2em .8em;text-align:left}</style>"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from importlib import resources
 
-from scenarios.tournament.folder import Tournament
+from scenarios.tournament.rules.folder import Tournament
 
 TITLES = {
     "Submitting": "pages/submitting.md",

@@ -10,9 +10,9 @@ from datetime import datetime
 from pathlib import Path
 
 from metrics.files import PRIVATE
-from scenarios.tournament.folder import Tournament, write_whole
-from scenarios.tournament.log import Log
-from scenarios.tournament.settings import FILE, Phase
+from scenarios.tournament.rules.folder import Tournament, write_whole
+from scenarios.tournament.rules.log import Log
+from scenarios.tournament.rules.settings import FILE, Phase
 
 ARCHIVE = "tournament.zip"
 """The only file of the reference data: the platform would move the content of folders."""

@@ -15,13 +15,13 @@ from leaderboard.result import Result
 from scenarios.tournament.codabench.detailed_results import attack_page, table_page
 from scenarios.tournament.codabench.reference_data import unpacked
 from scenarios.tournament.codabench.submission_files import RefusedSubmissionError, SubmissionFiles, read_files
-from scenarios.tournament.folder import Submission, Tournament
-from scenarios.tournament.isolation import TaskStep
-from scenarios.tournament.problems import InvalidFileError
-from scenarios.tournament.scoring import Target, baseline_name, baselines, score_target
-from scenarios.tournament.settings import Phase
-from scenarios.tournament.standings import outcome_of, standings
-from scenarios.tournament.validating import attacked, named_target, validated
+from scenarios.tournament.rules.folder import Submission, Tournament
+from scenarios.tournament.rules.isolation import TaskStep
+from scenarios.tournament.rules.problems import InvalidFileError
+from scenarios.tournament.rules.scoring import Target, baseline_name, baselines, score_target
+from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.rules.standings import outcome_of, standings
+from scenarios.tournament.rules.validating import attacked, named_target, validated
 
 BAD_INPUT, FAILED = 2, 1
 TRACEBACK = "TOKUMEI_TRACEBACK"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scenarios.tournament.codabench.make_submission import key
-from scenarios.tournament.folder import Tournament
-from scenarios.tournament.sheets import read_submission
+from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.sheets import read_submission
 
 MOST_FILES = 250
 """Largest number of files in a submission."""

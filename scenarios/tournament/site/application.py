@@ -13,14 +13,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
 
-from scenarios.tournament.site.answers import refused
 from scenarios.tournament.site.deciding import resumed
 from scenarios.tournament.site.guarding import guarded
+from scenarios.tournament.site.members.user import GUEST
+from scenarios.tournament.site.pages.answers import refused
 from scenarios.tournament.site.refusal_error import RefusalError
 from scenarios.tournament.site.routes import ENDPOINTS
 from scenarios.tournament.site.security_headers import SecurityHeaders
 from scenarios.tournament.site.site import Site
-from scenarios.tournament.site.user import GUEST
 from scenarios.tournament.site.visit import Visit
 
 _STATUS = {404: "there is no such page", 405: "this page cannot be used that way"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from scenarios.tournament.scoring import BASELINE
-from scenarios.tournament.scoring_queue import ScoringQueue
+from scenarios.tournament.host.scoring_queue import ScoringQueue
+from scenarios.tournament.rules.scoring import BASELINE
 
 
 class BackgroundScoring:

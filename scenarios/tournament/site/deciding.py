@@ -9,8 +9,8 @@ from datetime import datetime
 
 from anyio import to_thread
 
-from scenarios.tournament.arrivals import Arrival, accepted_arrivals, arrivals, record
-from scenarios.tournament.settings import Phase
+from scenarios.tournament.rules.arrivals import Arrival, accepted_arrivals, arrivals, record
+from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.site.damaged_folder_error import DamagedFolderError, noticing_damage
 from scenarios.tournament.site.jobs import publish_decided, submit_file
 from scenarios.tournament.site.posted_form import UploadedFile

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from scenarios.tournament.site.attempts import RateLimit
+from scenarios.tournament.site.members.attempts import RateLimit
+from scenarios.tournament.site.members.user import Role, User
 from scenarios.tournament.site.posted_form import NO_FILES, UploadLimits
-from scenarios.tournament.site.user import Role, User
 from scenarios.tournament.site.visit import Handler
 
 

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.downtime import downtime_table
-from scenarios.tournament.advancing import advance
-from scenarios.tournament.deadlines import extend, reopen
-from scenarios.tournament.disqualifying import disqualify, readmit
-from scenarios.tournament.folder import Tournament
-from scenarios.tournament.incidents import tournament_incidents
-from scenarios.tournament.messages import post, write_notices
-from scenarios.tournament.opened_tournament import opened_tournament
-from scenarios.tournament.settings import Phase
-from scenarios.tournament.site.page_words import without_options
-from scenarios.tournament.titles import give_title
+from scenarios.tournament.host.deadlines import extend, reopen
+from scenarios.tournament.host.disqualifying import disqualify, readmit
+from scenarios.tournament.host.messages import post, write_notices
+from scenarios.tournament.host.opened_tournament import opened_tournament
+from scenarios.tournament.host.titles import give_title
+from scenarios.tournament.rules.advancing import advance
+from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.incidents import tournament_incidents
+from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.site.pages.page_words import without_options
 
 Fields = Mapping[str, str]
 

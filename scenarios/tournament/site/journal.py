@@ -11,10 +11,10 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
-from scenarios.tournament.folder import Submission, Tournament
-from scenarios.tournament.log import LogEntry
-from scenarios.tournament.messages import Notice, notices
-from scenarios.tournament.settings import Phase
+from scenarios.tournament.host.messages import Notice, notices
+from scenarios.tournament.rules.folder import Submission, Tournament
+from scenarios.tournament.rules.log import LogEntry
+from scenarios.tournament.rules.settings import Phase
 
 Stamp = tuple[tuple[int, ...], ...]
 """Fingerprint of the files on which public pages depend."""

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from scenarios.tournament.site import entry_pages, health_page, host_pages, presentation_pages, public_pages, team_pages
 from scenarios.tournament.site.endpoint import Access, Endpoint
 from scenarios.tournament.site.host_jobs import ACTIONS
+from scenarios.tournament.site.pages import (
+    entry_pages,
+    health_page,
+    host_pages,
+    presentation_pages,
+    public_pages,
+    team_pages,
+)
 
 ENDPOINTS = (
     Endpoint("GET", "/", Access.EVERYBODY, public_pages.board_page),

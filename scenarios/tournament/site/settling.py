@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from scenarios.tournament.advancing import publish_again
-from scenarios.tournament.arrivals import accepted_arrivals, arrivals, unserved
-from scenarios.tournament.folder import Tournament
+from scenarios.tournament.rules.advancing import publish_again
+from scenarios.tournament.rules.arrivals import accepted_arrivals, arrivals, unserved
+from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.site.damaged_folder_error import DamagedFolderError
 from scenarios.tournament.site.jobs import submit_file
 from scenarios.tournament.site.uploaded_content import UploadedContent

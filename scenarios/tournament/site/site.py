@@ -12,18 +12,18 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from anyio import to_thread
 
-from scenarios.tournament.arrivals import last_number
-from scenarios.tournament.folder import Tournament
-from scenarios.tournament.site.accounts import Accounts
+from scenarios.tournament.rules.arrivals import last_number
+from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.site.background_scoring import BackgroundScoring
 from scenarios.tournament.site.damaged_folder_error import noticing_damage
 from scenarios.tournament.site.journal import Journal, State
-from scenarios.tournament.site.live_updates import LiveUpdates
+from scenarios.tournament.site.members.accounts import Accounts
+from scenarios.tournament.site.members.passwords import Passwords
+from scenarios.tournament.site.members.request_rates import RequestRates
 from scenarios.tournament.site.once import Once
-from scenarios.tournament.site.page_cache import PageCache
-from scenarios.tournament.site.passwords import Passwords
+from scenarios.tournament.site.pages.live_updates import LiveUpdates
+from scenarios.tournament.site.pages.page_cache import PageCache
 from scenarios.tournament.site.posted_form import clear_uploads
-from scenarios.tournament.site.request_rates import RequestRates
 from scenarios.tournament.site.turns import Turns
 from scenarios.tournament.site.workers import Workers
 

@@ -6,7 +6,7 @@ import socket
 
 import uvicorn
 
-from scenarios.tournament.site.live_updates import LiveUpdates
+from scenarios.tournament.site.pages.live_updates import LiveUpdates
 
 
 class SiteServer(uvicorn.Server):

@@ -11,12 +11,12 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from scenarios.tournament.site.members.secret_token import form_token
+from scenarios.tournament.site.members.user import Role, User
 from scenarios.tournament.site.once import FormKey
 from scenarios.tournament.site.posted_form import PostedForm
-from scenarios.tournament.site.secret_token import form_token
 from scenarios.tournament.site.site import Site
 from scenarios.tournament.site.timed_protocol import ARRIVED
-from scenarios.tournament.site.user import Role, User
 
 
 @dataclass(frozen=True)

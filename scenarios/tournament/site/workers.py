@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from metrics.printable import one_line
 from scenarios.running.workers.limits import Limits
-from scenarios.tournament.isolation import Death, IsolatedWorker, yield_processor
+from scenarios.tournament.rules.isolation import Death, IsolatedWorker, yield_processor
 from scenarios.tournament.site.refusal_error import RefusalError
 
 Arguments = ParamSpec("Arguments")

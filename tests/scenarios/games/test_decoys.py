@@ -12,7 +12,7 @@ from defenses import Microdata
 from scenarios import CandidateFile, load
 from scenarios.games.decoys import EQUAL, LAST, NearGroups
 from scenarios.tables.seeds import generator
-from scenarios.tournament.checking import check
+from scenarios.tournament.rules.checking import check
 
 PLAYS, ORIGINALS = 10, 100
 # A score without information finds k pairs whole and half of the split ones: a play's rate has deviation .05 at most,

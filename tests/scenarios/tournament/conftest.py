@@ -4,7 +4,7 @@ import pytest
 from tournament_tools import opened
 
 from attacks import NearestNeighbour
-from scenarios.tournament import checking, scoring
+from scenarios.tournament.rules import checking, scoring
 
 
 @pytest.fixture

@@ -15,19 +15,19 @@ from run_tools import invoke, wait_until
 from tournament_tools import DAY, HOUR, START, opened
 
 from scenarios.tables.dataset import load_table
-from scenarios.tournament.backup import backup, restore
-from scenarios.tournament.checking import check
-from scenarios.tournament.disqualifying import disqualify
-from scenarios.tournament.exporting import export
-from scenarios.tournament.folder import Tournament
-from scenarios.tournament.presenting import present, presentations, presented_file
-from scenarios.tournament.preview import preview
-from scenarios.tournament.problems import InvalidFileError
-from scenarios.tournament.scoring import score
-from scenarios.tournament.spreadsheet import neutralized
-from scenarios.tournament.standings import standings
-from scenarios.tournament.submitting import submit
-from scenarios.tournament.verifying import verify
+from scenarios.tournament.host.backup import backup, restore
+from scenarios.tournament.host.disqualifying import disqualify
+from scenarios.tournament.host.exporting import export
+from scenarios.tournament.host.presenting import present, presentations, presented_file
+from scenarios.tournament.host.preview import preview
+from scenarios.tournament.host.spreadsheet import neutralized
+from scenarios.tournament.host.verifying import verify
+from scenarios.tournament.rules.checking import check
+from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.problems import InvalidFileError
+from scenarios.tournament.rules.scoring import score
+from scenarios.tournament.rules.standings import standings
+from scenarios.tournament.rules.submitting import submit
 
 OWN = "job,age\n" + "".join(f"{job},{age}\n" for age in range(20, 50) for job in ("=1+1", "-5", "@x", "nurse"))
 ROLES = """

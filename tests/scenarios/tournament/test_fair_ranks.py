@@ -12,8 +12,8 @@ from leaderboard.report import Section, report_to_terminal
 from leaderboard.result import Result
 from leaderboard.store import Store
 from metrics.score import Score
-from scenarios.tournament import scoring, updating
-from scenarios.tournament.boards import (
+from scenarios.tournament.host import updating
+from scenarios.tournament.host.boards import (
     PAGES,
     SCORING_GOES_ON,
     remark,
@@ -22,13 +22,14 @@ from scenarios.tournament.boards import (
     what_counts,
     write_boards,
 )
-from scenarios.tournament.disqualifying import disqualify
-from scenarios.tournament.folder import Tournament
-from scenarios.tournament.isolation import TaskStep
-from scenarios.tournament.scoring import score, score_target, scoring_plan
-from scenarios.tournament.standings import standings
-from scenarios.tournament.team_report import write_reports
-from scenarios.tournament.updating import update_boards
+from scenarios.tournament.host.disqualifying import disqualify
+from scenarios.tournament.host.team_report import write_reports
+from scenarios.tournament.host.updating import update_boards
+from scenarios.tournament.rules import scoring
+from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.isolation import TaskStep
+from scenarios.tournament.rules.scoring import score, score_target, scoring_plan
+from scenarios.tournament.rules.standings import standings
 
 
 def table(team, utility, status="ok"):

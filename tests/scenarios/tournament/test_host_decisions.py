@@ -7,18 +7,18 @@ import pytest
 from run_tools import invoke
 from tournament_tools import DAY, HOUR, START, opened
 
-from scenarios.tournament.advancing import advance, publish_again
-from scenarios.tournament.deadlines import extend, reopen
-from scenarios.tournament.disqualifying import disqualify, readmit
-from scenarios.tournament.folder import Tournament
-from scenarios.tournament.late import admit
-from scenarios.tournament.log import Log
-from scenarios.tournament.messages import notices, post, write_notices
-from scenarios.tournament.opening import read_teams
-from scenarios.tournament.settings import Phase
-from scenarios.tournament.submitting import quota_left, take_into_force
-from scenarios.tournament.titles import give_title
-from scenarios.tournament.verifying import verify
+from scenarios.tournament.host.deadlines import extend, reopen
+from scenarios.tournament.host.disqualifying import disqualify, readmit
+from scenarios.tournament.host.late import admit
+from scenarios.tournament.host.messages import notices, post, write_notices
+from scenarios.tournament.host.titles import give_title
+from scenarios.tournament.host.verifying import verify
+from scenarios.tournament.rules.advancing import advance, publish_again
+from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.log import Log
+from scenarios.tournament.rules.opening import read_teams
+from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.rules.submitting import quota_left, take_into_force
 
 
 def until(cup, phase):
@@ -139,7 +139,7 @@ class TestDeadlines:
         """A submission that holds the lock removes unfinished files, which are those of commands that were killed."""
         import fcntl
 
-        from scenarios.tournament import messages
+        from scenarios.tournament.host import messages
 
         def locked(path, data, **given):
             if path.name == "NOTICES.md":

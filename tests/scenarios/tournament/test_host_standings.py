@@ -6,8 +6,8 @@ import pytest
 from run_tools import invoke
 
 from leaderboard import Section, report_to_terminal
-from scenarios.tournament.boards import FOR_THE_HOST, standings_table
-from scenarios.tournament.standings import AttackOutcome, Standing
+from scenarios.tournament.host.boards import FOR_THE_HOST, standings_table
+from scenarios.tournament.rules.standings import AttackOutcome, Standing
 
 
 @pytest.mark.usefixtures("one_baseline")

@@ -3,8 +3,8 @@
 import pytest
 from interrupted_process import InterruptedProcess
 
-from scenarios.tournament import isolation
-from scenarios.tournament.isolation import IsolatedWorker
+from scenarios.tournament.rules import isolation
+from scenarios.tournament.rules.isolation import IsolatedWorker
 
 
 @pytest.mark.usefixtures("hears_interrupts")

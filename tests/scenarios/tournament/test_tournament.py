@@ -14,13 +14,13 @@ from metrics.profile import original_profile, profile
 from metrics.similarity import record_similarity
 from scenarios import load
 from scenarios.cli import cli
-from scenarios.tournament.advancing import advance
-from scenarios.tournament.boards import standings_csv
-from scenarios.tournament.scoring import score
-from scenarios.tournament.settings import Phase
-from scenarios.tournament.standings import Standing, standings
-from scenarios.tournament.submitting import submit
-from scenarios.tournament.verifying import verify
+from scenarios.tournament.host.boards import standings_csv
+from scenarios.tournament.host.verifying import verify
+from scenarios.tournament.rules.advancing import advance
+from scenarios.tournament.rules.scoring import score
+from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.rules.standings import Standing, standings
+from scenarios.tournament.rules.submitting import submit
 
 
 @pytest.fixture
@@ -235,7 +235,7 @@ class TestScores:
         assert len(score(cup.tournament, 1.0, 1)) == len(first) + 1
 
     def test_ranks_share_places_and_put_the_missing_last(self):
-        from scenarios.tournament.standings import _ranks
+        from scenarios.tournament.rules.standings import _ranks
 
         assert _ranks([0.5, None, 0.7, 0.5, None]) == [2, 4, 1, 2, 4]
         assert standings(["a", "b"], []) == [

@@ -16,9 +16,9 @@ from scenarios.cli import cli
 from scenarios.conformance.people import people
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
-from scenarios.tournament.checking import check
-from scenarios.tournament.scoring import score
-from scenarios.tournament.team_report import write_reports
+from scenarios.tournament.host.team_report import write_reports
+from scenarios.tournament.rules.checking import check
+from scenarios.tournament.rules.scoring import score
 
 ROWS = 150
 

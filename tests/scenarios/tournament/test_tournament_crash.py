@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from tournament_tools import DAY, HOUR, START, Played, opened
 
-from scenarios.tournament.advancing import advance
-from scenarios.tournament.boards import standings_csv
-from scenarios.tournament.folder import Tournament
-from scenarios.tournament.log import Log
-from scenarios.tournament.scoring import score
-from scenarios.tournament.settings import Phase
-from scenarios.tournament.standings import standings
-from scenarios.tournament.submitting import submit_content
-from scenarios.tournament.verifying import verify
+from scenarios.tournament.host.boards import standings_csv
+from scenarios.tournament.host.verifying import verify
+from scenarios.tournament.rules.advancing import advance
+from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.log import Log
+from scenarios.tournament.rules.scoring import score
+from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.rules.standings import standings
+from scenarios.tournament.rules.submitting import submit_content
 
 
 def do(folder, what, path, say):
@@ -130,7 +130,7 @@ def test_a_full_disk_accepts_nothing_and_loses_nothing(tmp_path, monkeypatch, fa
     def full(*arguments):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    from scenarios.tournament.submitting import submit
+    from scenarios.tournament.rules.submitting import submit
 
     if failing == "write":
         # What is submitted can be read; what is archived cannot be written.

@@ -12,10 +12,10 @@ from run_tools import invoke
 from tournament_tools import DAY, HOUR, START, opened
 
 from leaderboard import Store, recorded_incidents
-from scenarios.tournament.advancing import advance
-from scenarios.tournament.folder import Tournament
-from scenarios.tournament.incidents import REFUSED, UNSCORED, tournament_incidents
-from scenarios.tournament.submitting import submit
+from scenarios.tournament.rules.advancing import advance
+from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.incidents import REFUSED, UNSCORED, tournament_incidents
+from scenarios.tournament.rules.submitting import submit
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +158,7 @@ def test_a_scoring_that_fails_is_an_incident(cup, monkeypatch):
     for _ in range(2):
         assert invoke("tournament", "advance", cup, "--early").exit_code == 0
     with monkeypatch.context() as patch:
-        patch.setattr("scenarios.tournament.scoring.score_shares", lambda *given: 1 / 0)
+        patch.setattr("scenarios.tournament.rules.scoring.score_shares", lambda *given: 1 / 0)
         assert invoke("tournament", "score", cup).exit_code != 0
     assert [(one.kind, one.repaired) for one in tournament_incidents(Tournament(cup))] == [(UNSCORED, None)]
     done = invoke("tournament", "score", cup, "-j", 1)

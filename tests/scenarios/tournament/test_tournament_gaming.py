@@ -13,10 +13,10 @@ from metrics.similarity import record_similarity
 from scenarios import load
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
-from scenarios.tournament.scoring import baseline_name, score, scores
-from scenarios.tournament.sheets import read_answers, read_sheet
-from scenarios.tournament.standings import standings
-from scenarios.tournament.submission_utility import Originals
+from scenarios.tournament.rules.scoring import baseline_name, score, scores
+from scenarios.tournament.rules.sheets import read_answers, read_sheet
+from scenarios.tournament.rules.standings import standings
+from scenarios.tournament.rules.submission_utility import Originals
 
 ROWS = 60
 
@@ -98,7 +98,7 @@ def test_the_nearest_assignment_would_gain_if_the_host_did_not_learn_how_the_tab
     row = ONE_ROW * answered[0].utility
     assert answered[1].defense <= answered[0].defense + row
 
-    from scenarios.tournament import scoring
+    from scenarios.tournament.rules import scoring
 
     monkeypatch.setattr(Originals, "learned_origin", Originals.best_origin)
     monkeypatch.setattr(Originals, "_learned", lambda self, released: table.nearest(released))
@@ -177,7 +177,7 @@ def test_a_previous_table_in_another_order_scores_the_same(tmp_path):
 
 
 def test_baseline_attacks_have_names_that_no_team_can_have():
-    from scenarios.tournament.scoring import baselines
-    from scenarios.tournament.settings import TEAM_NAME
+    from scenarios.tournament.rules.scoring import baselines
+    from scenarios.tournament.rules.settings import TEAM_NAME
 
     assert not any(TEAM_NAME.fullmatch(baseline_name(attack)) for attack in baselines())

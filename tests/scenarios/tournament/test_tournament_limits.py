@@ -7,8 +7,8 @@ from click.testing import CliRunner
 from tournament_tools import HOUR, START, opened
 
 from scenarios.cli import cli
-from scenarios.tournament.folder import Tournament
-from scenarios.tournament.validating import without_blank_lines
+from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.validating import without_blank_lines
 
 
 @pytest.mark.usefixtures("one_baseline")

@@ -10,15 +10,15 @@ from tournament_tools import DAY, HOUR, START, opened
 
 from scenarios.cli import cli
 from scenarios.tables.dataset import load_table
-from scenarios.tournament.advancing import publish_again
-from scenarios.tournament.boards import write_boards
-from scenarios.tournament.folder import Tournament
-from scenarios.tournament.log import CHECKPOINT_EVERY, Log
-from scenarios.tournament.scoring import score_shares
-from scenarios.tournament.submitting import submit, submit_all
-from scenarios.tournament.team_report import write_reports
-from scenarios.tournament.titles import give_title
-from scenarios.tournament.verifying import verify
+from scenarios.tournament.host.boards import write_boards
+from scenarios.tournament.host.team_report import write_reports
+from scenarios.tournament.host.titles import give_title
+from scenarios.tournament.host.verifying import verify
+from scenarios.tournament.rules.advancing import publish_again
+from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.log import CHECKPOINT_EVERY, Log
+from scenarios.tournament.rules.scoring import score_shares
+from scenarios.tournament.rules.submitting import submit, submit_all
 
 
 def run(*arguments):

@@ -8,13 +8,13 @@ from datetime import datetime, timedelta
 import pytest
 from tournament_tools import DAY, START, opened
 
-from scenarios.tournament.advancing import advance
-from scenarios.tournament.folder import Tournament
-from scenarios.tournament.log import CHECKPOINT_EVERY
-from scenarios.tournament.messages import post
-from scenarios.tournament.outcomes import accepted_outcome
-from scenarios.tournament.submitting import quota_left, submit_content
-from scenarios.tournament.verifying import verify
+from scenarios.tournament.host.messages import post
+from scenarios.tournament.host.outcomes import accepted_outcome
+from scenarios.tournament.host.verifying import verify
+from scenarios.tournament.rules.advancing import advance
+from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.log import CHECKPOINT_EVERY
+from scenarios.tournament.rules.submitting import quota_left, submit_content
 
 TEAMS = ("kyoto", "osaka", "nara")
 HANDS = 8

@@ -13,8 +13,8 @@ from run_tools import PEAK_MEMORY, ROOT
 from tournament_tools import opened
 
 from metrics.domains import CategoricalDomain, NumericDomain
-from scenarios.tournament.problems import InvalidFileError
-from scenarios.tournament.sheets import LARGEST, Form, read_answers, read_sheet, read_submission
+from scenarios.tournament.rules.problems import InvalidFileError
+from scenarios.tournament.rules.sheets import LARGEST, Form, read_answers, read_sheet, read_submission
 
 FORM = Form(
     {
@@ -265,8 +265,8 @@ CHILD = """
 import resource, sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from scenarios.tournament.folder import Tournament
-from scenarios.tournament.submitting import submit
+from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.submitting import submit
 sys.path.insert(0, sys.argv[4])
 from step_tools import steps
 from tournament_tools import START, HOUR
@@ -316,7 +316,7 @@ def test_huge_files_are_answered_with_little_work(tmp_path, kind):
 def test_names_that_are_no_teams_write_nothing(tmp_path, team):
     from tournament_tools import HOUR, START
 
-    from scenarios.tournament.submitting import submit
+    from scenarios.tournament.rules.submitting import submit
 
     cup = opened(tmp_path / "cup", teams=("kyoto", "osaka"))
     path = cup.file("kyoto", cup.frame("kyoto"))
@@ -326,8 +326,8 @@ def test_names_that_are_no_teams_write_nothing(tmp_path, team):
 
 
 def test_a_team_that_makes_its_folder_a_link_gets_no_report_elsewhere(tmp_path):
-    from scenarios.tournament.scoring import score
-    from scenarios.tournament.team_report import write_reports
+    from scenarios.tournament.host.team_report import write_reports
+    from scenarios.tournament.rules.scoring import score
 
     cup = opened(tmp_path / "cup", teams=("kyoto", "osaka"))
     cup.hand_in("kyoto", cup.frame("kyoto"))

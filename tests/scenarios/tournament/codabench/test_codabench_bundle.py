@@ -20,11 +20,11 @@ from scenarios.tournament.codabench.competition import COLUMNS, check_image
 from scenarios.tournament.codabench.pages import section
 from scenarios.tournament.codabench.scoring_program import run
 from scenarios.tournament.codabench.yaml_text import yaml_text
-from scenarios.tournament.disqualifying import disqualify
-from scenarios.tournament.folder import csv_bytes
-from scenarios.tournament.scoring import score, score_shares
-from scenarios.tournament.standings import standings
-from scenarios.tournament.submitting import submit_content
+from scenarios.tournament.host.disqualifying import disqualify
+from scenarios.tournament.rules.folder import csv_bytes
+from scenarios.tournament.rules.scoring import score, score_shares
+from scenarios.tournament.rules.standings import standings
+from scenarios.tournament.rules.submitting import submit_content
 
 IMAGE = "name/tournament:1"
 

@@ -14,17 +14,18 @@ from starlette.testclient import TestClient
 from tournament_tools import DAY, START
 
 from scenarios.running.workers.limits import Limits
-from scenarios.tournament.advancing import advance
-from scenarios.tournament.arrivals import arrivals, phase_at
-from scenarios.tournament.backup import backup, restore
-from scenarios.tournament.folder import Tournament
-from scenarios.tournament.settings import Phase
-from scenarios.tournament.site import jobs, team_pages, turns, workers
+from scenarios.tournament.host.backup import backup, restore
+from scenarios.tournament.host.verifying import verify
+from scenarios.tournament.rules.advancing import advance
+from scenarios.tournament.rules.arrivals import arrivals, phase_at
+from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.site import jobs, turns, workers
+from scenarios.tournament.site.pages import team_pages
 from scenarios.tournament.site.refusal_error import RefusalError
 from scenarios.tournament.site.serving import served_once
 from scenarios.tournament.site.settling import settle
 from scenarios.tournament.site.workers import Workers, apart
-from scenarios.tournament.verifying import verify
 
 PATIENCE = 60.0
 """Longest time in seconds until something happens that happens at once on an idle machine."""

@@ -10,14 +10,14 @@ from site_tools import HOUR, ORIGINALS, PASSWORD, START, TEAMS, served
 from tournament_tools import opened
 
 from attacks import NearestNeighbour
-from scenarios.tournament import scoring
-from scenarios.tournament.folder import Tournament, csv_bytes
-from scenarios.tournament.presenting import present
-from scenarios.tournament.scoring import score_shares
-from scenarios.tournament.site.invitation_sheet import invitations_page
-from scenarios.tournament.site.inviting import invite
+from scenarios.tournament.host.presenting import present
+from scenarios.tournament.host.updating import shares_of, update_boards
+from scenarios.tournament.rules import scoring
+from scenarios.tournament.rules.folder import Tournament, csv_bytes
+from scenarios.tournament.rules.scoring import score_shares
+from scenarios.tournament.site.members.inviting import invite
+from scenarios.tournament.site.pages.invitation_sheet import invitations_page
 from scenarios.tournament.site.routes import ENDPOINTS
-from scenarios.tournament.updating import shares_of, update_boards
 
 pytestmark = pytest.mark.waits
 

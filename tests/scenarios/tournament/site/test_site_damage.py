@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 from site_tools import JSON
 
-from scenarios.tournament.log import Log
-from scenarios.tournament.site.account_store import AccountStore
+from scenarios.tournament.rules.log import Log
+from scenarios.tournament.site.members.account_store import AccountStore
 
 
 def damage_settings(site):

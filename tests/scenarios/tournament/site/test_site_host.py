@@ -8,7 +8,7 @@ import pytest
 from site_tools import JSON, PASSWORD, START, served
 
 from scenarios.tournament.site.background_scoring import BackgroundScoring
-from scenarios.tournament.site.page_templates import moments
+from scenarios.tournament.site.pages.page_templates import moments
 
 DAY = timedelta(days=1)
 

@@ -6,9 +6,9 @@ import pytest
 from site_tools import HOUR, JSON, ORIGINALS, START, TEAMS, served
 from tournament_tools import opened
 
-from scenarios.tournament.advancing import advance
-from scenarios.tournament.deadlines import reopen
-from scenarios.tournament.settings import Phase
+from scenarios.tournament.host.deadlines import reopen
+from scenarios.tournament.rules.advancing import advance
+from scenarios.tournament.rules.settings import Phase
 
 DAY = timedelta(days=1)
 ALL_TABLES, ALL_CANDIDATES = "All published tables and candidate files (ZIP)", "The candidate files of all teams (ZIP)"

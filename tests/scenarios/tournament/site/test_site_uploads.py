@@ -10,9 +10,9 @@ from functools import partial
 import pytest
 from site_tools import JSON, START
 
-from scenarios.tournament.deadlines import extend
-from scenarios.tournament.folder import csv_bytes
-from scenarios.tournament.settings import Phase
+from scenarios.tournament.host.deadlines import extend
+from scenarios.tournament.rules.folder import csv_bytes
+from scenarios.tournament.rules.settings import Phase
 
 DAY = timedelta(days=1)
 

@@ -9,8 +9,9 @@ import pytest
 from run_tools import PATIENCE
 from site_tools import JSON
 
-from scenarios.tournament.settings import Phase
-from scenarios.tournament.site import team_pages, turns
+from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.site import turns
+from scenarios.tournament.site.pages import team_pages
 
 SHORT = 0.3
 """Seconds in which an action that does not wait would be done."""

@@ -1,0 +1,1 @@
+"""What the host does: phases, messages, boards, backups and exports."""

@@ -1,0 +1,103 @@
+"""Deadlines: a phase ends later, or opens again; the log says why."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.log import LogEntry
+from scenarios.tournament.rules.names import checked_reason
+from scenarios.tournament.rules.settings import Phase, moment
+
+
+def extend(tournament: Tournament, phase: Phase, until: str, reason: str, now: datetime) -> datetime:
+    """Move the end of the current or a later phase to a later moment.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    phase : Phase
+        The phase.
+    until : str
+        Its new end, ISO 8601.
+    reason : str
+        Reason, which everybody sees.
+    now : datetime
+        Current time, with a time zone.
+
+    Returns
+    -------
+    datetime
+        The new end.
+
+    Raises
+    ------
+    ValueError
+        If the phase is over, the moment is invalid or no later than now and the present end, or a later phase would end
+        before it.
+    """
+    reason = checked_reason(reason)
+    with tournament.log.locked():
+        entries = tournament.log.head().lasting
+        current, order = tournament.phase(entries), tournament.settings.phases
+        if order.index(phase) < order.index(current):
+            raise ValueError(f"phase {phase} is over, the phase is {current}; `reopen` opens it again")
+        present = tournament.until(entries, phase)
+        if present is None:
+            raise ValueError(f"phase {phase} has no end")
+        end = _checked_end(tournament, entries, phase, until, now)
+        if end <= present:
+            raise ValueError(f"phase {phase} runs until {present.isoformat()} already; --until must be later")
+        _record(tournament, "extended", phase, end, reason, now)
+    return end
+
+
+def reopen(tournament: Tournament, phase: Phase, until: str, reason: str, now: datetime) -> datetime:
+    """Open an earlier phase again; what was published stays until the phase is closed again.
+
+    Correspondence tables about a table that changes meanwhile no longer count.
+
+    Parameters
+    ----------
+    tournament, phase, until, reason, now
+        See `extend`.
+
+    Raises
+    ------
+    ValueError
+        If the phase is not over, the moment is invalid or no later than now, or a later phase would end before it.
+    """
+    reason = checked_reason(reason)
+    with tournament.log.locked():
+        entries = tournament.log.head().lasting
+        current, order = tournament.phase(entries), tournament.settings.phases
+        if order.index(phase) >= order.index(current):
+            raise ValueError(f"phase {phase} is not over, the phase is {current}; `extend` moves its end")
+        end = _checked_end(tournament, entries, phase, until, now)
+        _record(tournament, "reopened", phase, end, reason, now)
+    return end
+
+
+def _checked_end(
+    tournament: Tournament, entries: tuple[LogEntry, ...], phase: Phase, until: str, now: datetime
+) -> datetime:
+    end = datetime.fromisoformat(moment(until))
+    if end <= now:
+        raise ValueError(f"{end.isoformat()} has passed; name a later moment")
+    order = tournament.settings.phases
+    current = order.index(tournament.phase(entries))
+    # The last phase first, since no later one keeps it from being moved.
+    for number in reversed(range(order.index(phase) + 1, len(order))):
+        theirs = tournament.until(entries, order[number])
+        if theirs is not None and theirs <= end:
+            how = "reopen" if number < current else "extend"
+            raise ValueError(f"phase {order[number]} ends at {theirs.isoformat()}, too early; {how} it first")
+    return end
+
+
+def _record(tournament: Tournament, kind: str, phase: Phase, end: datetime, reason: str, now: datetime) -> None:
+    details = {"phase": str(phase), "until": end.isoformat(timespec="seconds"), "reason": reason}
+    if kind == "reopened":
+        details["moment"] = now.isoformat()
+    tournament.log.append(kind, details, now)

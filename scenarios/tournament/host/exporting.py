@@ -1,0 +1,197 @@
+"""Export of a tournament as one archive, whose tables no spreadsheet takes for formulas."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import secrets
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from metrics.files import PRIVATE, UNFINISHED, check_new_file
+from scenarios.tournament.host.presentation_picture import media_type
+from scenarios.tournament.host.presenting import presentations, presented_file
+from scenarios.tournament.host.spreadsheet import SEPARATORS, neutralized_csv
+from scenarios.tournament.rules.folder import PUBLIC, Submission, Tournament
+from scenarios.tournament.rules.log import LogEntry
+from scenarios.tournament.rules.named_file import named_file
+from scenarios.tournament.rules.submitting import quota_left
+
+
+def export(tournament: Tournament, path: Path, *, everything: bool = False) -> int:
+    """Write a tournament as a zip archive.
+
+    Cells of its CSV files that begin like a formula get an apostrophe in front.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    path : Path
+        The archive, a new file.
+    everything : bool
+        Also what the host alone may see: log, submissions, originals, candidate files, true origins, all scores and
+        reports. Only the secret seed is left out. Then only the owner can read the archive.
+
+    Returns
+    -------
+    int
+        Number of files in it.
+
+    Raises
+    ------
+    ValueError
+        If the archive exists already, or its folder does not or is published.
+    OSError
+        If it cannot be written; then there is no archive.
+    """
+    return write_archive(tournament, path, _neutral_files(tournament, everything=everything), secret=everything)
+
+
+def write_archive(tournament: Tournament, path: Path, files: Iterable[tuple[str, bytes]], *, secret: bool) -> int:
+    """Write files into a new ZIP archive; return their number.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    path : Path
+        The archive, a new file.
+    files : iterable of (str, bytes)
+        Name and content of each file.
+    secret : bool
+        Whether only the owner may read the archive, so that its folder must not be a published one.
+
+    Raises
+    ------
+    ValueError
+        If the archive exists already, or its folder does not or is published.
+    OSError
+        If it cannot be written; then there is no archive.
+    """
+    if os.path.lexists(path):
+        raise ValueError(f"{path}: exists already; name a new file")
+    check_new_file(path)
+    if secret and tournament.public in (path.resolve().parent, *path.resolve().parent.parents):
+        raise ValueError(f"{path}: everybody sees this folder; name another one")
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
+    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE if secret else PUBLIC)
+    count = 0
+    try:
+        with (
+            named_file(path),
+            os.fdopen(handle, "wb") as file,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+        ):
+            for name, data in files:
+                archive.writestr(name, data)
+                count += 1
+        os.link(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return count
+
+
+def _neutral_files(tournament: Tournament, *, everything: bool) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of the files; no cell of a CSV file begins like a formula."""
+    for name, data in _files(tournament, everything=everything):
+        yield name, _neutral(data) if name.endswith(".csv") else data
+
+
+def _files(tournament: Tournament, *, everything: bool) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of the files."""
+    yield "tournament.toml", (tournament.folder / "tournament.toml").read_bytes()
+    yield from _folder(tournament.public, "public")
+    if not everything:
+        return
+    entries = tournament.log.entries()
+    yield "log.jsonl", tournament.log.path.read_bytes()
+    yield "log.csv", _log(entries)
+    yield "teams.csv", _teams(tournament, entries)
+    yield "submissions.csv", _submissions(tournament, entries)
+    for one in tournament.accepted(entries):
+        yield f"submissions/{one.team}/{_file_name(one)}", tournament.content(one.content)
+    for team, page in presentations(entries).items():
+        yield f"presentations/{team}.md", presented_file(tournament, page.text)
+        if page.picture is not None:
+            data = presented_file(tournament, page.picture)
+            yield f"presentations/{team}.{'png' if media_type(data) == 'image/png' else 'jpg'}", data
+    for name in ("originals", "candidates"):
+        yield from _folder(tournament.host / name, f"host/{name}")
+    for name in ("roles.toml", "others.csv", "standings.csv", "standings.html", "matrix.csv", "board.html"):
+        if (tournament.host / name).is_file():
+            yield f"host/{name}", (tournament.host / name).read_bytes()
+    for name in ("report.html", "incidents.jsonl"):
+        if (tournament.host / name).is_file():
+            yield f"host/{name}", (tournament.host / name).read_bytes()
+    rows = [
+        (team, original, candidate)
+        for team in tournament.settings.teams
+        for original, candidate in enumerate(tournament.answers(team).tolist())
+    ]
+    yield "host/truth.csv", neutralized_csv(("team", "original_row", "candidate_row"), rows).encode()
+    for team in tournament.settings.teams:
+        for name in ("RULES.md", "report.md"):
+            file = tournament.team_folder(team) / name
+            if file.is_file() and not file.is_symlink():
+                yield f"teams/{team}/{name}", file.read_bytes()
+
+
+def _folder(folder: Path, name: str) -> Iterator[tuple[str, bytes]]:
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and not path.is_symlink() and not path.name.startswith("."):
+            yield f"{name}/{path.name}", path.read_bytes()
+
+
+def _file_name(one: Submission) -> str:
+    kind = "table" if one.against is None else f"attack_{one.against}"
+    return f"{one.number:06d}_{kind}.csv"
+
+
+def _log(entries: list[LogEntry]) -> bytes:
+    rows = [
+        (one.number, one.time, one.kind, one.details.get("team"), json.dumps(one.details, ensure_ascii=False), one.hash)
+        for one in entries
+    ]
+    return neutralized_csv(("number", "time", "kind", "team", "details", "hash"), rows).encode()
+
+
+def _teams(tournament: Tournament, entries: list[LogEntry]) -> bytes:
+    titles, out = tournament.titles(entries), tournament.disqualified(entries)
+    rows = [
+        (
+            team,
+            titles[team],
+            len(tournament.accepted(entries, team)),
+            quota_left(tournament, team, entries),
+            out.get(team),
+        )
+        for team in tournament.settings.teams
+    ]
+    return neutralized_csv(("team", "title", "submissions", "quota_left", "disqualified"), rows).encode()
+
+
+def _submissions(tournament: Tournament, entries: list[LogEntry]) -> bytes:
+    in_force = {one.number for one in tournament.in_force(entries).values()}
+    rows = [
+        (
+            *(entry.number, entry.arrived, entry.details["team"], entry.details["phase"], entry.details["against"]),
+            *(entry.details["rows"], entry.details["bytes"], entry.details["sha256"]),
+            *("yes" if entry.number in in_force else "no", entry.details.get("late")),
+        )
+        for entry in entries
+        if entry.kind == "submitted"
+    ]
+    header = ("number", "time", "team", "phase", "against", "rows", "bytes", "sha256", "in_force", "late")
+    return neutralized_csv(header, rows).encode()
+
+
+def _neutral(data: bytes) -> bytes:
+    """A CSV file with neutralized cells; its separator stays."""
+    text = data.decode("utf-8-sig")
+    separator = max(SEPARATORS, key=text.partition("\n")[0].count)
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    return neutralized_csv(rows[0], rows[1:], separator).encode() if rows else data

@@ -1,0 +1,78 @@
+"""Late files, which the host admits with a reason."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from scenarios.tournament.rules.advancing import publish_again
+from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.names import checked_reason
+from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.rules.submitting import Receipt, archive
+from scenarios.tournament.rules.validating import attacked, validated
+
+
+def admit(
+    tournament: Tournament,
+    team: str,
+    name: str,
+    data: bytes,
+    reason: str,
+    now: datetime,
+    *,
+    against: str | None = None,
+) -> Receipt:
+    """Admit a file after the end of its phase; it obeys all other rules.
+
+    Once the tables are published, a late table is admitted of a team that has none, and published at once. After the
+    end of the attack phase no table is admitted, since nobody could attack it; late attacks are.
+
+    Parameters
+    ----------
+    tournament, team, name, data, now
+        See `submit_content`.
+    reason : str
+        Reason, which everybody sees.
+    against : str, optional
+        Team that a correspondence table attacks; by default read from the file's name, ``teamX_attack_teamY.csv``.
+        Other files are tables.
+
+    Raises
+    ------
+    InvalidFileError
+        If the file breaks rules, with all problems.
+    ValueError
+        If its phase has not ended, the reason is invalid, the team is disqualified, or others attack its table already
+        or can no longer attack it.
+    OSError
+        If the file cannot be written; then nothing has changed.
+    """
+    tournament.team_folder(team)
+    reason = checked_reason(reason)
+    target = attacked(tournament, team, name, against)
+    upload = validated(tournament, tournament.log.head().lasting, team, name, data, target)
+    with tournament.log.locked():
+        tournament.sweep()
+        entries = tournament.log.head().lasting
+        phase, order = tournament.phase(entries), tournament.settings.phases
+        theirs = Phase.ATTACK if target is not None else (order[-3] if phase in (Phase.ATTACK, Phase.CLOSED) else phase)
+        if team in tournament.disqualified(entries):
+            raise ValueError(f"team {team} is disqualified; readmit it first")
+        end = tournament.until(entries, theirs)
+        if phase is theirs and end is not None and now < end:
+            raise ValueError(f"phase {phase} runs until {end.isoformat()}; `submit` takes the file")
+        if order.index(phase) < order.index(theirs):
+            raise ValueError(f"phase {theirs} has not begun, the phase is {phase}")
+        if target is None and phase is not theirs and team in tournament.tables(entries):
+            raise ValueError(f"the table of {team} is published and others attack it; `reopen` the phase to replace it")
+        # A table that nobody can attack would lower the mean advantage of all other teams.
+        closing = tournament.until(entries, Phase.ATTACK)
+        ended = phase is Phase.ATTACK and closing is not None and now >= closing
+        if target is None and (ended or phase is Phase.CLOSED):
+            command = "extend" if ended else "reopen"
+            raise ValueError(
+                f"phase attack is over, nobody can attack a table of {team}; `{command}` phase attack first"
+            )
+        entry = archive(tournament, entries, theirs, upload, now, late=reason)
+    publish_again(tournament)
+    return Receipt(tournament.accepted([entry])[0], entry, None, upload.notes)

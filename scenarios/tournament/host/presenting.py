@@ -1,0 +1,160 @@
+"""Presentations of the teams: a text about the method and a picture, shown after the close."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from metrics.files import PRIVATE
+from scenarios.tables.toml.toml_file import read_bytes
+from scenarios.tournament.host.presentation_picture import checked_picture
+from scenarios.tournament.rules.folder import Tournament, write_whole
+from scenarios.tournament.rules.log import LogEntry
+from scenarios.tournament.rules.names import checked_text
+from scenarios.tournament.rules.settings import Phase
+
+LONGEST_TEXT = 20_000
+"""Largest length of the text in characters."""
+MOST_CHANGES = 50
+"""Number of versions that a team may store; all of them stay, as the log names them."""
+_FOLDER = "presentations"
+
+
+@dataclass(frozen=True)
+class Presentation:
+    """A team's presentation, as the log names it.
+
+    Attributes
+    ----------
+    team : str
+        The team.
+    time : str
+        Time of the last change, ISO 8601.
+    text : str
+        SHA-256 of the text (Markdown).
+    picture : str or None
+        SHA-256 of the picture, if there is one.
+    """
+
+    team: str
+    time: str
+    text: str
+    picture: str | None
+
+
+def present(
+    tournament: Tournament,
+    team: str,
+    text: str,
+    picture: bytes | None,
+    now: datetime,
+    *,
+    keep_picture: bool = False,
+) -> Presentation:
+    """Store a team's presentation in place of its former one.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    team : str
+        The team.
+    text : str
+        Text in Markdown.
+    picture : bytes or None
+        A PNG or JPEG file.
+    now : datetime
+        Current time, with a time zone.
+    keep_picture : bool
+        Whether the former picture stays if no new one is given.
+
+    Raises
+    ------
+    ValueError
+        If text or picture break rules, the tournament has ended, the team is disqualified, or there were too many
+        changes.
+    OSError
+        If a file cannot be written; then nothing has changed.
+    """
+    tournament.team_folder(team)
+    content = checked_text(text, "text of the presentation", LONGEST_TEXT).encode()
+    image = None if picture is None else checked_picture(picture)
+    with tournament.log.locked():
+        tournament.sweep()
+        entries = tournament.log.head().lasting
+        _check_open(tournament, entries, team, now)
+        details = {"team": team, "text": _store(tournament, content)}
+        former = presentations(entries).get(team)
+        if image is not None:
+            details["picture"] = _store(tournament, image)
+        elif keep_picture and former is not None and former.picture is not None:
+            details["picture"] = former.picture
+        entry = tournament.log.append("presented", details, now)
+    return _presentation(entry)
+
+
+def presentations(entries: Sequence[LogEntry]) -> dict[str, Presentation]:
+    """Last presentation of each team that has one."""
+    return {entry.details["team"]: _presentation(entry) for entry in entries if entry.kind == "presented"}
+
+
+def shown_presentations(tournament: Tournament, entries: Sequence[LogEntry]) -> dict[str, Presentation]:
+    """Presentations that everybody sees: none before the close, and none of disqualified teams."""
+    if tournament.phase(entries) is not Phase.CLOSED:
+        return {}
+    out = tournament.disqualified(entries)
+    return {team: one for team, one in presentations(entries).items() if team not in out}
+
+
+def presented_file(tournament: Tournament, sha256: str) -> bytes:
+    """Content of a text or picture.
+
+    Raises
+    ------
+    ValueError
+        If the file is missing or was changed.
+    """
+    path = tournament.host / _FOLDER / sha256
+    data = read_bytes(path)
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise ValueError(f"{path}: was changed after it was stored")
+    return data
+
+
+def wrong_presentation(entry: LogEntry, phase: Phase, end: datetime | None, out: set[str]) -> str:
+    """What in the log contradicts a presentation; empty if nothing does."""
+    team = entry.details["team"]
+    if team in out:
+        return f"is of team {team}, which is disqualified"
+    if phase is Phase.CLOSED:
+        return "is a presentation after the close"
+    if phase is Phase.ATTACK and end is not None and datetime.fromisoformat(entry.arrived) >= end:
+        return f"is a presentation of {entry.arrived}, after the end of phase {phase} at {end.isoformat()}"
+    return ""
+
+
+def _check_open(tournament: Tournament, entries: Sequence[LogEntry], team: str, now: datetime) -> None:
+    phase = tournament.phase(entries)
+    end = tournament.until(entries, phase)
+    if phase is Phase.CLOSED or (phase is Phase.ATTACK and end is not None and now >= end):
+        raise ValueError("the tournament has ended; presentations stay as they are")
+    if team in tournament.disqualified(entries):
+        raise ValueError(f"team {team} is disqualified")
+    if sum(one.kind == "presented" and one.details["team"] == team for one in entries) >= MOST_CHANGES:
+        raise ValueError(f"team {team} has changed its presentation {MOST_CHANGES} times, no more changes are allowed")
+
+
+def _store(tournament: Tournament, data: bytes) -> str:
+    """Write a file under its hash; return the hash."""
+    folder = tournament.host / _FOLDER
+    folder.mkdir(mode=0o700, exist_ok=True)
+    name = hashlib.sha256(data).hexdigest()
+    write_whole(folder / name, data, mode=PRIVATE)
+    return name
+
+
+def _presentation(entry: LogEntry) -> Presentation:
+    details = entry.details
+    return Presentation(details["team"], entry.time, details["text"], details.get("picture"))

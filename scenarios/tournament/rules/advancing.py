@@ -1,0 +1,151 @@
+"""Closing a phase: the accepted files are published without their origins, and the next phase opens.
+
+All published files follow from the accepted files and the secret seed. After an interruption, the same command writes
+the same files again and then changes the phase.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+
+import pandas as pd
+
+from scenarios.tables.seeds import generator
+from scenarios.tables.toml.toml_file import read_bytes
+from scenarios.tournament.host.opened_tournament import opened_tournament
+from scenarios.tournament.rules.arrivals import undecided_tables
+from scenarios.tournament.rules.folder import Submission, Tournament, csv_bytes, write_whole
+from scenarios.tournament.rules.log import LogEntry
+from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.rules.sheets import Sheet, read_sheet
+
+
+def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Phase:
+    """Close the phase and open the next.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    now : datetime
+        Current time, with a time zone.
+    early : bool
+        Allow a phase to close before its announced end.
+
+    Returns
+    -------
+    Phase
+        The phase that is open now.
+
+    Raises
+    ------
+    ValueError
+        If the phase has not ended and `early` is false, or if the tournament is closed.
+    """
+    with tournament.log.locked():
+        tournament.sweep()
+        entries = tournament.log.entries()
+        phase = tournament.phase(entries)
+        if phase is Phase.CLOSED:
+            raise ValueError("the tournament is closed")
+        end = tournament.until(entries, phase)
+        if end is not None and now < end and not early:
+            raise ValueError(f"phase {phase} runs until {end.isoformat()}; --early closes it now")
+        following = tournament.settings.after(phase)
+        if phase is Phase.ANONYMIZE:
+            _publish_candidates(tournament)
+        if following is Phase.ATTACK:
+            _publish_tables(tournament, entries)
+        # Files that arrive in the same second are told by the whole moment.
+        details = {"from": str(phase), "to": str(following), "moment": now.isoformat()}
+        tournament.log.append("advanced", details, now)
+    return following
+
+
+def publish_again(tournament: Tournament) -> None:
+    """Restore published files that are missing or not what is in force; do nothing before the attack phase."""
+    # Submissions wait for the lock, so it is taken only if there is something to write.
+    if not wrongly_published(tournament):
+        return
+    with tournament.log.locked():
+        entries = tournament.log.head().lasting
+        if tournament.phase(entries) in (Phase.ATTACK, Phase.CLOSED):
+            _publish_candidates(tournament)
+            _publish_tables(tournament, entries)
+
+
+def wrongly_published(tournament: Tournament) -> list[Path]:
+    """Files that should be published and are missing or have another content; none before the attack phase.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament. While an earlier phase is open again, what was published before it stays.
+    """
+    entries = tournament.log.head().lasting
+    if tournament.phase(entries) not in (Phase.ATTACK, Phase.CLOSED):
+        return []
+    expected = {
+        tournament.public / tournament.candidate_path(team).name: _sha256(read_bytes(tournament.candidate_path(team)))
+        for team in tournament.settings.teams
+    }
+    for team, submission in _decided_tables(tournament, entries).items():
+        sha256 = _table_sha256(tournament.folder, tournament.secret["seed"], team, submission.content)
+        expected[_table_path(tournament, team)] = sha256
+    return [path for path, sha256 in expected.items() if not path.is_file() or _sha256(path.read_bytes()) != sha256]
+
+
+def _publish_candidates(tournament: Tournament) -> None:
+    """Publish all candidate files that are not published yet."""
+    for team in tournament.settings.teams:
+        path = tournament.unchanged(tournament.candidate_path(team))
+        _write_new(tournament.public / path.name, read_bytes(path))
+
+
+def _publish_tables(tournament: Tournament, entries: Sequence[LogEntry]) -> None:
+    """Publish the table of each team that counts, unless it is published already."""
+    for team, submission in _decided_tables(tournament, entries).items():
+        _write_new(_table_path(tournament, team), _table_bytes(tournament, team, submission.content))
+
+
+def _decided_tables(tournament: Tournament, entries: Sequence[LogEntry]) -> dict[str, Submission]:
+    """Table of each team that counts, without those of which a later file arrived in time and is not checked yet."""
+    waiting = undecided_tables(tournament)
+    return {team: one for team, one in tournament.tables(entries).items() if team not in waiting}
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    """Write a file whole, unless it has this content already."""
+    if not path.is_file() or path.read_bytes() != data:
+        write_whole(path, data)
+
+
+def _table_path(tournament: Tournament, team: str) -> Path:
+    return tournament.public / f"{team}_anonymized.csv"
+
+
+def _table_bytes(tournament: Tournament, team: str, content: str) -> bytes:
+    frame = published(tournament, team, content).frame
+    return csv_bytes(tournament.form(team).written.write(frame))
+
+
+@lru_cache(maxsize=1024)
+def _table_sha256(folder: Path, seed: int, team: str, content: str) -> str:
+    """Hash of a published table, computed once; the seed tells tournaments in one folder apart."""
+    return _sha256(_table_bytes(opened_tournament(folder), team, content))
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def published(tournament: Tournament, team: str, content: str) -> Sheet:
+    """A team's table as it is published, rows in a secret order, together with its secret origins."""
+    sheet = read_sheet(f"{team}_anonymized.csv", tournament.content(content), tournament.form(team))
+    order = generator(tournament.secret["seed"], "tournament", "rows", team, content).permutation(len(sheet.frame))
+    frame: pd.DataFrame = sheet.frame.iloc[order].reset_index(drop=True)
+    return Sheet(frame, sheet.origin[order])

@@ -1,0 +1,239 @@
+"""Check of a team's table from its own files: validity, utility, and success of the baseline attacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from attacks.base.attack import Knowledge
+from attacks.base.claims import RankedAnswers
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+from scenarios.games.decoys import NearGroups
+from scenarios.tables.dataset import load_table
+from scenarios.tables.seeds import generator
+from scenarios.tables.toml.toml_file import read_bytes, read_toml
+from scenarios.tournament.rules.folder import Tournament, originals_of
+from scenarios.tournament.rules.forms import form_of
+from scenarios.tournament.rules.opening import decimals
+from scenarios.tournament.rules.origin_fit import OriginFit
+from scenarios.tournament.rules.problems import InvalidFileError, Problem
+from scenarios.tournament.rules.record_costs import RecordCosts
+from scenarios.tournament.rules.scoring import baseline_name, baselines, scores, seed_name
+from scenarios.tournament.rules.settings import FILE, Settings
+from scenarios.tournament.rules.sheets import Sheet, notes_on, read_answers, read_sheet, read_submission
+from scenarios.tournament.rules.standings import AttackOutcome, best_outcome
+from scenarios.tournament.rules.submission_utility import SubmissionUtility
+from scenarios.tournament.rules.validating import attacked, validated
+
+NO_SETTINGS = (
+    f"note: there is no {FILE} beside the originals, so the host's utility may differ; copy it from the team's folder"
+)
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """Validity, utility and defense of a table before it is submitted.
+
+    Attributes
+    ----------
+    sheet : Sheet
+        The table as it would be published.
+    utility : SubmissionUtility
+        Its utility, with the tournament's settings exactly as the host will compute it. Without other people it lacks
+        the classifier.
+    outcomes : tuple of AttackOutcome
+        Outcomes of the baseline attacks, strongest first; empty if there are no other people for decoys.
+    decoys : int
+        Number of decoys among the candidates.
+    costs : RecordCosts or None
+        What each column costs of the utility of the records; None if nothing can be lost.
+    fit : OriginFit
+        Whether the rows resemble the originals that the table declares as theirs.
+    note : str
+        Why the host's numbers may differ; empty if the tournament's settings were used.
+    """
+
+    sheet: Sheet
+    utility: SubmissionUtility
+    outcomes: tuple[AttackOutcome, ...]
+    decoys: int
+    costs: RecordCosts | None
+    fit: OriginFit
+    note: str = ""
+
+    @property
+    def defense(self) -> float | None:
+        """Utility x (1 - the largest advantage) against the baseline attacks only; other teams may attack better."""
+        return self.utility.counted * (1 - self.outcomes[0].advantage) if self.outcomes else None
+
+
+def all_errors(
+    tournament: Tournament, team: str, name: str, data: bytes, *, against: str | None = None
+) -> list[Problem]:
+    """All errors of a file at once; none if it is valid. Nothing is recorded.
+
+    Parameters
+    ----------
+    tournament, team, name, data
+        See `submit_content`.
+    against : str, optional
+        Team that a correspondence table attacks; by default read from the file's name, ``teamX_attack_teamY.csv``.
+        Other files are tables.
+
+    Raises
+    ------
+    ValueError
+        If there is no such team, or no table to attack.
+    """
+    target = attacked(tournament, team, name, against)
+    try:
+        validated(tournament, tournament.log.head().lasting, team, name, data, target)
+    except InvalidFileError as error:
+        return list(error.problems)
+    return []
+
+
+def check(path: Path, original: Path, *, roles: Path | None = None, others: Path | None = None) -> CheckReport:
+    """Check an anonymized table against its originals.
+
+    Parameters
+    ----------
+    path : Path
+        The table, as it would be submitted.
+    original : Path
+        The team's originals.
+    roles, others : Path, optional
+        Roles and domains of the columns, and other people, who are decoys and test the classifier. The default is
+        ``roles.toml`` and ``others.csv`` in the folder of the originals. Settings are read from ``tournament.toml``
+        in that folder; without it, the report notes that the host's utility may differ.
+
+    Raises
+    ------
+    ValueError
+        If a file is invalid; the message names file, row and column.
+    """
+    folder = original.parent
+    roles = roles or _if_file(folder / "roles.toml")
+    others = others or _if_file(folder / "others.csv")
+    dataset = load_table(original, roles)
+    records = dataset.records
+    settings = _settings(folder / FILE, records)
+    sheet = read_sheet(path.name, read_submission(path), form_of(dataset, settings))
+    people = load_table(others, roles).records if others else None
+    report = measured(sheet, records, people, settings)
+    return report if _if_file(folder / FILE) else replace(report, note=NO_SETTINGS)
+
+
+def check_answers(path: Path, released: Path, candidates: Path) -> tuple[str, ...]:
+    """Check a correspondence table before it is submitted.
+
+    Parameters
+    ----------
+    path : Path
+        The correspondence table.
+    released, candidates : Path
+        The published table that it is about, and its candidate file.
+
+    Returns
+    -------
+    tuple of str
+        What the team should know about its answers; see `notes_on`.
+
+    Raises
+    ------
+    ValueError
+        If a file is invalid; the message names file, row and column.
+    """
+    rows, people = (len(load_table(one).records) for one in (released, candidates))
+    return notes_on(read_answers(path.name, read_submission(path), rows, people))
+
+
+def measured(sheet: Sheet, records: Microdata, people: Microdata | None, settings: Settings) -> CheckReport:
+    """Utility of a valid table, and the outcomes of the baseline attacks on it.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        The table.
+    records : Microdata
+        The team's originals.
+    people : Microdata or None
+        Other people, who are decoys and test the classifier; without them no attack is played.
+    settings : Settings
+        The tournament's settings.
+    """
+    scale = originals_of(records, settings.queries_seed, people)
+    utility = scale.utility(sheet.frame, sheet.origin)
+    costs = scale.record_costs(sheet.frame, sheet.origin)
+    if people is None:
+        assigned = scale.best_origin(sheet.frame, generator(0, "check", "map"))
+        return CheckReport(sheet, utility, (), 0, costs, OriginFit.of(scale, sheet, assigned))
+    origins = scale.origins(sheet.origin, sheet.frame, generator(0, "check", "map"))
+    outcomes, count = _outcomes(sheet, records, people, settings, origins)
+    strongest = tuple(sorted(outcomes, key=lambda one: -one.advantage))
+    return CheckReport(sheet, utility, strongest, count, costs, OriginFit.of(scale, sheet, origins["assigned"]))
+
+
+def _if_file(path: Path) -> Path | None:
+    return path if path.is_file() else None
+
+
+def _settings(path: Path, records: Microdata) -> Settings:
+    """The tournament's settings; without a file, those of a tournament with these originals and as many decoys."""
+    if path.is_file():
+        settings = read_toml(path, read_bytes(path), Settings)
+        if settings.originals != len(records):
+            raise ValueError(f"{path}: expects {settings.originals} originals, but there are {len(records)}")
+        return settings
+    end = "2100-01-01T00:00:00+00:00"
+    return Settings(
+        title="",
+        teams=["a", "b"],
+        originals=len(records),
+        candidates=2 * len(records),
+        anonymize_until=end,
+        attack_until=end,
+        queries_seed=0,
+        decimals=decimals(records),
+    )
+
+
+def _outcomes(
+    sheet: Sheet, records: Microdata, people: Microdata, settings: Settings, origins: Mapping[str, np.ndarray]
+) -> tuple[list[AttackOutcome], int]:
+    """Outcomes of the baseline attacks on the table with the originals among decoys, and the number of decoys."""
+    rng = generator(0, "check", "decoys")
+    count = min(settings.candidates - settings.originals, len(people))
+    together = records.with_frame(_stacked(records, people))
+    own, pool = np.arange(len(records)), len(records) + np.arange(len(people))
+    group = 1 + count // len(records)
+    if settings.decoys == "hard" and group > 1:
+        # The originals and the others are both random draws from the population: mixed, they can be grouped anew.
+        mixed = rng.permutation(len(together) - len(together) % group)
+        near = NearGroups(together.take(mixed), group)
+        decoys = mixed[near.decoys(np.argsort(mixed)[own], rng)]
+    else:
+        decoys = rng.choice(pool, count, replace=False)
+    order = rng.permutation(len(records) + decoys.size)
+    candidates = together.take(np.concatenate([own, decoys])[order])
+    auxiliary = together.take(np.setdiff1d(pool, decoys))
+    answers = np.argsort(order)[: len(records)]
+    names = list(candidates.released_columns)
+    knowledge = Knowledge(candidates.frame[names], auxiliary)
+    outcomes = []
+    for attack in baselines():
+        name = baseline_name(attack)
+        view = MicrodataRelease(sheet.frame.copy(), np.full(len(sheet.frame), -1))
+        claims = RankedAnswers.of(attack.run(view, knowledge, generator(0, "check", seed_name(name))))
+        scored = scores(claims, origins, answers, len(candidates), (0, "check", "score", seed_name(name)))
+        outcomes.append(best_outcome(name, scored.goals))
+    return outcomes, decoys.size
+
+
+def _stacked(first: Microdata, second: Microdata) -> pd.DataFrame:
+    return pd.concat([first.frame, second.frame[first.frame.columns]], ignore_index=True)

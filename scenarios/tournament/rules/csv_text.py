@@ -1,0 +1,141 @@
+"""Rows of a submitted CSV file, as spreadsheets write it: commas, semicolons or tabs, with or without a mark."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from scenarios.tournament.rules.problems import Problem
+
+SEPARATORS = (",", ";", "\t")
+_OTHER_FORMATS = {
+    b"PK\x03\x04": "a zip archive (or a spreadsheet)",
+    b"\x1f\x8b": "compressed",
+    b"PAR1": "a Parquet file",
+    b"\x80": "a pickle",
+    b"SQLite": "a database",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+}
+
+
+@dataclass
+class CsvText:
+    """Header and rows of a CSV file, as far as it can be read, and what is wrong with the rest.
+
+    Parameters
+    ----------
+    header : list of str
+        Names of the columns; empty if the file cannot be read.
+    rows : list of (int, list of str)
+        Number of each row, from 0 below the header, and its fields, as many as the header has.
+    problems : list of Problem
+        What is wrong.
+    """
+
+    header: list[str] = field(default_factory=list)
+    rows: list[tuple[int, list[str]]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def read_csv_text(data: bytes, wanted: Collection[str], most: int, *, empty_rows: bool = False) -> CsvText:
+    """Read a CSV file.
+
+    Taken as what they are: a byte order mark, any line ends, blank lines, a first line ``sep=;``, semicolons or tabs
+    between the fields, and lines or columns of empty fields at the end, as spreadsheets write them.
+
+    Parameters
+    ----------
+    data : bytes
+        The file.
+    wanted : collection of str
+        Names of the columns that the file should have, by which the separator is recognized.
+    most : int
+        Largest number of rows. Of a file with more, twice as many are read, so that rows that repeat are found.
+    empty_rows : bool
+        Whether a line of empty fields at the end is a row.
+    """
+    for beginning, what in _OTHER_FORMATS.items():
+        if data.startswith(beginning):
+            return _unreadable(f"is {what}", "submit UTF-8 text with commas between the fields (CSV)")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        return _unreadable("is no UTF-8 text", "save it as UTF-8 (in Excel: CSV UTF-8)", line)
+    if "\0" in text:
+        return _unreadable("holds a NUL character", None, text[: text.index("\0")].count("\n") + 1)
+    read, separator = CsvText(), _separator(text, wanted)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    records: list[list[str]] = []
+    empty: list[list[str]] = []
+    try:
+        for record in reader:
+            if not record or (not records and _names_separator(record, separator)):
+                continue
+            if records and not empty_rows and not any(record):
+                empty += [record] if len(records) + len(empty) <= 2 * most else []
+                continue
+            records += [*empty, record]
+            empty = []
+            if len(records) > 2 * most:
+                break
+    except csv.Error as error:
+        read.problems.append(Problem(f"is no CSV ({error})", line=reader.line_num))
+    if len(records) > most + 1:
+        read.problems.append(Problem(f"has more than {most} rows"))
+    if records:
+        _fill(read, records[0], records[1:])
+    elif not read.problems:
+        return _unreadable("is empty", "the first line must name the columns")
+    return read
+
+
+def _fill(read: CsvText, header: list[str], rows: list[list[str]]) -> None:
+    """Header and rows from the lines; those with a wrong number of fields are problems."""
+    width = len(header)
+    while width > 1 and not header[width - 1] and not any("".join(row[width - 1 :]) for row in rows):
+        width -= 1
+    read.header = header[:width]
+    others: dict[int, list[int]] = defaultdict(list)
+    for number, row in enumerate(rows):
+        if len(row) >= width and (width < len(header) or len(row) == width) and not any(row[width:]):
+            read.rows.append((number, row[:width]))
+        else:
+            others[len(row)].append(number)
+    # One cause is one problem, in however many rows.
+    for count, numbers in others.items():
+        fields = f"has {count} field{'' if count == 1 else 's'}, the header has {width}"
+        advice = "put a cell that holds the separator into double quotes" if count > width else None
+        read.problems.append(Problem(fields, tuple(numbers), suggestion=advice))
+    if not rows and not read.problems:
+        read.problems.append(Problem("names columns but holds no row"))
+
+
+def _separator(text: str, wanted: Collection[str]) -> str:
+    """The separator by which the first line names most of the columns; the comma if none does."""
+    lines = (line for line in io.StringIO(text) if line.strip())
+    first = next(lines, "")
+    if first.strip().lower().startswith("sep=") and len(first.strip()) <= len("sep=,"):
+        first = next(lines, "")
+    counts = {
+        separator: sum(field.strip().strip('"') in wanted for field in first.rstrip("\r\n").split(separator))
+        for separator in SEPARATORS
+    }
+    best = max(SEPARATORS, key=lambda separator: counts[separator])
+    if counts[best] <= 1 < len(wanted):
+        # No name is split off: the most frequent character separates names that are all unknown.
+        best = max(SEPARATORS, key=first.count)
+    return best
+
+
+def _names_separator(record: list[str], separator: str) -> bool:
+    """Whether a first line only names the separator, as Excel writes it."""
+    return record[0].lower() in ("sep=", f"sep={separator}") and not any(record[1:])
+
+
+def _unreadable(problem: str, suggestion: str | None, line: int | None = None) -> CsvText:
+    return CsvText(problems=[Problem(problem, suggestion=suggestion, line=line)])

@@ -1,0 +1,384 @@
+"""Folder of a tournament: its files, who may see them, and its state according to the log.
+
+```
+tournament.toml                  public settings
+public/                          everybody: teamX_anonymized.csv, teamX_candidate.csv, boards
+teams/teamX/                     team X: teamX_original.csv, roles.toml, others.csv, RULES.md, its report
+host/                            the host alone: log, submissions, truth, results
+```
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from defenses.base.microdata import Microdata
+from metrics.arrays import Integers
+from metrics.files import UNFINISHED, write_atomically
+from metrics.table_utility import prediction_target
+from scenarios.tables.dataset import load_table
+from scenarios.tables.toml.toml_file import read_bytes
+from scenarios.tournament.rules.forms import Forms
+from scenarios.tournament.rules.log import Log, LogEntry
+from scenarios.tournament.rules.named_file import named_file
+from scenarios.tournament.rules.opening_record import changed_file, changed_files, changed_setting
+from scenarios.tournament.rules.settings import FILE, Phase, Settings, read_settings
+from scenarios.tournament.rules.sheets import Form
+from scenarios.tournament.rules.submission_utility import Originals
+
+PUBLIC = 0o644
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A file that a team submitted and the host accepted.
+
+    Attributes
+    ----------
+    team : str
+        The team.
+    phase : Phase
+        Phase of the submission: tables are submitted while anonymizing, correspondence tables while attacking.
+    against : str or None
+        Team that a correspondence table attacks; None for an anonymized table.
+    content : str
+        SHA-256 of the file, which is also its name in the archive.
+    number : int
+        Number of its entry in the log.
+    rows : int
+        Number of its rows.
+    table : str or None
+        SHA-256 of the table that a correspondence table attacks, if the log has it.
+    """
+
+    team: str
+    phase: Phase
+    against: str | None
+    content: str
+    number: int
+    rows: int
+    table: str | None = None
+
+
+class Tournament:
+    """The tournament in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Created by `tokumei tournament init`.
+
+    Raises
+    ------
+    ValueError
+        If there is no tournament, or its settings are damaged.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self.settings: Settings = read_settings(folder)
+        self.host = self.folder / "host"
+        self.public = self.folder / "public"
+        self.submissions = self.host / "submissions"
+        self.log = Log(self.host / "log.jsonl")
+        self._forms = Forms(self.roles_path, self.settings)
+
+    def team_folder(self, team: str) -> Path:
+        """Folder that a team may see, besides the public one.
+
+        Raises
+        ------
+        ValueError
+            If there is no such team.
+        """
+        if team not in self.settings.teams:
+            raise ValueError(f"there is no team {team[:40]!r}; the teams are {', '.join(self.settings.teams[:20])}")
+        return self.folder / "teams" / team
+
+    def phase(self, entries: Sequence[LogEntry]) -> Phase:
+        """Current phase.
+
+        Raises
+        ------
+        ValueError
+            If the log does not begin with the opening of this tournament, since it is missing or another's.
+        """
+        if not entries or entries[0].kind != "opened" or entries[0].details.get("teams") != self.settings.teams:
+            raise ValueError(f"{self.log.path}: does not begin with the opening of this tournament; put it back")
+        moves = [entry.details for entry in entries if entry.kind in ("advanced", "reopened")]
+        return Phase(moves[-1].get("to") or moves[-1]["phase"]) if moves else Phase.ANONYMIZE
+
+    def until(self, entries: Sequence[LogEntry], phase: Phase) -> datetime | None:
+        """End of a phase, as announced or as the host moved it; None if it has none."""
+        moved = [
+            entry.details["until"]
+            for entry in entries
+            if entry.kind in ("extended", "reopened") and entry.details["phase"] == phase
+        ]
+        return datetime.fromisoformat(moved[-1]) if moved else self.settings.until(phase)
+
+    def disqualified(self, entries: Sequence[LogEntry]) -> dict[str, str]:
+        """Reason by disqualified team."""
+        reasons: dict[str, str] = {}
+        for entry in entries:
+            if entry.kind == "disqualified":
+                reasons[entry.details["team"]] = entry.details["reason"]
+            elif entry.kind == "readmitted":
+                reasons.pop(entry.details["team"], None)
+        return reasons
+
+    def titles(self, entries: Sequence[LogEntry]) -> dict[str, str]:
+        """Title of each team; its name where it has none."""
+        given = {entry.details["team"]: entry.details["title"] for entry in entries if entry.kind == "titled"}
+        return {team: given.get(team) or team for team in self.settings.teams}
+
+    def accepted(self, entries: Sequence[LogEntry], team: str | None = None) -> list[Submission]:
+        """All accepted submissions, in order; those of one team if it is given."""
+        return [
+            _submission(entry)
+            for entry in entries
+            if entry.kind == "submitted" and team in (None, entry.details["team"])
+        ]
+
+    def in_force(self, entries: Sequence[LogEntry]) -> dict[tuple[str, str | None], Submission]:
+        """The submission that counts, by team and attacked team (None for its table): the last one or one taken again.
+
+        A correspondence table counts only while the table that it attacks is in force. Disqualified teams have none.
+        """
+        last = {
+            (entry.details["team"], entry.details["against"]): _submission(entry)
+            for entry in entries
+            if entry.kind in ("submitted", "taken")
+        }
+        out = self.disqualified(entries)
+
+        def counts(one: Submission) -> bool:
+            if one.team in out or one.against in out:
+                return False
+            target = last.get((one.against, None)) if one.against is not None else None
+            return target is None or one.table in (None, target.content)
+
+        return {about: one for about, one in last.items() if counts(one)}
+
+    def tables(self, entries: Sequence[LogEntry]) -> dict[str, Submission]:
+        """Table of each team that counts: the last accepted one, or an older one that the team took into force."""
+        return {team: one for (team, against), one in self.in_force(entries).items() if against is None}
+
+    def attacks(self, entries: Sequence[LogEntry]) -> dict[tuple[str, str], Submission]:
+        """Correspondence tables that count, by attacker and target."""
+        return {(team, target): one for (team, target), one in self.in_force(entries).items() if target is not None}
+
+    def sweep(self) -> None:
+        """Remove the unfinished files of commands that were killed; the log must be locked."""
+        # Boards are written to the host's folder without the lock; of its unfinished files only the log's are removed.
+        for folder, prefix in (
+            (self.public, ""),
+            (self.submissions, ""),
+            (self.host / "presentations", ""),
+            (self.host, self.log.path.name),
+        ):
+            for name in _names(folder):
+                if name.startswith(f".{prefix}") and name.endswith(UNFINISHED):
+                    (folder / name).unlink(missing_ok=True)
+
+    def content(self, sha256: str) -> bytes:
+        """Content of an accepted file.
+
+        Raises
+        ------
+        ValueError
+            If the file is missing or was changed.
+        """
+        path = self.submissions / sha256
+        data = read_bytes(path)
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise ValueError(f"{path}: was changed after it was accepted")
+        return data
+
+    def original_path(self, team: str) -> Path:
+        """The host's own copy of a team's originals."""
+        return self.host / "originals" / f"{team}_original.csv"
+
+    def candidate_path(self, team: str) -> Path:
+        """The host's own copy of a team's candidate file."""
+        return self.host / "candidates" / f"{team}_candidate.csv"
+
+    @property
+    def roles_path(self) -> Path:
+        """Roles and public domains of the columns."""
+        return self.host / "roles.toml"
+
+    @property
+    def others_path(self) -> Path:
+        """Records of people who are neither originals nor decoys, which every team may study."""
+        return self.host / "others.csv"
+
+    @property
+    def recorded_files(self) -> Mapping[str, str]:
+        """Hashes of the host's files that the opening logged, by path; none if an earlier version opened it."""
+        try:
+            entries = self.log.head().lasting
+        except ValueError:
+            # Whatever depends on a damaged log reads it, too, and names it.
+            return {}
+        return entries[0].details.get("files", {}) if entries else {}
+
+    def unchanged(self, path: Path) -> Path:
+        """The path of one of the host's files, which is as it was at the opening.
+
+        Raises
+        ------
+        ValueError
+            If the file is missing, was changed or was added since.
+        """
+        wrong = changed_file(self.folder, self.recorded_files, path)
+        if wrong:
+            raise ValueError(wrong)
+        return path
+
+    def changed_since_opening(self, *, settings: bool = True) -> str:
+        """What was changed by hand since the opening: a setting, or files on which scores depend; empty if nothing."""
+        entries = self.log.head().lasting
+        logged = (entries[0].details.get("settings") or {}) if entries and settings else {}
+        setting = changed_setting(self.folder / FILE, logged, self.settings.model_dump(mode="json"))
+        if setting:
+            return setting
+        wrong = changed_files(self.folder, self.recorded_files)
+        return f"{wrong[0]} ({len(wrong) - 1} more)" if len(wrong) > 1 else "".join(wrong)
+
+    def check_opening(self, *, settings: bool = True) -> None:
+        """Check that files, and settings unless they are left out, are as they were at the opening.
+
+        Raises
+        ------
+        ValueError
+            If one was changed by hand, is missing or was added; the message names it.
+        """
+        wrong = self.changed_since_opening(settings=settings)
+        if wrong:
+            raise ValueError(wrong)
+
+    @property
+    def people(self) -> Path | None:
+        """File of the other people, unchanged; None if the tournament has none."""
+        path = self.unchanged(self.others_path)
+        return path if path.is_file() else None
+
+    def records(self, path: Path) -> Microdata:
+        """Records in one of the host's files, with the tournament's roles."""
+        return _records(_File.of(self.unchanged(path)), _File.of(self.unchanged(self.roles_path)))
+
+    def originals(self, team: str) -> Originals:
+        """A team's originals, against which its table is measured."""
+        others = _File.of(people) if (people := self.people) is not None else None
+        own, roles = (_File.of(self.unchanged(path)) for path in (self.original_path(team), self.roles_path))
+        return _originals(own, roles, others, self.settings.queries_seed)
+
+    def form(self, team: str) -> Form:
+        """Form that a team's table must have."""
+        return self._forms.of(self.original_path(team))
+
+    @cached_property
+    def secret(self) -> dict[str, Any]:
+        """The host's secret: the seed, and the position of each original among the candidates."""
+        secret: dict[str, Any] = json.loads(read_bytes(self.host / "secret.json"))
+        return secret
+
+    def answers(self, team: str) -> Integers:
+        """Position of each of a team's originals among its candidates, shape (originals,)."""
+        return np.array(self.secret["answers"][team], dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file by its content: equal ones are read once, wherever they are."""
+
+    sha256: str
+    path: Path = field(compare=False)
+
+    @classmethod
+    def of(cls, path: Path) -> _File:
+        # A file that cannot be read is refused by whoever reads the table in it.
+        data = path.read_bytes() if os.access(path, os.R_OK) and path.is_file() else b""
+        return cls(hashlib.sha256(data).hexdigest(), path)
+
+
+def _names(folder: Path) -> list[str]:
+    """Names of the files in a folder; none if it cannot be read."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+@lru_cache(maxsize=64)
+def _records(table: _File, roles: _File) -> Microdata:
+    return load_table(table.path, roles.path).records
+
+
+@lru_cache(maxsize=16)
+def _originals(table: _File, roles: _File, others: _File | None, queries_seed: int) -> Originals:
+    """Originals, which keep what their table is measured by; a team submits many tables."""
+    people = None if others is None else _records(others, roles)
+    return originals_of(_records(table, roles), queries_seed, people)
+
+
+def _submission(entry: LogEntry) -> Submission:
+    """The submission of an entry, which accepts it or takes it into force again."""
+    details = entry.details
+    return Submission(
+        details["team"],
+        Phase(details["phase"]),
+        details["against"],
+        details["sha256"],
+        details.get("number", entry.number),
+        details["rows"],
+        details.get("table"),
+    )
+
+
+def originals_of(records: Microdata, queries_seed: int, others: Microdata | None) -> Originals:
+    """Originals against which a table is measured; the other people test the classifier."""
+    domains = {name: records.domain(name) for name in records.released_columns}
+    people = None if others is None else others.frame[list(domains)]
+    target = prediction_target(records.sensitive, domains)
+    return Originals(records.frame[list(domains)], domains, queries_seed, people, target)
+
+
+def write_whole(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:
+    """Write a file atomically, safe on the disk when this returns.
+
+    Raises
+    ------
+    ValueError
+        If its folder is a link or does not exist.
+    OSError
+        If it cannot be written; then no unfinished file is left.
+    """
+    if path.parent.resolve() != path.parent or not path.parent.is_dir():
+        raise ValueError(f"{path.parent}: is no folder of the tournament")
+    with named_file(path):
+        write_atomically(path, data, mode=mode, durable=True)
+
+
+def csv_bytes(frame: pd.DataFrame) -> bytes:
+    """A table as CSV; a missing value is an empty field."""
+    return frame.to_csv(index=False, lineterminator="\n").encode()
+
+
+def toml_bytes(content: Mapping[str, Any]) -> bytes:
+    """Content of a TOML file; None values are left out."""
+    import tomli_w
+
+    return tomli_w.dumps({name: value for name, value in content.items() if value is not None}).encode()

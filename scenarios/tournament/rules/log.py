@@ -1,0 +1,292 @@
+r"""The log of a tournament: an append-only hash chain in a file.
+
+Line n is JSON with its number, time, kind, details, the hash of line n - 1 and its own hash. The latter is SHA-256 of
+the line without that hash. Changing, dropping or inserting a line requires rewriting all later lines. Whoever has noted
+the last hash (the host may publish it) detects that, too. A line counts once it ends in a line break. A line that a
+crash left unfinished is no entry, and the next append overwrites it.
+
+Times in the log never decrease. What a line records may have arrived before the line above it was written: files wait
+for each other while they are validated, and a clock may be set back. Such a line has the time of the line above, and
+its details say when it ``arrived``.
+
+A tournament of 200 teams has 40,000 lines. A checkpoint file beside the log holds the hash of all bytes verified so
+far, and the few entries on which later commands depend. An append then hashes the file instead of parsing every line.
+If the bytes differ, or the checkpoint is damaged or missing, all lines are verified. The checkpoint is trusted for
+nothing else: `Log.entries` reads and verifies every line.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from metrics.files import write_atomically
+from scenarios.tournament.rules.named_file import named_file
+
+GENESIS = "0" * 64
+CHECKPOINT_EVERY = 64
+"""Number of lines between checkpoints, and so the largest number of lines that are parsed one by one."""
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    """One line of the log.
+
+    Attributes
+    ----------
+    number : int
+        Number of the line, from 1.
+    time : str
+        Time, ISO 8601; no earlier than that of the line before.
+    kind : str
+        Event: ``opened``, ``submitted``, ``taken``, ``advanced``, ``extended``, ``reopened``, ``disqualified``,
+        ``readmitted``, ``titled``, ``messaged``, ``presented``.
+    details : dict
+        Details of the event.
+    previous, hash : str
+        Hashes of the previous line and of this one.
+    """
+
+    number: int
+    time: str
+    kind: str
+    details: dict[str, Any]
+    previous: str
+    hash: str
+
+    @property
+    def arrived(self) -> str:
+        """When the file or decision arrived, ISO 8601, which is what counts for deadlines; never after `time`."""
+        return str(self.details.get("arrived", self.time))
+
+    @property
+    def lasting(self) -> bool:
+        """Whether later commands depend on it: true of all but the many correspondence tables."""
+        return self.details.get("against") is None or "late" in self.details
+
+
+@dataclass(frozen=True)
+class Head:
+    """End of a verified log.
+
+    Attributes
+    ----------
+    size : int
+        Number of bytes of its complete lines.
+    number : int
+        Number of the last entry; 0 if there is none.
+    hash : str
+        Hash of the last entry.
+    lasting : tuple of LogEntry
+        Entries on which later commands depend.
+    sent : dict of str to int
+        Bytes of all files that each team submitted, equal files counted every time.
+    time : str
+        Time of the last entry, ISO 8601; empty if there is none.
+    """
+
+    size: int = 0
+    number: int = 0
+    hash: str = GENESIS
+    lasting: tuple[LogEntry, ...] = ()
+    sent: dict[str, int] = field(default_factory=dict)
+    time: str = ""
+
+    def after(self, entry: LogEntry, size: int) -> Head:
+        """The head after a further entry of `size` bytes."""
+        lasting = (*self.lasting, entry) if entry.lasting else self.lasting
+        sent = self.sent
+        if entry.kind == "submitted" and "bytes" in entry.details:
+            team = entry.details["team"]
+            sent = {**sent, team: sent.get(team, 0) + entry.details["bytes"]}
+        return Head(self.size + size, entry.number, entry.hash, lasting, sent, entry.time)
+
+
+class Log:
+    """Log in a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file. Its lock and checkpoint files have the same name with ``.lock`` and ``.checkpoint`` appended.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._checkpoint = path.with_name(path.name + ".checkpoint")
+        self._cached: tuple[Any, Head, Any] | None = None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Lock the tournament, so that no other process appends; the lock ends with this process at the latest."""
+        handle = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+    def entries(self) -> list[LogEntry]:
+        """All entries, verified.
+
+        Raises
+        ------
+        ValueError
+            If the chain is broken; the message names the first invalid line.
+        """
+        entries: list[LogEntry] = []
+        head = Head()
+        for line in self.complete().splitlines(keepends=True):
+            entry = self._following(head, line)
+            entries.append(entry)
+            head = Head(head.size + len(line), entry.number, entry.hash)
+        return entries
+
+    def head(self) -> Head:
+        """End of the log; only lines are parsed that were added since the last call, or after the checkpoint.
+
+        Raises
+        ------
+        ValueError
+            If the chain is broken; the message names the first invalid line.
+        """
+        stamp = self.stamp()
+        if self._cached is not None and self._cached[0] == stamp:
+            return self._cached[1]
+        data = self.complete()
+        head, digest = self._continued(data) or self._verified(data)
+        for line in data[head.size :].splitlines(keepends=True):
+            head = head.after(self._following(head, line), len(line))
+            digest.update(line)
+        self._cached = (stamp, head, digest)
+        return head
+
+    def append(self, kind: str, details: Mapping[str, Any], now: datetime) -> LogEntry:
+        """Append an entry, safe on the disk when this returns; the lock must be held.
+
+        Parameters
+        ----------
+        kind, details
+            See `LogEntry`.
+        now : datetime
+            When what it records arrived, with a time zone; if that is before the last entry, the details get it.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written; then the log is unchanged.
+        """
+        head = self.head()
+        time, details = now.isoformat(timespec="seconds"), dict(details)
+        if head.time and datetime.fromisoformat(time) < datetime.fromisoformat(head.time):
+            time, details["arrived"] = head.time, time
+        entry = LogEntry(head.number + 1, time, kind, details, head.hash, "")
+        entry = replace(entry, hash=_hash(entry))
+        line = _line(entry)
+        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        with named_file(self.path):
+            try:
+                os.ftruncate(handle, head.size)
+                try:
+                    _write(handle, line, head.size)
+                    os.fsync(handle)
+                except BaseException:
+                    os.ftruncate(handle, head.size)
+                    raise
+            finally:
+                os.close(handle)
+        self._appended(head.after(entry, len(line)), line)
+        return entry
+
+    def _appended(self, head: Head, line: bytes) -> None:
+        """Update the cached head, and from time to time the checkpoint."""
+        if self._cached is None:
+            return
+        digest = self._cached[2]
+        digest.update(line)
+        self._cached = (self.stamp(), head, digest)
+        if head.number % CHECKPOINT_EVERY == 0:
+            lasting = [{**_content(entry), "hash": entry.hash} for entry in head.lasting]
+            content = {**vars(head), "lasting": lasting, "sha256": digest.hexdigest()}
+            # The entry is accepted even if the disk has no room for a checkpoint.
+            with suppress(OSError):
+                write_atomically(self._checkpoint, json.dumps(content).encode())
+
+    def _continued(self, data: bytes) -> tuple[Head, Any] | None:
+        """The last known head and running hash if the log still begins with the same bytes; else None."""
+        if self._cached is None:
+            return None
+        _, head, digest = self._cached
+        same = len(data) >= head.size and hashlib.sha256(data[: head.size]).digest() == digest.digest()
+        return (head, digest.copy()) if same else None
+
+    def _verified(self, data: bytes) -> tuple[Head, Any]:
+        """The checkpoint's head and running hash if the log still begins with the same bytes; else an empty head."""
+        try:
+            content = json.loads(self._checkpoint.read_bytes())
+            checkpoint_hash = content.pop("sha256")
+            sent = {str(team): int(count) for team, count in content["sent"].items()}
+            lasting = tuple(LogEntry(**one) for one in content["lasting"])
+            head = Head(**{**content, "lasting": lasting, "sent": sent, "time": str(content["time"])})
+            digest = hashlib.sha256(data[: head.size])
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return Head(), hashlib.sha256()
+        return (head, digest) if digest.hexdigest() == checkpoint_hash else (Head(), hashlib.sha256())
+
+    def _following(self, head: Head, line: bytes) -> LogEntry:
+        entry = _read(line)
+        expected = (head.number + 1, head.hash)
+        if entry is None or (entry.number, entry.previous) != expected or entry.hash != _hash(entry):
+            raise ValueError(f"{self.path}, line {head.number + 1}: was changed after it was written")
+        return entry
+
+    def complete(self) -> bytes:
+        """Complete lines, up to the last line break."""
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return b""
+        return data[: data.rfind(b"\n") + 1]
+
+    def stamp(self) -> tuple[int, ...] | None:
+        """Fingerprint of the file's state, which changes whenever the file does; None without a file."""
+        try:
+            status = os.stat(self.path)
+        except FileNotFoundError:
+            return None
+        return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _line(entry: LogEntry) -> bytes:
+    text = json.dumps({**_content(entry), "hash": entry.hash}, sort_keys=True, ensure_ascii=False)
+    return (text + "\n").encode()
+
+
+def _write(handle: int, data: bytes, offset: int) -> None:
+    while data:
+        written = os.pwrite(handle, data, offset)
+        data, offset = data[written:], offset + written
+
+
+def _content(entry: LogEntry) -> dict[str, Any]:
+    return {name: getattr(entry, name) for name in ("number", "time", "kind", "details", "previous")}
+
+
+def _hash(entry: LogEntry) -> str:
+    text = json.dumps(_content(entry), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _read(line: bytes) -> LogEntry | None:
+    try:
+        return LogEntry(**json.loads(line))
+    except (ValueError, TypeError):
+        return None

@@ -1,0 +1,371 @@
+"""Opening a tournament: the draw of records for each team, and the folder."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from defenses.base.hierarchy import Hierarchy, IntervalHierarchy, TableHierarchy
+from defenses.base.microdata import Microdata
+from metrics.arrays import Integers
+from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.files import PRIVATE
+from scenarios.games.decoys import NearGroups, group_size
+from scenarios.tables.dataset import Dataset
+from scenarios.tables.reading.date_form import DateForm
+from scenarios.tables.reading.group_labels import GroupLabels
+from scenarios.tables.reading.whole_numbers import integer_cell
+from scenarios.tables.reading.written_cells import ColumnForm, WrittenCells
+from scenarios.tables.seeds import generator
+from scenarios.tables.toml.toml_file import read_bytes
+from scenarios.tournament.rules.folder import PUBLIC, csv_bytes, toml_bytes, write_whole
+from scenarios.tournament.rules.guide import rules
+from scenarios.tournament.rules.log import Log
+from scenarios.tournament.rules.names import alike, checked_title, tournament_title
+from scenarios.tournament.rules.opening_record import file_hashes
+from scenarios.tournament.rules.settings import FILE, QUOTA, Settings, moment, team_name
+
+OTHERS = 1000
+"""Largest number of other people whose records every team may study."""
+MOST_DECIMALS = 6
+_WIDE_COMMAS = str.maketrans({"\N{FULLWIDTH COMMA}": ",", "\N{IDEOGRAPHIC COMMA}": ","})
+"""Commas of Japanese keyboards, which separate nothing in a file of teams."""
+
+
+def read_teams(path: Path) -> dict[str, str]:
+    """Read teams from a text file, one per line: a name and, after a comma or tab, the title of the team.
+
+    Empty lines and text after ``#`` are ignored.
+
+    Returns
+    -------
+    dict of str to str
+        Title by name; empty for a team without one.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read, has fewer than two teams, or repeats a team or a title. Also if a name cannot name
+        files, or a title cannot be shown.
+    """
+    try:
+        lines = read_bytes(path).decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        number = error.object[: error.start].count(b"\n") + 1
+        raise ValueError(f"{path}, line {number}: is no UTF-8 text; save the file as UTF-8") from None
+    teams: dict[str, str] = {}
+    for line in lines:
+        name, _, title = line.partition("#")[0].strip().replace("\t", ",", 1).partition(",")
+        if not name and not title:
+            continue
+        try:
+            name = team_name(name.strip())
+            given = checked_title(title, name, {**dict.fromkeys(teams, ""), **teams}) if title.strip() else ""
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}{_title_hint(name)}") from None
+        if any(title and alike(title) == alike(name) for title in teams.values()):
+            raise ValueError(f"{path}: {name!r} is the title of another team")
+        if name.casefold() in map(str.casefold, teams):
+            raise ValueError(f"{path}: team {name!r} is listed twice (names must differ in more than case)")
+        teams[name] = given
+    if len(teams) < 2:
+        raise ValueError(f"{path}: names {len(teams)} teams; a tournament needs at least two, one per line")
+    return teams
+
+
+def _title_hint(name: str) -> str:
+    """Where a title belongs that stands in the name of a team; empty for a name of ASCII characters."""
+    if name.isascii():
+        return ""
+    given, _, title = (part.strip() for part in name.translate(_WIDE_COMMAS).partition(","))
+    if not title:
+        given, title = "", name
+    team = given if given.isascii() and given else "kyoto"
+    return f"; a title in any script follows a comma, as in {team},{title}"
+
+
+def open_tournament(
+    folder: Path,
+    dataset: Dataset,
+    teams: Sequence[str],
+    *,
+    originals: int,
+    candidates: int,
+    decoys: str,
+    rounds: int,
+    anonymize_until: str,
+    anonymize_again_until: str | None,
+    attack_until: str,
+    now: datetime,
+    seed: int | None = None,
+    quota: int = QUOTA,
+    hide_standings: bool = False,
+    title: str | None = None,
+    titles: Mapping[str, str] | None = None,
+) -> Settings:
+    """Create the folder of a tournament.
+
+    No two teams share an original or a decoy, and no decoy is any team's original. The other people, whom every team
+    may study, are neither originals nor decoys.
+
+    Parameters
+    ----------
+    folder : Path
+        Must not exist, or be empty.
+    dataset : Dataset
+        Records to draw from.
+    teams : sequence of str
+        Names of the teams.
+    originals, candidates, decoys, rounds, anonymize_until, anonymize_again_until, attack_until
+        See `Settings`.
+    now : datetime
+        Current time, with a time zone.
+    seed : int, optional
+        Seed of all secrets. By default it is drawn from the operating system, since it reveals every secret.
+    quota, hide_standings
+        See `Settings`.
+    title : str, optional
+        Title of the tournament; by default that of the data set.
+    titles : mapping of str to str, optional
+        Title by team, for teams that have one.
+
+    Raises
+    ------
+    ValueError
+        If a setting is invalid, the phases are not in order, there are too few records, or the quota is smaller than
+        a team's originals.
+    """
+    if candidates <= originals:
+        raise ValueError(f"--candidates must exceed --originals ({originals}), got {candidates}")
+    needed, available = len(teams) * candidates, len(dataset.records)
+    if needed > available:
+        raise ValueError(
+            f"{len(teams)} teams with {candidates} candidates each need {needed} records, "
+            f"{dataset.name} has {available}"
+        )
+    if decoys == "hard":
+        group_size(originals, candidates)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"{folder} exists already; name a new folder")
+    for option, end in (
+        ("--anonymize-until", anonymize_until),
+        ("--anonymize-again-until", anonymize_again_until),
+        ("--attack-until", attack_until),
+    ):
+        try:
+            moment(end or anonymize_until)
+        except ValueError as error:
+            raise ValueError(f"{option}: {error}") from None
+    records = rounded(dataset.records)
+    secret = secrets.randbits(63) if seed is None else seed
+    settings = Settings(
+        title=(dataset.title or dataset.name) if title is None else tournament_title(title),
+        teams=list(teams),
+        originals=originals,
+        candidates=candidates,
+        decoys="hard" if decoys == "hard" else "random",
+        rounds=2 if rounds == 2 else 1,
+        anonymize_until=anonymize_until,
+        anonymize_again_until=anonymize_again_until,
+        attack_until=attack_until,
+        queries_seed=int(generator(secret, "tournament", "public").integers(2**31)),
+        decimals=decimals(records),
+        quota=quota,
+        hide_standings=hide_standings,
+    )
+    _check_phases(settings, now)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    try:
+        _fill(unfinished, settings, records, dataset.written, secret, titles or {}, now)
+        if folder.exists():
+            folder.rmdir()
+        unfinished.rename(folder)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+    return settings
+
+
+def _check_phases(settings: Settings, now: datetime) -> None:
+    phases = settings.phases[:-1]
+    last, name = now, "now"
+    for phase in phases:
+        end = settings.until(phase)
+        if end is None:
+            raise ValueError("two rounds need --anonymize-again-until, the end of the second one")
+        if end <= last:
+            raise ValueError(f"phase {phase} must end after {name}, its end is {end.isoformat()}")
+        last, name = end, f"phase {phase}"
+    if settings.rounds == 1 and settings.anonymize_again_until is not None:
+        raise ValueError("--anonymize-again-until is for tournaments of two rounds (--rounds 2)")
+
+
+def _fill(
+    folder: Path,
+    settings: Settings,
+    records: Microdata,
+    written: WrittenCells,
+    secret: int,
+    titles: Mapping[str, str],
+    now: datetime,
+) -> None:
+    """Write the initial files of a tournament."""
+    host, columns = folder / "host", list(records.released_columns)
+    folder.mkdir(mode=0o755)
+    for path, mode in (
+        (folder / "public", 0o755),
+        (folder / "teams", 0o755),
+        (host, 0o700),
+        *((host / name, 0o700) for name in ("originals", "candidates", "submissions")),
+    ):
+        path.mkdir(mode=mode)
+    resolved = folder.resolve()
+    host = resolved / "host"
+    own, decoys, others = _draw(records, settings, generator(secret, "tournament", "draw"))
+    roles = toml_bytes(_roles(records, written))
+    study = csv_bytes(written.plain(records.take(others).frame[columns])) if others.size else b""
+    settings_file = toml_bytes(settings.model_dump())
+    page = rules(settings, records, written, classifier=bool(study)).encode()
+    answers: dict[str, list[int]] = {}
+    for number, team in enumerate(settings.teams):
+        table = csv_bytes(written.plain(records.take(own[number]).frame[columns]))
+        if len(table) > settings.quota:
+            raise ValueError(
+                f"--quota must hold at least one table: the originals of {team} have {len(table)} bytes, "
+                f"got {settings.quota}"
+            )
+        order = generator(secret, "tournament", "order", team).permutation(settings.candidates)
+        answers[team] = np.argsort(order)[: settings.originals].tolist()
+        mixed = np.concatenate([own[number], decoys[number]])[order]
+        write_whole(host / "originals" / f"{team}_original.csv", table, mode=PRIVATE)
+        candidates = csv_bytes(written.plain(records.take(mixed).frame[columns]))
+        write_whole(host / "candidates" / f"{team}_candidate.csv", candidates, mode=PRIVATE)
+        team_folder = resolved / "teams" / team
+        team_folder.mkdir(mode=0o750)
+        files = {
+            f"{team}_original.csv": table,
+            "roles.toml": roles,
+            FILE: settings_file,
+            "RULES.md": page,
+        }
+        for name, data in files.items() | ({("others.csv", study)} if study else set()):
+            write_whole(team_folder / name, data, mode=0o640)
+    write_whole(host / "roles.toml", roles, mode=PRIVATE)
+    if study:
+        write_whole(host / "others.csv", study, mode=PRIVATE)
+    content = json.dumps({"seed": secret, "answers": answers}).encode()
+    write_whole(host / "secret.json", content, mode=PRIVATE)
+    write_whole(resolved / FILE, settings_file, mode=PUBLIC)
+    log = Log(host / "log.jsonl")
+    with log.locked():
+        recorded = {"settings": settings.model_dump(mode="json"), "files": file_hashes(resolved)}
+        log.append("opened", {"teams": settings.teams, **recorded}, now)
+        for team, title in titles.items():
+            if title:
+                log.append("titled", {"team": team, "title": title}, now)
+
+
+def _draw(records: Microdata, settings: Settings, rng: Generator) -> tuple[list[Integers], list[Integers], Integers]:
+    """Positions of each team's originals, of its decoys, and of the other people, all disjoint."""
+    people = rng.permutation(len(records))
+    teams = len(settings.teams)
+    if settings.decoys == "random":
+        originals = np.split(people[: teams * settings.originals], teams)
+        decoys = np.split(people[teams * settings.originals : teams * settings.candidates], teams)
+    else:
+        near = NearGroups(records, group_size(settings.originals, settings.candidates)).groups
+        # A toss in each group says who is the original.
+        drawn = rng.permuted(near[rng.permutation(len(near))[: teams * settings.originals]], axis=1)
+        originals = np.split(drawn[:, 0], teams)
+        decoys = [one.ravel() for one in np.split(drawn[:, 1:], teams)]
+    return originals, decoys, people[~np.isin(people, np.concatenate([*originals, *decoys]))][:OTHERS]
+
+
+def rounded(records: Microdata) -> Microdata:
+    """Round numbers to `MOST_DECIMALS` decimals, so that the originals themselves obey the rules.
+
+    Public ranges widen to numbers of as many decimals.
+    """
+    frame, domains, scale = records.frame.copy(), dict(records.domains), 10**MOST_DECIMALS
+    for name in records.released_columns:
+        domain = records.domain(name)
+        if isinstance(domain, NumericDomain) and not domain.integer:
+            low, high = math.floor(domain.low * scale) / scale, math.ceil(domain.high * scale) / scale
+            domains[name] = replace(domain, low=min(low, domain.low), high=max(high, domain.high))
+            frame[name] = frame[name].round(MOST_DECIMALS)
+    return replace(records, frame=frame, domains=domains)
+
+
+def decimals(records: Microdata) -> dict[str, int]:
+    """Largest number of decimals in each column of numbers; columns of integers are left out."""
+    decimals_of = {}
+    for name in records.released_columns:
+        column = records.frame[name]
+        domain = records.domain(name)
+        if isinstance(domain, CategoricalDomain) or domain.integer:
+            continue
+        digits = [
+            -int(exponent)
+            for value in column.dropna().unique().tolist()
+            if isinstance(exponent := Decimal(repr(float(value))).normalize().as_tuple().exponent, int)
+        ]
+        decimals_of[name] = int(np.clip(max(digits, default=0), 0, MOST_DECIMALS))
+    return decimals_of
+
+
+def _roles(records: Microdata, written: WrittenCells) -> dict[str, Any]:
+    """Content of a roles file: roles, public domains and hierarchies."""
+    return {
+        "quasi_identifiers": list(records.quasi_identifiers),
+        "sensitive": list(records.sensitive),
+        "separator": ",",
+        "columns": {
+            name: _column(records.domain(name), written.columns.get(name))
+            | _hierarchy(records.hierarchies.get(name), written.columns.get(name))
+            for name in records.released_columns
+        },
+    }
+
+
+def _hierarchy(hierarchy: Hierarchy | None, form: ColumnForm | None) -> dict[str, Any]:
+    """A column's hierarchy as a part of its table in the roles file; nothing if the column has none."""
+    if isinstance(form, DateForm):
+        return {"hierarchy": {"calendar": list(form.levels)}} if hierarchy is not None and form.levels else {}
+    if isinstance(hierarchy, IntervalHierarchy):
+        return {"hierarchy": {"intervals": [list(map(integer_cell, cuts)) for cuts in hierarchy.levels]}}
+    if isinstance(hierarchy, TableHierarchy):
+        if isinstance(form, GroupLabels):
+            return {"hierarchy": {"rows": [list(row) for row in form.rows]}}
+        groups = hierarchy.table[:, 1:].astype(str).tolist()
+        rows = [[leaf, *row] for leaf, row in zip(hierarchy.leaves, groups, strict=True)]
+        return {"hierarchy": {"rows": rows, "labels": False}}
+    return {}
+
+
+def _column(domain: Domain, form: ColumnForm | None) -> dict[str, Any]:
+    if isinstance(form, DateForm) and isinstance(domain, NumericDomain):
+        cuts = [form.iso(cut) for cut in domain.cuts]
+        ends = {"low": form.iso(domain.low), "high": form.iso(domain.high)}
+        return {"type": "date", "format": form.format.pattern, **ends, "cuts": cuts}
+    if isinstance(domain, CategoricalDomain):
+        return {"type": "category", "categories": list(domain.categories), "ordered": domain.ordered}
+    return {
+        "type": "number",
+        "integer": domain.integer,
+        "low": integer_cell(float(domain.low)),
+        "high": integer_cell(float(domain.high)),
+        "cuts": list(map(integer_cell, domain.cuts)),
+    }

@@ -1,0 +1,408 @@
+"""Scoring of every table against every attacker, including the baseline attacks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from attacks import AssignmentLinkage, ExpectationMaximizationLinkage, FellegiSunter, NearestNeighbour
+from attacks.base.attack import Attack, Knowledge
+from attacks.base.claims import RankedAnswers
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+from leaderboard.result import Result
+from leaderboard.store import Store
+from metrics.arrays import Booleans, Integers
+from metrics.score import Scores
+from scenarios.games.questions.row_question import score_answers
+from scenarios.running.methods.fingerprint import closure, digest, sources, versions
+from scenarios.running.workers.failure import reason_of, status_of
+from scenarios.tables.seeds import generator
+from scenarios.tournament.rules.advancing import published
+from scenarios.tournament.rules.folder import Submission, Tournament
+from scenarios.tournament.rules.isolation import Death, TaskStep, isolated
+from scenarios.tournament.rules.leakage import nearest_originals
+from scenarios.tournament.rules.opening_record import hash_of
+from scenarios.tournament.rules.sheets import Sheet, read_answers
+from scenarios.tournament.rules.submission_utility import Originals
+
+SCENARIO = "tournament"
+ROWS = "reidentification"
+"""Goal that can be scored on a share of the rows."""
+SCORER = 4
+"""Version of the scorer, which is raised when the meaning of a stored number changes."""
+WAITING = "waiting"
+"""Status of a result that the log asks for and that is not stored yet."""
+BASELINE = "baseline:"
+"""Prefix of the baseline attacks' names, which no team's name can have."""
+
+
+def baselines() -> tuple[Attack, ...]:
+    """Baseline attacks, which the host runs: they need no knowledge of how a table was made."""
+    return (AssignmentLinkage(), ExpectationMaximizationLinkage(), FellegiSunter(), NearestNeighbour())
+
+
+def baseline_name(attack: Attack) -> str:
+    """Name of a baseline attack on boards."""
+    return BASELINE + type(attack).__name__
+
+
+@dataclass(frozen=True)
+class Target:
+    """One team's table and all teams' attacks on it.
+
+    Attributes
+    ----------
+    team : str
+        The team that published the table.
+    table : Submission
+        Submission with the table.
+    attacks : mapping of str to Submission
+        Correspondence tables by attacker.
+    keys : mapping of float to (mapping of str to str)
+        Key of each result by the attack's name, for each share of the rows that counts, in (0, 1]. The result of the
+        table itself has the empty name. Membership is scored only at share 1.
+    missing : frozenset of str
+        Keys of the results to compute.
+    """
+
+    team: str
+    table: Submission
+    attacks: Mapping[str, Submission]
+    keys: Mapping[float, Mapping[str, str]]
+    missing: frozenset[str] = frozenset()
+
+    def shares_without(self, name: str) -> list[float]:
+        """Shares at which the result of an attack, or of the table itself, is missing."""
+        return [share for share, named in self.keys.items() if named[name] in self.missing]
+
+
+def score(
+    tournament: Tournament, share: float, jobs: int, progress: Callable[[int, int], None] | None = None
+) -> list[Result]:
+    """Score all tables against all attackers at one share of the rows; see `score_shares`."""
+    return score_shares(tournament, (share,), jobs, progress)[share]
+
+
+def score_shares(
+    tournament: Tournament,
+    shares: Sequence[float],
+    jobs: int,
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    retry: bool = False,
+) -> dict[float, list[Result]]:
+    """Score all tables against all attackers; stored results are not computed again.
+
+    A submission that makes its scoring fail stops no other: its results have another status than ``ok``. With several
+    workers this holds for crashes and for steps beyond the limits, too.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament, whose tables must have been published.
+    shares : sequence of float
+        Shares of the rows that count, in (0, 1]; each attack runs once for all of them.
+    jobs : int
+        Number of worker processes.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each table.
+    retry : bool
+        Score again what failed before.
+
+    Returns
+    -------
+    dict of float to list of Result
+        For each share, a release for each team's table and a trial for each attack on it, in order of names.
+    """
+    plan = scoring_plan(tournament, shares)
+    if retry:
+        plan = scoring_plan(tournament, shares, retry=plan.failed)
+    with Store(tournament.host / "results.db") as store:
+        for done, results in enumerate(_computed(tournament.folder, plan.waiting, jobs), start=1):
+            store.add(results)
+            if progress:
+                progress(done, len(plan.waiting))
+        return plan.results(store)
+
+
+@dataclass(frozen=True)
+class ScoringPlan:
+    """What the scores of a tournament are made of, and what of it must be computed.
+
+    Attributes
+    ----------
+    wanted : dict of float to list of Result
+        The results that the log asks for at each share, without content: all of them have the status ``waiting``.
+    waiting : list of Target
+        Tables with missing results: first those on which only teams' attacks are missing, which are cheap, and the
+        oldest submission first.
+    failed : frozenset of str
+        Keys of the stored results whose scoring failed.
+    """
+
+    wanted: dict[float, list[Result]]
+    waiting: list[Target]
+    failed: frozenset[str]
+
+    def results(self, store: Store) -> dict[float, list[Result]]:
+        """The results at each share; those that are not stored yet have the status ``waiting``."""
+        keys = frozenset(one.key for wanted in self.wanted.values() for one in wanted)
+        stored = {one.key: one for one in store.results(keys=keys)}
+        return {share: [stored.get(one.key, one) for one in wanted] for share, wanted in self.wanted.items()}
+
+
+def scoring_plan(tournament: Tournament, shares: Sequence[float], *, retry: Collection[str] = ()) -> ScoringPlan:
+    """Results that the log asks for, and those that are not stored.
+
+    Parameters
+    ----------
+    tournament, shares
+        See `score_shares`.
+    retry : collection of str
+        Keys of stored results to compute again.
+    """
+    entries = tournament.log.entries()
+    # The server goes on after a setting was changed by hand, and shows it to the host.
+    tournament.check_opening(settings=False)
+    attacks: dict[str, dict[str, Submission]] = defaultdict(dict)
+    for (attacker, against), one in sorted(tournament.attacks(entries).items()):
+        attacks[against][attacker] = one
+    wanted: dict[float, list[Result]] = {share: [] for share in shares}
+    waiting: list[tuple[bool, int, Target]] = []
+    failed: set[str] = set()
+    with Store(tournament.host / "results.db") as store:
+        for team, table in sorted(tournament.tables(entries).items()):
+            keys = {share: _keys(tournament, team, table, attacks[team], share) for share in wanted}
+            everything = [key for named in keys.values() for key in named.values()]
+            stored = store.known(everything)
+            failed |= {key for key, status in stored.items() if status != "ok"}
+            missing = frozenset(everything) - (stored.keys() - set(retry))
+            target = Target(team, table, attacks[team], keys, missing)
+            for share, named in keys.items():
+                wanted[share] += [_result(target, share, name, status=WAITING) for name in named]
+            names = [name for name in keys[shares[0]] if target.shares_without(name)]
+            if names:
+                dear = any(name not in attacks[team] for name in names)
+                oldest = table.number if dear else min(attacks[team][name].number for name in names)
+                waiting.append((dear, oldest, target))
+    return ScoringPlan(wanted, [target for *_, target in sorted(waiting, key=lambda one: one[:2])], frozenset(failed))
+
+
+def _keys(
+    tournament: Tournament, team: str, table: Submission, attacks: Mapping[str, Submission], share: float
+) -> dict[str, str]:
+    """Keys of the results of the table itself (under the empty name) and of each attack on it."""
+    # A result of other files is none of these, which matters where the opening did not log their hashes.
+    own = (tournament.original_path(team), tournament.candidate_path(team))
+    files = [hash_of(path) for path in (*own, tournament.roles_path, tournament.others_path)]
+    common = digest([table.content, team, share, SCORER, _code(), files])
+    teams = {name: digest([common, name, one.content]) for name, one in attacks.items()}
+    algorithms = {
+        baseline_name(attack): digest([common, baseline_name(attack), sources(attack)]) for attack in baselines()
+    }
+    return {"": common, **algorithms, **teams}
+
+
+@cache
+def _code() -> str:
+    """Hash of this module, of all modules that it imports, and of the numeric packages' versions."""
+    return digest([closure([__name__]), versions()])
+
+
+def _computed(folder: Path, targets: Sequence[Target], jobs: int) -> Iterator[list[Result]]:
+    """Missing results of each table."""
+    if jobs == 1 or len(targets) < 2:
+        for target in targets:
+            yield [one for step in score_target((folder, target)) if not isinstance(step, TaskStep) for one in step]
+        return
+    for (_, target), items in isolated(score_target, [(folder, target) for target in targets], jobs):
+        yield results_of(target, items)
+
+
+def results_of(target: Target, items: Sequence[list[Result] | Death]) -> list[Result]:
+    """Results of one table; where its process died, the step failed and the rest is computed another time."""
+    results = [one for item in items if not isinstance(item, Death) for one in item]
+    for item in items:
+        if isinstance(item, Death):
+            # Without the table itself nothing can be scored: the death before the first step is its fault.
+            results += _failed(target, item.step, item.status, item.reason)
+    return results
+
+
+def score_target(task: tuple[Path, Target]) -> Iterator[TaskStep | list[Result]]:
+    """Missing results of one table, step by step; a step that fails gives results that say why.
+
+    Parameters
+    ----------
+    task : (Path, Target)
+        Folder of the tournament, and the table.
+    """
+    folder, target = task
+    names = next(iter(target.keys.values()))
+    yield TaskStep("")
+    try:
+        table = _prepared(folder, target.team, target.table, names[""])
+        if target.shares_without(""):
+            values = table.values()
+            yield [_result(target, share, "", values=values) for share in target.shares_without("")]
+    except Exception as error:
+        yield _failed(target, "", status_of(error), reason_of(error))
+        return
+    for name in names:
+        if name and target.shares_without(name):
+            yield TaskStep(name)
+            try:
+                yield _scored(table, target, name)
+            except Exception as error:
+                yield _failed(target, name, status_of(error), reason_of(error))
+
+
+def _result(target: Target, share: float, name: str, **content: Any) -> Result:
+    """Result of an attack on a table, or of the table itself under the empty name."""
+    key = target.keys[share][name]
+    return Result(key=key, scenario=SCENARIO, defense=target.team, attack=name or None, play=0, **content)
+
+
+def _failed(target: Target, name: str, status: str, reason: str) -> list[Result]:
+    """Results of a step that failed; if it is that of the table itself, nothing about the table can be scored."""
+    names = [name] if name else list(next(iter(target.keys.values())))
+    return [
+        _result(target, share, one, status=status, reason=reason)
+        for one in names
+        for share in target.shares_without(one)
+    ]
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """A published table with all that attacks on it are scored by.
+
+    Attributes
+    ----------
+    tournament : Tournament
+        The tournament.
+    team : str
+        The team.
+    names : tuple
+        Names in the random seeds.
+    sheet : Sheet
+        The table with its secret origins.
+    originals : Originals
+        The team's originals.
+    origins : dict of str to ndarray of int, shape (rows,)
+        Origins as declared and as assigned by the host.
+    candidates : Microdata
+        The candidate file.
+    answers : ndarray of int, shape (originals,)
+        Position of each original among the candidates.
+    """
+
+    tournament: Tournament
+    team: str
+    names: tuple[Any, ...]
+    sheet: Sheet
+    originals: Originals
+    origins: Mapping[str, Integers]
+    candidates: Microdata
+    answers: Integers
+
+    def values(self) -> dict[str, float | None]:
+        """Utility of the table, and the columns that leak."""
+        utility = self.originals.utility(self.sheet.frame, self.sheet.origin)
+        return {
+            "utility_counted": utility.counted,
+            "table": utility.table,
+            "record": utility.record,
+            **{f"table_{name}": value for name, value in utility.components.items()},
+            **nearest_originals(self.sheet, self.candidates, self.answers),
+        }
+
+
+@lru_cache(maxsize=64)
+def _prepared(folder: Path, team: str, table: Submission, key: str) -> PublishedTable:
+    """A published table; a process that scores more attacks on it later does not prepare it again.
+
+    The key of its result is part of the arguments, since it differs for another version of the scorer.
+    """
+    tournament = Tournament(folder)
+    originals = tournament.originals(team)
+    sheet = published(tournament, team, table.content)
+    names = (tournament.secret["seed"], "tournament", team, table.content)
+    origins = originals.origins(sheet.origin, sheet.frame, generator(*names, "map"))
+    candidates = tournament.records(tournament.candidate_path(team))
+    return PublishedTable(tournament, team, names, sheet, originals, origins, candidates, tournament.answers(team))
+
+
+def _scored(table: PublishedTable, target: Target, name: str) -> list[Result]:
+    """Results of one attack at all shares."""
+    claims = _claims(table, target, name)
+    results = []
+    for share in target.shares_without(name):
+        counted = _counted(len(table.sheet.frame), share, generator(*table.names, "share"))
+        counting = {source: np.where(counted, origin, -1) for source, origin in table.origins.items()}
+        seed = (*table.names, "score", seed_name(name))
+        scored = scores(claims, counting, table.answers, len(table.candidates), seed)
+        if share < 1:
+            scored = _without_members(scored)
+        results.append(_result(target, share, name, scores=scored.goals, values=scored.measures))
+    return results
+
+
+def _counted(rows: int, share: float, rng: Generator) -> Booleans:
+    """Mask of the rows that count, a secret share of all."""
+    counted: Booleans = rng.permutation(rows) < max(1, round(share * rows))
+    return counted
+
+
+def _claims(table: PublishedTable, target: Target, name: str) -> RankedAnswers:
+    """Claims of a team, or of a baseline attack."""
+    tournament, frame = table.tournament, table.sheet.frame
+    if name in target.attacks:
+        data = tournament.content(target.attacks[name].content)
+        return read_answers(name, data, len(frame), tournament.settings.candidates)
+    attack = next(one for one in baselines() if baseline_name(one) == name)
+    others = tournament.people
+    auxiliary = tournament.records(others) if others is not None else table.candidates.take([])
+    knowledge = Knowledge(table.candidates.frame.copy(), auxiliary)
+    # The label enters the random seed: another one would change the scores of earlier tournaments.
+    rng = generator(tournament.secret["seed"], "tournament", "house", table.team, seed_name(name))
+    view = MicrodataRelease(frame, np.full(len(frame), -1))
+    return RankedAnswers.of(attack.run(view, knowledge, rng))
+
+
+def seed_name(name: str) -> str:
+    """Name of an attacker in seeds, which stay the same whatever `BASELINE` is."""
+    return f"house:{name.removeprefix(BASELINE)}" if name.startswith(BASELINE) else name
+
+
+def _without_members(scored: Scores) -> Scores:
+    """Scores without membership."""
+    measures = {name: value for name, value in scored.measures.items() if name != "membership_auc"}
+    return Scores({ROWS: scored[ROWS]}, measures)
+
+
+def scores(
+    claims: RankedAnswers,
+    origins: Mapping[str, Integers],
+    answers: Integers,
+    candidates: int,
+    seed: Sequence[Any],
+) -> Scores:
+    """Scores of an attack under the origins that give the highest rate: as declared, or as assigned by the host.
+
+    Ties are broken alike under all origins, since their generators are equal.
+    """
+    scored = {
+        name: score_answers(claims, origin, answers, candidates, generator(*seed)) for name, origin in origins.items()
+    }
+    rates = {name: one[ROWS].rate for name, one in scored.items()}
+    best = max(scored, key=lambda name: -1.0 if rates[name] is None else float(rates[name] or 0.0))
+    return scored[best].with_measures(**rates)

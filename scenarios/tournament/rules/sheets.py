@@ -1,0 +1,322 @@
+"""Submitted tables: strict reading, and conversion of every cell to its canonical form.
+
+Only the meaning of a cell is published, not its spelling. ``035``, ``35.0`` and ``3.5e1`` become ``35``, and the parts
+of a set are sorted in the domain's order. Spelling therefore cannot carry hidden information.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from attacks.base.claims import RankedAnswers
+from metrics.arrays import Integers
+from metrics.domains import Domain, NumericDomain
+from scenarios.tables.reading.date_form import DateForm
+from scenarios.tables.reading.written_cells import WrittenCells
+from scenarios.tables.toml.toml_file import unreadable
+from scenarios.tournament.rules.canonical_cells import canonical_cell
+from scenarios.tournament.rules.csv_text import CsvText, read_csv_text
+from scenarios.tournament.rules.problems import MOST_SHOWN, InvalidFileError, Problem
+from scenarios.tournament.rules.suggestions import suggested_cell, suggested_name
+
+Value = TypeVar("Value")
+ORIGINAL_ROW = "original_row"
+LARGEST = 4 << 20
+"""Largest size of a file, in bytes."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """Form that an anonymized table must have.
+
+    Parameters
+    ----------
+    domains : mapping of str to Domain
+        Domain of each column.
+    originals : int
+        Number of originals, and largest number of rows.
+    decimals : mapping of str to int
+        Largest number of decimals in each column; 0 for columns that are not listed.
+    with_missing : frozenset of str
+        Columns in which a value may be missing (an empty cell).
+    written : WrittenCells
+        Labels by which cells may be written.
+    """
+
+    domains: Mapping[str, Domain]
+    originals: int
+    decimals: Mapping[str, int]
+    with_missing: frozenset[str] = frozenset()
+    written: WrittenCells = field(default_factory=WrittenCells)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A valid anonymized table.
+
+    Attributes
+    ----------
+    frame : DataFrame, shape (rows, columns)
+        Released cells in canonical form, columns in the domains' order.
+    origin : ndarray of int, shape (rows,)
+        Original from which each row is declared to stem; -1 for none.
+    """
+
+    frame: pd.DataFrame
+    origin: Integers
+
+
+def read_submission(path: Path) -> bytes:
+    """Read a submitted file.
+
+    Raises
+    ------
+    ValueError
+        If it is a link or no ordinary file, cannot be read, or is larger than `LARGEST`.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        if path.is_symlink():
+            raise ValueError(f"{path}: is a symbolic link; submit the file itself") from None
+        raise ValueError(unreadable(path, error)) from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise ValueError(f"{path}: is no ordinary file")
+    with os.fdopen(handle, "rb") as file:
+        try:
+            data = file.read(LARGEST + 1)
+        except OSError as error:
+            raise ValueError(unreadable(path, error)) from None
+    if len(data) > LARGEST:
+        raise ValueError(f"{path}: is larger than {LARGEST >> 20} MB")
+    return data
+
+
+def read_sheet(name: str, data: bytes, form: Form) -> Sheet:
+    """Read an anonymized table: the columns of `form` in any order, and ``original_row``, counted from 0.
+
+    Raises
+    ------
+    InvalidFileError
+        If the table is invalid, with all problems: row (from 0, below the header), column, what would be right.
+    """
+    wanted = [*form.domains, ORIGINAL_ROW]
+    text = read_csv_text(data, wanted, form.originals, empty_rows=form.with_missing >= set(form.domains))
+    problems = _Problems(text)
+    columns = _columns(text, problems, wanted)
+    frame: dict[str, list[Any]] = {}
+    for column, domain in form.domains.items():
+        decimals = 0 if isinstance(domain, NumericDomain) and domain.integer else form.decimals.get(column, 0)
+        reader = _CellReader(form, column, domain, decimals)
+        frame[column] = problems.column(column, columns.get(column, []), reader.read, reader.suggestion)
+    origin = problems.row_numbers(ORIGINAL_ROW, columns.get(ORIGINAL_ROW, []), form.originals, none=-1)
+    problems.once(ORIGINAL_ROW, origin, "original")
+    problems.refuse(name)
+    return Sheet(pd.DataFrame(frame, dtype=object), np.array(origin, dtype=np.intp))
+
+
+def read_answers(name: str, data: bytes, released: int, candidates: int) -> RankedAnswers:
+    """Read a correspondence table: ``released_row``, ``candidate_row`` (both from 0) and ``confidence`` in [0, 1].
+
+    The team abstains on released rows that are left out. Without the column ``confidence``, all answers are equally
+    confident.
+
+    Raises
+    ------
+    InvalidFileError
+        If the table is invalid, with all problems: row (from 0, below the header), column, what would be right.
+    """
+    wanted = ["released_row", "candidate_row", "confidence"]
+    text = read_csv_text(data, wanted, released)
+    if text.header and "confidence" not in text.header:
+        text = replace(text, header=[*text.header, "confidence"], rows=[(n, [*row, "1"]) for n, row in text.rows])
+    problems = _Problems(text)
+    columns = _columns(text, problems, wanted)
+    target = problems.row_numbers("released_row", columns.get("released_row", []), released)
+    answer = problems.row_numbers("candidate_row", columns.get("candidate_row", []), candidates)
+    problems.once("released_row", target, "released row")
+    score = problems.column("confidence", columns.get("confidence", []), _confidence, _percentage)
+    problems.refuse(name)
+    return RankedAnswers(
+        released,
+        candidates,
+        np.array(target, dtype=np.intp),
+        np.array(answer, dtype=np.intp),
+        np.array(score, dtype=float),
+    )
+
+
+def notes_on(answers: RankedAnswers) -> tuple[str, ...]:
+    """What a team should know about a valid correspondence table: how many rows it answers, and what looks wrong."""
+    count, rows = answers.target.size, answers.targets
+    notes = [f"{count} of {rows} row{'' if rows == 1 else 's'} answered"]
+    if count > 1 and len(set(answers.answer.tolist())) == 1:
+        notes.append(
+            f"warning: every answer names candidate_row {answers.answer[0]}, which is right for one row at most"
+        )
+    return tuple(notes)
+
+
+class _Problems:
+    """Problems of a file, collected column by column.
+
+    Parameters
+    ----------
+    text : CsvText
+        The rows, and the problems of their form.
+    """
+
+    def __init__(self, text: CsvText) -> None:
+        self.found = list(text.problems)
+        self._rows = [number for number, _ in text.rows]
+
+    def refuse(self, name: str) -> None:
+        """Raise `InvalidFileError` if there is any problem, those of the whole file first, then by row."""
+        if self.found:
+            raise InvalidFileError(name, sorted(self.found, key=lambda one: -1 if one.row is None else one.row))
+
+    def column(
+        self,
+        column: str,
+        texts: Sequence[str],
+        read: Callable[[str], Value],
+        suggestion: Callable[[str], str | None] | None = None,
+    ) -> list[Value | None]:
+        """Values of a column, read once for each distinct cell; None where a cell is wrong."""
+        values: dict[str, Value | None] = {}
+        wrong: dict[str, str] = {}
+        rows: dict[str, list[int]] = defaultdict(list)
+        for row, text in zip(self._rows, texts, strict=False):
+            if text not in values:
+                try:
+                    values[text] = read(text)
+                except ValueError as error:
+                    values[text], wrong[text] = None, str(error)
+            if text in wrong:
+                rows[text].append(row)
+        for number, (text, why) in enumerate(wrong.items()):
+            right = suggestion(text) if suggestion and number < MOST_SHOWN else None
+            self.found.append(Problem(f"{_quoted(text)} {why}", tuple(rows[text]), column, right))
+        return [values[text] for text in texts]
+
+    def row_numbers(self, column: str, texts: Sequence[str], count: int, *, none: int | None = None) -> list[int]:
+        """Row numbers from 0 to count - 1; `none` is the number of an empty cell, if it may be empty."""
+
+        def read(text: str) -> int:
+            if text == "" and none is not None:
+                return none
+            if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) < count):
+                raise ValueError(f"is no row number from 0 to {count - 1}")
+            return int(text)
+
+        from_one = set(texts) == set(map(str, range(1, count + 1)))
+
+        def suggestion(text: str) -> str | None:
+            if text == str(count):
+                subtract = f"; subtract 1 from every {column}" if from_one else ""
+                return f"rows count from 0, below the header{subtract}"
+            whole, _, decimals = text.strip().partition(".")
+            if whole.isascii() and whole.isdigit() and not decimals.strip("0") and int(whole[:9]) < count:
+                return f"write {int(whole[:9])}"
+            return "leave the cell empty for a row that stems from no original" if none is not None else None
+
+        return [-1 if one is None else one for one in self.column(column, texts, read, suggestion)]
+
+    def once(self, column: str, numbers: Sequence[int], what: str) -> None:
+        """Every row number from 0 may stand in one row only."""
+        first: dict[int, int] = {}
+        again: dict[int, list[int]] = defaultdict(list)
+        for row, number in zip(self._rows, numbers, strict=False):
+            if number >= 0 and number in first:
+                again[number].append(row)
+            first.setdefault(number, row)
+        for number, rows in again.items():
+            why = f"{number} stands in row {first[number]} already"
+            self.found.append(Problem(why, tuple(rows), column, f"each {what} may stand in one row"))
+
+
+def _columns(text: CsvText, problems: _Problems, wanted: Sequence[str]) -> dict[str, list[str]]:
+    """Cells of the wanted columns that the file has, by name."""
+    if not text.header:
+        return {}
+    missing = [column for column in wanted if column not in text.header]
+    if len(missing) == len(wanted) and len(text.header) > 1:
+        problems.found.append(Problem("its first line names no column", suggestion="it must be " + ",".join(wanted)))
+        return {}
+    counts = Counter(text.header)
+    for column, times in list(counts.items())[: 2 * MOST_SHOWN + len(wanted)]:
+        if times > 1:
+            problems.found.append(Problem(f"column {_quoted(column)} stands {_times(times)}"))
+        if column not in wanted:
+            meant = suggested_name(column, missing)
+            if column in {"", "Unnamed: 0"}:
+                hint = " (row numbers? save it without them)"
+            else:
+                hint = f" (should it be {meant!r}?)" if meant else ""
+            advice = f"the columns are {', '.join(wanted)}"
+            problems.found.append(Problem(f"there must be no column {_quoted(column)}{hint}", suggestion=advice))
+    problems.found += [Problem(f"column {column!r} is missing") for column in missing]
+    position = {column: number for number, column in reversed(list(enumerate(text.header)))}
+    return {column: [row[position[column]] for _, row in text.rows] for column in wanted if column in position}
+
+
+def _times(number: int) -> str:
+    return "twice" if number == 2 else f"{number} times"
+
+
+@dataclass(frozen=True)
+class _CellReader:
+    """Reads the cells of one column."""
+
+    form: Form
+    column: str
+    domain: Domain
+    decimals: int
+
+    def read(self, text: str) -> str | None:
+        """Canonical form of a cell."""
+        cell = self.form.written.cell(self.column, text)
+        return canonical_cell(cell, self.domain, self.decimals, may_miss=self.column in self.form.with_missing)
+
+    def suggestion(self, text: str) -> str | None:
+        """Advice to write a valid cell; dates are written in forms of their own."""
+        if isinstance(self.form.written.columns.get(self.column), DateForm):
+            return None
+        cell = suggested_cell(text, self.domain, self.decimals, may_miss=self.column in self.form.with_missing)
+        return None if cell is None or text == "" else f"write {cell}"
+
+
+def _confidence(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = np.nan
+    if not 0 <= value <= 1:
+        raise ValueError("is no number from 0 to 1")
+    return value
+
+
+def _percentage(text: str) -> str | None:
+    """Advice where a confidence is a percentage with its sign, or has a decimal comma."""
+    number = text.strip()
+    plain = number.rstrip("%").replace(",", ".")
+    try:
+        value = float(plain) / (100 if number.endswith("%") else 1)
+    except ValueError:
+        return None
+    return f"write {value:g}" if 0 <= value <= 1 else None
+
+
+def _quoted(text: str) -> str:
+    """Text of a cell for a message: shortened, and without control characters."""
+    return repr(text if len(text) <= 40 else text[:40] + "…")

@@ -1,0 +1,224 @@
+"""Standings of a tournament: scores and ranks of defense and attack."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import fsum
+
+from leaderboard.goals import in_order
+from leaderboard.result import Result
+from metrics.score import Score
+from scenarios.tournament.rules.scoring import WAITING
+
+TIE_BREAKERS = ("defense", "attack", "utility")
+"""What decides between teams whose sums of ranks are equal, in this order."""
+UNSCORABLE = "could not be scored"
+PLACES = 9
+"""Decimal places to which scores are compared; equal scores may differ in the last bit, as rounding errors do."""
+
+
+@dataclass(frozen=True)
+class AttackOutcome:
+    """Outcome of one attack on one table, in the goal of its largest advantage.
+
+    Attributes
+    ----------
+    attacker : str
+        A team, or a baseline attack.
+    goal : str
+        ``reidentification`` or ``membership``.
+    success, chance : float
+        Success rate of the attack, and chance level.
+    advantage : float
+        Advantage over guessing, at least 0.
+    """
+
+    attacker: str
+    goal: str = "reidentification"
+    success: float = 0.0
+    chance: float = 0.0
+    advantage: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """Scores and ranks of a team.
+
+    Attributes
+    ----------
+    team : str
+        The team.
+    utility_table, utility_record, utility : float or None
+        Utility of the table and of the records, and the smaller of both; None without a table.
+    worst : AttackOutcome or None
+        Outcome of the attack with the largest advantage.
+    defense : float or None
+        utility x (1 - that advantage).
+    attack : float or None
+        Mean advantage over the other teams' tables; None if the team attacked none.
+    attacked : int
+        Number of these tables that the team attacked.
+    defense_rank, attack_rank, rank : int
+        Ranks by defense, by attack, and overall; see `standings`.
+    tie : str
+        How a tie in the sum of both ranks was broken, or that it was not; empty without a tie.
+    unscored : str
+        Which of the team's files have no score, and whether they will get one; empty if defense and attack have what
+        the log asks for.
+    disqualified : str
+        Why the team is disqualified; empty if it is not.
+    """
+
+    team: str
+    utility_table: float | None = None
+    utility_record: float | None = None
+    utility: float | None = None
+    worst: AttackOutcome | None = None
+    defense: float | None = None
+    attack: float | None = None
+    attacked: int = 0
+    defense_rank: int = 0
+    attack_rank: int = 0
+    rank: int = 0
+    tie: str = ""
+    unscored: str = ""
+    disqualified: str = ""
+
+    @property
+    def missing(self) -> bool:
+        """Whether the team has no score: it handed in nothing that counts, or nothing of it is scored."""
+        return self.defense is None and self.attack is None
+
+
+def best_outcome(attacker: str, scores: Mapping[str, Score]) -> AttackOutcome:
+    """Outcome of an attack in the goal of its largest advantage; success 0 if no goal was measured."""
+    outcomes = [
+        AttackOutcome(attacker, goal, score.rate, score.chance, max(0.0, score.advantage))
+        for goal in in_order(scores)
+        if (score := scores[goal]).rate is not None and score.chance is not None and score.advantage is not None
+    ]
+    return max(outcomes, key=lambda one: one.advantage, default=AttackOutcome(attacker))
+
+
+def outcome_of(trial: Result) -> AttackOutcome:
+    """Outcome of a trial's attack."""
+    return best_outcome(str(trial.attack), trial.scores)
+
+
+def standings(
+    teams: Sequence[str], results: Sequence[Result], disqualified: Mapping[str, str] | None = None
+) -> list[Standing]:
+    """Standings of all teams, best first.
+
+    Teams are ranked by defense and by attack. Equal scores share a rank, and missing scores come last. Scores are equal
+    if they are so to nine decimal places. The overall rank is by the sum of both ranks. Of teams with equal sums, the
+    higher defense comes first, then the higher attack, then the higher utility. If all are equal, they share the rank.
+    Teams without any score come last, and disqualified teams after them; the ranks of both are the number of teams.
+
+    Parameters
+    ----------
+    teams : sequence of str
+        All teams, including those without a submission.
+    results : sequence of Result
+        Results as returned by `scenarios.tournament.rules.scoring.score`. Those of failed scorings do not count, and neither
+        do those that are not stored yet. They tell which teams handed in files without a score.
+    disqualified : mapping of str to str, optional
+        Reason by disqualified team.
+    """
+    out = disqualified or {}
+    counted = [one for one in results if one.status == "ok" and not {one.defense, one.attack} & set(out)]
+    releases = {result.defense: result for result in counted if result.attack is None}
+    outcomes: dict[str, dict[str, AttackOutcome]] = defaultdict(dict)
+    for result in counted:
+        if result.attack is not None and result.defense in releases:
+            outcomes[result.defense][result.attack] = outcome_of(result)
+    files: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for result in results:
+        files[("table", result.defense) if result.attack is None else ("attacks", result.attack)].add(result.status)
+    bare = [_standing(team, releases, outcomes) for team in teams]
+    unranked = [replace(one, unscored=_unscored(one, files)) for one in bare]
+    ranks = zip(_ranks([one.defense for one in unranked]), _ranks([one.attack for one in unranked]), strict=True)
+    ranked = [replace(one, defense_rank=by[0], attack_rank=by[1]) for one, by in zip(unranked, ranks, strict=True)]
+    placed = []
+    for one in ranked:
+        if one.missing:
+            placed.append(replace(one, rank=len(teams), disqualified=out.get(one.team, "")))
+            continue
+        better = sum(_order(other) < _order(one) for other in ranked if not other.missing)
+        tied = [other for other in ranked if not other.missing and _order(other)[0] == _order(one)[0] and other != one]
+        placed.append(replace(one, rank=1 + better, tie=_tie(one, tied)))
+    return sorted(placed, key=lambda one: (bool(one.disqualified), one.missing, one.rank, one.team))
+
+
+def _order(one: Standing) -> tuple[float, ...]:
+    """Sort key of a team that takes part, the best first: the sum of its ranks, then what breaks ties."""
+    scores = (one.defense, one.attack, one.utility)
+    return (one.defense_rank + one.attack_rank, *(1.0 if score is None else -_compared(score) for score in scores))
+
+
+def _tie(one: Standing, tied: Sequence[Standing]) -> str:
+    """How a tie with other teams was broken."""
+    if not tied:
+        return ""
+    criteria = {
+        next(
+            (name for number, name in enumerate(TIE_BREAKERS, start=1) if _order(one)[number] != _order(other)[number]),
+            "",
+        )
+        for other in tied
+    }
+    names = ", ".join(other.team for other in tied)
+    decided = ", then ".join(name for name in TIE_BREAKERS if name in criteria)
+    shared = [other.team for other in tied if _order(other) == _order(one)]
+    parts = [f"decided by {decided}"] if decided else []
+    parts += [f"shares the rank with {', '.join(shared)}"] if shared and decided else []
+    return f"tied with {names}; {', '.join(parts) if parts else 'shares the rank'}"
+
+
+def _standing(
+    team: str, releases: Mapping[str, Result], outcomes: Mapping[str, Mapping[str, AttackOutcome]]
+) -> Standing:
+    others = [other for other in releases if other != team]
+    own = [outcomes[other][team].advantage for other in others if team in outcomes[other]]
+    # The correctly rounded sum does not depend on the order of the tables, which is that of the teams' names.
+    attack = fsum(own) / len(others) if own else None
+    if team not in releases:
+        return Standing(team=team, attack=attack, attacked=len(own))
+    values = releases[team].values
+    utility = float(values["utility_counted"] or 0.0)
+    worst = max(outcomes[team].values(), key=lambda one: (one.advantage, one.success), default=None)
+    return Standing(
+        team=team,
+        utility_table=values["table"],
+        utility_record=values["record"],
+        utility=utility,
+        worst=worst,
+        defense=utility * (1 - (worst.advantage if worst else 0.0)),
+        attack=attack,
+        attacked=len(own),
+    )
+
+
+def _unscored(one: Standing, files: Mapping[tuple[str, str], set[str]]) -> str:
+    """Which files of a team have no score, in words; `files` are the statuses of its table and of its attacks."""
+    said = []
+    for kind, score in (("table", one.defense), ("attacks", one.attack)):
+        statuses = files.get((kind, one.team), set())
+        if score is None and statuses:
+            said.append(f"{kind} {'not scored yet' if WAITING in statuses else UNSCORABLE}")
+    return ", ".join(said)
+
+
+def _ranks(scores: Sequence[float | None]) -> list[int]:
+    """Rank of each score, 1 for the largest; equal scores share a rank, and missing scores come last."""
+    compared = [None if score is None else _compared(score) for score in scores]
+    present = [score for score in compared if score is not None]
+    last = 1 + len(present) if present else len(compared)
+    return [last if score is None else 1 + sum(other > score for other in present) for score in compared]
+
+
+def _compared(score: float) -> float:
+    """A score as ranks and ties compare it."""
+    return round(score, PLACES)

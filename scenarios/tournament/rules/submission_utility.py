@@ -1,0 +1,214 @@
+"""Utility of a team's table, and the assignment of its rows to originals by the host."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+
+from attacks import AssignmentLinkage, ExpectationMaximizationLinkage
+from attacks.base.attack import Attack, Knowledge
+from attacks.base.claims import RankedAnswers
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+from leaderboard.utility import pooled_utility
+from metrics.arrays import Floats, Integers
+from metrics.cells import SUPPRESSED
+from metrics.domains import Domain
+from metrics.profile import original_profile, profile
+from metrics.similarity import record_similarity
+from metrics.table_utility import TableUtility, anchored
+from scenarios.tables.seeds import generator
+from scenarios.tournament.rules.record_costs import RecordCosts
+
+COMPONENTS = ("marginals", "associations", "queries", "classifier")
+
+
+@dataclass(frozen=True)
+class SubmissionUtility:
+    """Both utilities of a table, in [0, 1].
+
+    Attributes
+    ----------
+    components : dict of float
+        Components of the utility of the table, anchored as on the board: marginals, associations, range counts and a
+        classifier. Associations and the classifier are left out where the originals have too little to learn.
+    table : float
+        Utility of the table's statistics: the mean of the components.
+    record : float
+        Similarity of the originals to their own rows, with 0 for rows without information; see `Originals.utility`.
+    """
+
+    components: dict[str, float]
+    table: float
+    record: float
+
+    @property
+    def counted(self) -> float:
+        """Utility that counts: the smaller of both."""
+        return min(self.table, self.record)
+
+
+@dataclass(frozen=True)
+class Originals:
+    """A team's originals, against which its table is measured.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (originals, columns)
+        The records in clear.
+    domains : mapping of str to Domain
+        Public domains of the columns.
+    queries_seed : int
+        Seed of the range counts.
+    others : DataFrame, optional
+        Records of people in no team's table, shape (people, columns). They test the classifier.
+    target : str, optional
+        Column that the classifier predicts. Without it, or without other people, there is no classifier.
+    """
+
+    frame: pd.DataFrame
+    domains: Mapping[str, Domain]
+    queries_seed: int
+    others: pd.DataFrame | None = None
+    target: str | None = None
+    _last: list[tuple[pd.DataFrame, Integers]] = field(default_factory=list, init=False, repr=False, compare=False)
+    """Table whose origins were learned last, in canonical order, and these origins."""
+
+    @cached_property
+    def _utility(self) -> TableUtility:
+        held_out = self.frame.iloc[:0] if self.others is None else self.others
+        rng = generator(self.queries_seed, "tournament", "queries")
+        return TableUtility(self.frame, self.domains, held_out, self.target, rng)
+
+    @cached_property
+    def _constant_similarity(self) -> Floats:
+        """Similarity of each original to a row without information: constants or ``*``, whichever is more similar."""
+        original = original_profile(self.frame, self.domains)
+        rows = [
+            record_similarity(original, table.take(np.zeros(1, dtype=np.intp)), self.domains)[:, 0]
+            for table in (self._utility.constant, self._utility.suppressed)
+        ]
+        return max(rows, key=lambda similarity: float(similarity.mean()))
+
+    def utility(self, released: pd.DataFrame, origin: Integers) -> SubmissionUtility:
+        """Both utilities of a released table.
+
+        Originals are compared with the rows declared as theirs, and with the rows that the host assigns to them
+        (`learned_origin`); the smaller similarity counts. An original without a row counts as if its row were the
+        constant one. If an original has several rows, their mean similarity counts.
+
+        Parameters
+        ----------
+        released : DataFrame, shape (rows, columns)
+            Released cells.
+        origin : ndarray of int, shape (rows,)
+            Original from which each row is declared to stem; -1 for none.
+        """
+        ordered = released.iloc[_canonical_order(released)].reset_index(drop=True)
+        utility = pooled_utility([self._utility.score(ordered)])
+        assert utility is not None  # noqa: S101 (marginals are always measured)
+        similarity = record_similarity(
+            original_profile(self.frame, self.domains), profile(released, self.domains), self.domains
+        )
+        record = min(self._record(similarity, one) for one in (origin, self._learned(released)))
+        return SubmissionUtility(utility.components, utility.headline.value, record)
+
+    def record_costs(self, released: pd.DataFrame, origin: Integers) -> RecordCosts | None:
+        """What each column costs of the utility of the records, under the origins by which that utility counts.
+
+        Parameters
+        ----------
+        released, origin
+            See `utility`.
+
+        Returns
+        -------
+        RecordCosts or None
+            None if every row without information equals its original, so that nothing can be lost.
+        """
+        scale = len(self.frame) * (1 - float(self._constant_similarity.mean()))
+        if scale <= 0:
+            return None
+        by_column = {
+            name: record_similarity(
+                original_profile(self.frame[[name]], {name: domain}),
+                profile(released[[name]], {name: domain}),
+                {name: domain},
+            )
+            for name, domain in self.domains.items()
+        }
+        similarity = np.mean(list(by_column.values()), axis=0)
+        counted = min((origin, self._learned(released)), key=lambda one: self._record(similarity, one))
+        rows = np.flatnonzero(counted >= 0)
+        count = np.bincount(counted[rows], minlength=len(self.frame))
+        weights = 1 / count[counted[rows]]
+        return RecordCosts(
+            {
+                name: float((weights * (1 - own[counted[rows], rows])).sum()) / scale / len(by_column)
+                for name, own in by_column.items()
+            },
+            float((1 - self._constant_similarity)[count == 0].sum()) / scale,
+            {name: int((released[name] == SUPPRESSED).sum()) for name in self.domains},
+        )
+
+    def _record(self, similarity: Floats, origin: Integers) -> float:
+        """Anchored similarity of the originals to their own rows, given the origins of the rows."""
+        rows = np.flatnonzero(origin >= 0)
+        count = np.bincount(origin[rows], minlength=len(self.frame))
+        total = np.bincount(origin[rows], weights=similarity[origin[rows], rows], minlength=len(self.frame))
+        own = np.where(count > 0, total / np.maximum(count, 1), self._constant_similarity)
+        return anchored(float(own.mean()), float(self._constant_similarity.mean()))
+
+    def _learned(self, released: pd.DataFrame) -> Integers:
+        """`learned_origin` with a public seed and independent of the rows' order, so that teams measure the same."""
+        order = _canonical_order(released)
+        ordered = released.iloc[order].reset_index(drop=True)
+        # A check needs them for the utility, and for what each column costs of it.
+        learned = next((known for table, known in self._last if table.equals(ordered)), None)
+        if learned is None:
+            learned = self.learned_origin(ordered, generator(self.queries_seed, "tournament", "map"))
+            self._last[:] = [(ordered, learned)]
+        origin = np.empty(len(released), dtype=np.intp)
+        origin[order] = learned
+        return origin
+
+    def best_origin(self, released: pd.DataFrame, rng: Generator) -> Integers:
+        """One-to-one assignment of rows to originals of least total Gower distance, shape (rows,).
+
+        Ties are broken at random, so that a table of equal rows reveals nobody.
+        """
+        return self._assigned(AssignmentLinkage(), released, rng)
+
+    def learned_origin(self, released: pd.DataFrame, rng: Generator) -> Integers:
+        """One-to-one assignment of rows to originals that learns the mechanism of each column, shape (rows,).
+
+        If values were exchanged at random, the nearest original is often wrong, and this assignment is closer to the
+        truth. If it equals the truth, declaring false origins gains nothing. Utility is the minimum, and success the
+        maximum, over the declared origins and the host's assignments. A truthful declaration is thus measured by a
+        subset of the origins by which the same rows are measured under any other declaration.
+        """
+        return self._assigned(ExpectationMaximizationLinkage(), released, rng)
+
+    def _assigned(self, attack: Attack, released: pd.DataFrame, rng: Generator) -> Integers:
+        records = Microdata(self.frame, quasi_identifiers=tuple(self.domains), domains=dict(self.domains))
+        release = MicrodataRelease(released, np.full(len(released), -1), None)
+        return RankedAnswers.of(attack.run(release, Knowledge(self.frame, records.take([])), rng)).best(rng)
+
+    def origins(self, origin: Integers, released: pd.DataFrame, rng: Generator) -> dict[str, Integers]:
+        """Origins under which success is counted: as declared, and by both assignments of the host."""
+        return {
+            "declared": origin,
+            "assigned": self.best_origin(released, rng),
+            "learned": self.learned_origin(released, rng),
+        }
+
+
+def _canonical_order(released: pd.DataFrame) -> Integers:
+    """Order of the rows, sorted by their cells, so that no measure depends on the order in which a team wrote them."""
+    cells = released.fillna("").reset_index(drop=True)
+    return cells.sort_values(list(cells.columns), kind="stable").index.to_numpy()

@@ -1,0 +1,1 @@
+"""People who visit the tournament's site: accounts, sessions, invitations."""

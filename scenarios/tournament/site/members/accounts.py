@@ -1,0 +1,134 @@
+"""Accounts of a tournament's site: log-in, invitations, sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from ipaddress import IPv6Address, ip_address, ip_network
+from pathlib import Path
+
+from scenarios.tournament.site.members.account_store import FILE, AccountStore
+from scenarios.tournament.site.members.attempts import Attempts, RateLimit
+from scenarios.tournament.site.members.devices import Devices
+from scenarios.tournament.site.members.invitations import Invitations
+from scenarios.tournament.site.members.passwords import Passwords, check_password
+from scenarios.tournament.site.members.sessions import Sessions
+from scenarios.tournament.site.members.user import User, user_of
+from scenarios.tournament.site.refusal_error import RefusalError
+
+_QUARTER = timedelta(minutes=15)
+BY_NAME_AND_PLACE = RateLimit(10, _QUARTER)
+"""Attempts at one account from one place: a browser in which the user has logged in before, or else an address.
+
+There is no limit of an account at all places or of a place for all accounts: others could exhaust it to lock users out.
+"""
+UNKNOWN_BY_ADDRESS = RateLimit(200, _QUARTER)
+"""Attempts with names that nobody has, from one address; each takes as long as any other."""
+
+
+class Accounts:
+    """Accounts of the host and the teams.
+
+    Parameters
+    ----------
+    folder : Path
+        The host's folder.
+    teams : sequence of str
+        Names of the teams.
+    passwords : Passwords, optional
+        Hashes passwords.
+
+    Raises
+    ------
+    ValueError
+        If the database is damaged or can be read by others.
+    """
+
+    def __init__(self, folder: Path, teams: Sequence[str], passwords: Passwords | None = None) -> None:
+        self._store = AccountStore(folder / FILE)
+        self._teams = teams
+        self._passwords = passwords or Passwords()
+        self.invitations = Invitations(self._store)
+        self.sessions = Sessions(self._store)
+        self.attempts = Attempts(self._store)
+        self.devices = Devices(self._store)
+
+    def user(self, token: str, now: datetime) -> User | None:
+        """User of a session; None if it has ended, or if its team is gone."""
+        name = self.sessions.name(token, now)
+        return None if name is None else user_of(name, self._teams)
+
+    def log_in(self, name: str, password: str, address: str, now: datetime, device: str = "") -> str:
+        """Check name and password; return the token of a new session.
+
+        The refusal is the same for a wrong name and a wrong password, and takes the same time. `device` is the cookie
+        of the browser, if it has one; see `Devices`.
+
+        Raises
+        ------
+        RefusalError
+            If they do not match, or after too many attempts.
+        """
+        user = user_of(name[:100], self._teams)
+        known_name = user.name if user else name[:100].strip().casefold()
+        place = self._admit(known_name, address, now, device, exists=user is not None)
+        stored = self._stored(user.name) if user else None
+        if not self._passwords.verify(stored, password[:1000]) or user is None:
+            raise RefusalError(401, "name or password is wrong; if the password is lost, ask the host for a new link")
+        self.attempts.forget([place])
+        return self.sessions.start(user.name, now)
+
+    def accept(self, token: str, password: str, repeated: str, address: str, now: datetime, device: str = "") -> str:
+        """Use an invitation: set the password, and return the token of a new session.
+
+        A double click sends the same form twice. The second one logs in if the password matches the first one's.
+
+        Raises
+        ------
+        RefusalError
+            If the invitation is unknown, expired or used, the password is too weak, or after too many attempts.
+        """
+        invited = self.invitations.find(token, now)
+        if invited is None:
+            raise RefusalError(404, "this link is not valid (any more); ask the host for a new one")
+        name, used = invited
+        if not used:
+            try:
+                check_password(password, repeated, name)
+            except ValueError as error:
+                raise RefusalError(422, str(error)) from None
+            if self.invitations.redeem(token, self._passwords.hash(password), now) is not None:
+                return self.sessions.start(name, now)
+        self._admit(name, address, now, device)
+        if not self._passwords.verify(self._stored(name), password[:1000]):
+            raise RefusalError(409, "this link was used already; log in, or ask the host for a new one")
+        return self.sessions.start(name, now)
+
+    def _admit(self, name: str, address: str, now: datetime, device: str, *, exists: bool = True) -> str:
+        """Count an attempt to log in; return the key under which those at this account from this place are counted."""
+        known = exists and self.devices.knows(device, name, now)
+        place = f"log-in {name} " + (f"in browser {device}" if known else network(address))
+        limits = {place: BY_NAME_AND_PLACE}
+        if not exists:
+            limits[f"log-in of nobody from {network(address)}"] = UNKNOWN_BY_ADDRESS
+        wait = self.attempts.admit(limits, now)
+        if wait is not None:
+            what = "attempts to log in with this name from here"
+            raise RefusalError.too_many(what, wait, "a new link of the host lets you in at once")
+        return place
+
+    def _stored(self, name: str) -> str | None:
+        with self._store.reading() as database:
+            row = database.execute("SELECT hash FROM passwords WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+
+def network(address: str) -> str:
+    """What tells an address from others: of IPv6 its network of 64 bits, since whoever has one address has them all."""
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    return str(parsed.ipv4_mapped or ip_network((parsed, 64), strict=False))

@@ -1,0 +1,76 @@
+"""Rate limits by counting recent attempts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from scenarios.tournament.site.members.account_store import AccountStore
+from scenarios.tournament.site.members.secret_token import token_hash
+
+
+@dataclass(frozen=True)
+class RateLimit:
+    """Largest number of attempts within a time.
+
+    Attributes
+    ----------
+    most : int
+        Number of attempts.
+    within : timedelta
+        The time.
+    """
+
+    most: int
+    within: timedelta
+
+
+class Attempts:
+    """Counts attempts by key, such as a name or an address, in the database.
+
+    Keys are stored as hashes: the database lists neither addresses nor mistyped names, which may be passwords.
+
+    Parameters
+    ----------
+    store : AccountStore
+        The database.
+    """
+
+    def __init__(self, store: AccountStore) -> None:
+        self._store = store
+
+    def admit(self, keys: dict[str, RateLimit], now: datetime) -> timedelta | None:
+        """Count one attempt under several keys at once, unless one of them is exhausted.
+
+        Counting and checking are one transaction, so simultaneous attempts cannot exceed a limit.
+
+        Returns
+        -------
+        timedelta or None
+            Time until the next attempt may succeed; None if this one is admitted.
+        """
+        moment = now.timestamp()
+        longest = max(limit.within for limit in keys.values()).total_seconds()
+        with self._store.transaction() as database:
+            wait = 0.0
+            for key, limit in keys.items():
+                times = [
+                    at
+                    for (at,) in database.execute(
+                        "SELECT at FROM attempts WHERE key = ? AND at > ? ORDER BY at DESC LIMIT ?",
+                        (token_hash(key), moment - limit.within.total_seconds(), limit.most),
+                    )
+                ]
+                if len(times) == limit.most:
+                    wait = max(wait, times[-1] + limit.within.total_seconds() - moment)
+            if wait > 0:
+                return timedelta(seconds=wait)
+            database.executemany("INSERT INTO attempts VALUES (?, ?)", [(token_hash(key), moment) for key in keys])
+            # Limits differ in length; a day covers all of them.
+            database.execute("DELETE FROM attempts WHERE at < ?", (moment - max(longest, 86400.0),))
+        return None
+
+    def forget(self, keys: list[str]) -> None:
+        """Forget the attempts under some keys, after one succeeded."""
+        with self._store.transaction() as database:
+            database.executemany("DELETE FROM attempts WHERE key = ?", [(token_hash(key),) for key in keys])

@@ -1,0 +1,104 @@
+"""Inviting the host and the teams to set their passwords."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from metrics.files import PRIVATE, write_atomically
+from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.site.members.account_store import FILE, AccountStore
+from scenarios.tournament.site.members.invitations import LIFETIME, Invitations
+from scenarios.tournament.site.members.user import host_name
+from scenarios.tournament.site.pages.invitation_sheet import Invitation
+
+_ADDRESS = "site.address"
+
+
+def invite(
+    folder: Path, names: Sequence[str], now: datetime, *, address: str, lifetime: timedelta = LIFETIME
+) -> list[Invitation]:
+    """Issue a one-time link for each user; earlier unused links of these users end.
+
+    Parameters
+    ----------
+    folder : Path
+        The tournament's folder.
+    names : sequence of str
+        Teams, or the host's log-in name.
+    now : datetime
+        Current time, with a time zone.
+    address : str
+        Address of the site, such as ``https://cup.example.org``.
+    lifetime : timedelta
+        How long the links are valid.
+
+    Raises
+    ------
+    ValueError
+        If there is no such user, or the address is none of a site.
+    """
+    tournament = Tournament(folder)
+    base = urlsplit(address)
+    if base.scheme not in ("http", "https") or not base.netloc or base.path not in ("", "/") or base.query:
+        raise ValueError(f"--url must be the address of the site such as https://cup.example.org, got {address!r}")
+    host = host_name(tournament.settings.teams)
+    for name in names:
+        if name != host:
+            tournament.team_folder(name)
+    titles = tournament.titles(tournament.log.head().lasting)
+    invitations = Invitations(AccountStore(tournament.host / FILE))
+    return [
+        Invitation(
+            name,
+            "Host" if name == host else titles[name],
+            f"{base.scheme}://{base.netloc}/invitation/{invitations.issue(name, now, lifetime)}",
+            now + lifetime,
+        )
+        for name in names
+    ]
+
+
+def team_accounts(folder: Path, now: datetime) -> dict[str, str]:
+    """State of each team's account, as in `Invitations.states`; empty for a team without password and valid link."""
+    tournament = Tournament(folder)
+    states = Invitations(AccountStore(tournament.host / FILE)).states(now)
+    return {team: states.get(team, "") for team in tournament.settings.teams}
+
+
+def skipped(accounts: Mapping[str, str]) -> str:
+    """What keeps teams from a further link, in words; empty if nothing does.
+
+    Parameters
+    ----------
+    accounts : mapping of str to str
+        State of each account; see `team_accounts`.
+    """
+    parts = []
+    for state, what in (("has a password", "a password"), ("invited", "a valid link")):
+        count = sum(one == state for one in accounts.values())
+        parts += [f"{count} {'has' if count == 1 else 'have'} {what}"] if count else []
+    return ", ".join(parts)
+
+
+def remember_address(folder: Path, address: str) -> None:
+    """Keep the address where the site listens, to which later invitations lead."""
+    write_atomically(folder / "host" / _ADDRESS, address.encode(), mode=PRIVATE)
+
+
+def served_address(folder: Path) -> str | None:
+    """Address where the site listened last; None if it never did."""
+    try:
+        return (folder / "host" / _ADDRESS).read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return None
+
+
+def without_password(folder: Path, now: datetime) -> list[str]:
+    """The host and teams that have no password yet, in this order."""
+    tournament = Tournament(folder)
+    states = Invitations(AccountStore(tournament.host / FILE)).states(now)
+    users = [host_name(tournament.settings.teams), *tournament.settings.teams]
+    return [name for name in users if states.get(name) != "has a password"]

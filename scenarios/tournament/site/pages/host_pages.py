@@ -1,0 +1,168 @@
+"""The host's pages: progress, decisions, invitations, incidents."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+from anyio import to_thread
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+
+from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.rules.sheets import LARGEST
+from scenarios.tournament.site.host_jobs import decide, incidents
+from scenarios.tournament.site.jobs import admit_file, export_all
+from scenarios.tournament.site.journal import State
+from scenarios.tournament.site.members.attempts import RateLimit
+from scenarios.tournament.site.members.invitations import LIFETIME
+from scenarios.tournament.site.members.user import host_name
+from scenarios.tournament.site.pages.answers import answered
+from scenarios.tournament.site.pages.page_words import without_options
+from scenarios.tournament.site.pages.public_board import read_board
+from scenarios.tournament.site.pages.read_once import read_once
+from scenarios.tournament.site.posted_form import UploadLimits
+from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.visit import Visit
+
+LATE_FILES = UploadLimits(files=1, file=LARGEST, total=LARGEST)
+EXPORT_RATE = RateLimit(5, timedelta(minutes=5))
+INVITATION_RATE = RateLimit(300, timedelta(minutes=10))
+
+
+async def host_page(visit: Visit) -> Response:
+    """Progress of the teams and all decisions of the host."""
+    site, state = visit.site, await visit.site.state()
+    accounts = await to_thread.run_sync(site.accounts.invitations.states, site.clock())
+    board = await to_thread.run_sync(read_board, site.folder / "host", state.titles)
+    changed = await to_thread.run_sync(state.tournament.changed_since_opening)
+    failures = await site.work(incidents, site.clock())
+    content = {
+        "phase": str(state.phase),
+        "until": state.until.isoformat() if state.until else None,
+        "teams": [_progress(state, team, accounts) for team in site.settings.teams],
+        "failures": failures,
+        "scoring": site.scoring.progress(),
+        "standings": board.standings,
+        "changed_setting": without_options(changed),
+    }
+    return answered(
+        visit,
+        "host.html",
+        content,
+        state=state,
+        board=board,
+        outcome=visit.outcome(),
+        closed=state.phase is Phase.CLOSED,
+        following=state.tournament.settings.after(state.phase),
+        earlier=_earlier(state),
+        largest=LARGEST,
+    )
+
+
+def _progress(state: State, team: str, accounts: dict[str, str]) -> dict[str, Any]:
+    """How far a team is."""
+    submissions = state.submissions[team]
+    table = state.tables.get(team)
+    return {
+        "team": team,
+        "title": state.titles[team],
+        "account": accounts.get(team, "not invited"),
+        "table": table.number if table else None,
+        "attacked": sum(attacker == team for attacker, _ in state.attacks),
+        "submissions": len(submissions),
+        "last": submissions[-1][1].time if submissions else None,
+        "used": state.used(team),
+        "disqualified": state.disqualified.get(team),
+    }
+
+
+def _earlier(state: State) -> list[Phase]:
+    """Phases that are over and may be reopened."""
+    order = [phase for phase, _ in state.ends]
+    return order if state.phase is Phase.CLOSED else order[: order.index(state.phase)]
+
+
+def decision(action: str) -> Callable[[Visit], Awaitable[Response]]:
+    """Handler of one decision of the host."""
+
+    async def handle(visit: Visit) -> Response:
+        site, form = visit.site, visit.form
+        sure = form.text("sure")
+        if action in ("advance", "reopen", "disqualify") and not sure:
+            raise RefusalError(422, "tick the box to confirm; nothing has changed")
+
+        async def carry_out() -> dict[str, Any]:
+            try:
+                # Files that arrived before the decision are still being checked.
+                async with site.turns.of_all():
+                    message = await site.work(decide, action, dict(form.fields), site.clock())
+            except ValueError as error:
+                raise RefusalError(409, str(error)) from None
+            site.scoring.wake()
+            return {"kind": "decision", "message": message, "done": True}
+
+        outcome = await site.once.run(visit.form_key, carry_out)
+        return _shown(visit, outcome)
+
+    handle.__name__ = action
+    return handle
+
+
+async def admit_late(visit: Visit) -> Response:
+    """Admit a late file of a team."""
+    site, form = visit.site, visit.form
+    team = form.text("team")
+    if team not in site.teams:
+        raise RefusalError(422, "choose a team")
+    if len(form.files) != 1:
+        raise RefusalError(422, "no file was sent; choose a file first")
+    one = form.files[0]
+
+    async def carry_out() -> dict[str, Any]:
+        given = (team, one.claimed_name, form.text("against"), one.content, form.text("reason"))
+        admitted = await site.work(admit_file, *given, site.clock())
+        return {"kind": "upload", "files": [admitted], "done": admitted["accepted"]}
+
+    outcome = await site.once.run(visit.form_key, carry_out)
+    return _shown(visit, outcome, 200 if outcome["done"] else 422)
+
+
+async def score_again(visit: Visit) -> Response:
+    """Score again what made its scoring fail."""
+    visit.site.scoring.wake(retry=True)
+    return _shown(visit, {"kind": "decision", "message": "failed scorings run again"})
+
+
+async def export(visit: Visit) -> Response:
+    """Everything of the tournament except for its secret seed, as a ZIP archive."""
+    site = visit.site
+    path = site.uploads / f"{secrets.token_hex(16)}.zip"
+    await site.work(export_all, path)
+    # Each archive is made anew. A part of it would not continue another one, so requests for a range get all of it.
+    headers = {
+        "Content-Disposition": 'attachment; filename="tournament.zip"',
+        "Content-Length": str(path.stat().st_size),
+        "Accept-Ranges": "none",
+        "Cache-Control": "no-store",
+    }
+    return StreamingResponse(read_once(path), media_type="application/zip", headers=headers)
+
+
+async def invite(visit: Visit) -> Response:
+    """Make a one-time link for a team or the host, and show it once."""
+    site, name = visit.site, visit.form.text("team")
+    if name not in site.teams and name != host_name(site.settings.teams):
+        raise RefusalError(422, "choose a team")
+    token = await to_thread.run_sync(site.accounts.invitations.issue, name, site.clock())
+    link = str(visit.request.base_url.replace(path=f"/invitation/{token}"))
+    return answered(visit, "invited.html", {"name": name, "link": link, "days": LIFETIME.days})
+
+
+def _shown(visit: Visit, outcome: dict[str, Any], status: int = 200) -> Response:
+    """Back to the host's page, which shows the outcome."""
+    if visit.wants_json:
+        return JSONResponse(outcome, status)
+    number = visit.form.text("once")
+    return RedirectResponse(f"/host?seen={number}#outcome" if number else "/host", status_code=303)

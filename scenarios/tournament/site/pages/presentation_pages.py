@@ -1,0 +1,127 @@
+"""Presentations of the teams: a team's draft until the close, everybody's pages after it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from anyio import to_thread
+from starlette.responses import Response
+
+from metrics.printable import one_line
+from scenarios.tournament.host.presentation_picture import LARGEST, media_type
+from scenarios.tournament.host.presenting import (
+    LONGEST_TEXT,
+    Presentation,
+    presentations,
+    presented_file,
+    shown_presentations,
+)
+from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.site.jobs import store_presentation
+from scenarios.tournament.site.journal import State
+from scenarios.tournament.site.members.attempts import RateLimit
+from scenarios.tournament.site.pages.answers import answered, done
+from scenarios.tournament.site.pages.presentation_text import method_html
+from scenarios.tournament.site.posted_form import UploadLimits
+from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.visit import Visit
+
+PICTURE = UploadLimits(files=1, file=LARGEST, total=LARGEST)
+PRESENT_RATE = RateLimit(10, timedelta(minutes=1))
+PICTURE_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
+
+
+async def presentations_page(visit: Visit) -> Response:
+    """List of the presentations, empty until the close."""
+    state = await visit.site.state()
+    teams = [
+        {"team": team, "title": state.titles[team]} for team in shown_presentations(state.tournament, state.entries)
+    ]
+    content = {"closed": state.phase is Phase.CLOSED, "presentations": teams}
+    return answered(visit, "presentations.html", content)
+
+
+async def presentation_page(visit: Visit) -> Response:
+    """A team's presentation, after the close."""
+    state = await visit.site.state()
+    one = _shown(visit, state)
+    return answered(
+        visit,
+        "presentation.html",
+        {"team": one.team, "text": await _text(state, one)},
+        heading=state.titles[one.team],
+        picture=f"/presentations/{one.team}/picture" if one.picture else "",
+        method_html=method_html,
+    )
+
+
+async def presentation_picture(visit: Visit) -> Response:
+    """Picture of a team's presentation, after the close."""
+    state = await visit.site.state()
+    return await _picture(state, _shown(visit, state))
+
+
+async def draft_page(visit: Visit) -> Response:
+    """A team's own presentation with the form that changes it; the host sees it, too."""
+    state = await visit.site.state()
+    one = presentations(state.entries).get(visit.team)
+    content: dict[str, Any] = {"team": visit.team, "text": await _text(state, one) if one else ""}
+    return answered(
+        visit,
+        "presentation_draft.html",
+        content,
+        heading=state.titles[visit.team],
+        picture=f"/team/{visit.team}/presentation/picture" if one and one.picture else "",
+        open=not visit.is_host and state.phase is not Phase.CLOSED,
+        longest=LONGEST_TEXT,
+        largest=LARGEST,
+        method_html=method_html,
+    )
+
+
+async def draft_picture(visit: Visit) -> Response:
+    """Picture of a team's own presentation."""
+    state = await visit.site.state()
+    one = presentations(state.entries).get(visit.team)
+    if one is None:
+        raise RefusalError(404, "there is no presentation yet")
+    return await _picture(state, one)
+
+
+async def change_presentation(visit: Visit) -> Response:
+    """Store a team's presentation."""
+    site, form = visit.site, visit.form
+    picture = form.files[0].content if form.files else None
+    keep = not form.text("remove_picture")
+
+    async def store() -> dict[str, Any]:
+        try:
+            await site.work(store_presentation, visit.team, form.text("text"), picture, keep, visit.arrived)
+        except ValueError as error:
+            raise RefusalError(422, one_line(error)) from None
+        return {"done": True}
+
+    await site.once.run(visit.form_key, store)
+    return done(visit, "the presentation is stored", f"/team/{visit.team}/presentation")
+
+
+def _shown(visit: Visit, state: State) -> Presentation:
+    """The presentation that the address names, if everybody may see it."""
+    one = shown_presentations(state.tournament, state.entries).get(visit.request.path_params["of"])
+    if one is None:
+        raise RefusalError(404, "there is no such presentation; presentations are shown after the close")
+    return one
+
+
+async def _text(state: State, one: Presentation) -> str:
+    return (await to_thread.run_sync(presented_file, state.tournament, one.text)).decode()
+
+
+async def _picture(state: State, one: Presentation) -> Response:
+    """A picture with a policy of its own, under which nothing in it runs."""
+    if one.picture is None:
+        raise RefusalError(404, "this presentation has no picture")
+    data = await to_thread.run_sync(presented_file, state.tournament, one.picture)
+    headers = {"Content-Security-Policy": PICTURE_POLICY, "Cache-Control": "no-store"}
+    return Response(data, media_type=media_type(data) or "application/octet-stream", headers=headers)

@@ -1,0 +1,223 @@
+"""Pages for everybody: phase, standings, rules, published tables, and the live updates."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import zipfile
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from anyio import to_thread
+from markupsafe import Markup
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+
+from scenarios.tournament.host.boards import SCORING_GOES_ON
+from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.site.journal import State
+from scenarios.tournament.site.members.user import Role
+from scenarios.tournament.site.pages.answers import answered
+from scenarios.tournament.site.pages.live_updates import MOST
+from scenarios.tournament.site.pages.page_templates import STATIC, environment, rendered, static_content
+from scenarios.tournament.site.pages.picture import axes, picture_points
+from scenarios.tournament.site.pages.public_board import PublicBoard, read_board
+from scenarios.tournament.site.pages.team_pages import attachment, hidden
+from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.site import Site
+from scenarios.tournament.site.visit import Visit
+
+_BOARDS = ("standings.csv", "matrix.csv")
+HIDDEN = "The standings are hidden until the tournament closes."
+
+
+async def board_page(visit: Visit) -> Response:
+    """Phase, standings, picture and matrix."""
+    return await _board(visit, "board")
+
+
+async def screen_page(visit: Visit) -> Response:
+    """Standings for a projector."""
+    return await _board(visit, "screen")
+
+
+async def _board(visit: Visit, name: str) -> Response:
+    """A page of the board, rendered once for each state and user."""
+    site = visit.site
+    # Looking at four files takes less time than handing that to a thread.
+    stamp = site.journal.stamp()
+    state = await site.state()
+    ended = state.until is not None and site.clock() >= state.until
+    if visit.wants_json:
+        if hidden(visit, state):
+            return JSONResponse({**_phases(state, ended), "counts": HIDDEN, "standings": []})
+        board = await to_thread.run_sync(read_board, _public(visit), state.titles)
+        return JSONResponse(
+            {**_phases(state, ended), "counts": what_counts_now(state, board), "standings": board.standings}
+        )
+
+    # The page holds no secret, so compressing it reveals none.
+    compressed = "gzip" in visit.request.headers.get("accept-encoding", "")
+    member, concealed = visit.user.role is not Role.GUEST, hidden(visit, state)
+
+    async def content() -> bytes:
+        return await to_thread.run_sync(_content, site, f"{name}_main.html", state, ended, member, concealed)
+
+    async def whole() -> bytes:
+        # All members see the same content, and only the navigation has a name.
+        main = await site.pages.get((name, member, concealed), (stamp, ended), content)
+        text = rendered(visit, f"{name}.html", content=Markup(main.decode()))  # noqa: S704 (a template has escaped it)
+        return await to_thread.run_sync(_compressed, text.encode()) if compressed else text.encode()
+
+    data = await site.pages.get((name, visit.user, compressed), (stamp, ended), whole)
+    tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Cookie, Accept, Accept-Encoding"}
+    if compressed:
+        headers["Content-Encoding"] = "gzip"
+    if visit.request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return HTMLResponse(data, headers=headers)
+
+
+def _content(site: Site, template: str, state: State, ended: bool, member: bool, concealed: bool) -> bytes:
+    """Content of a page of the board."""
+    board = PublicBoard() if concealed else read_board(site.folder / "public", state.titles)
+    text = (
+        environment()
+        .get_template(template)
+        .render(
+            title=site.settings.title,
+            state=state,
+            ended=ended,
+            member=member,
+            hidden=concealed,
+            board=board,
+            counts=HIDDEN if concealed else what_counts_now(state, board),
+            points=picture_points(board.standings),
+            axes=axes(),
+        )
+    )
+    return text.encode()
+
+
+def _compressed(data: bytes) -> bytes:
+    """The same bytes for the same data, whenever they are compressed."""
+    return gzip.compress(data, 6, mtime=0)
+
+
+def _phases(state: State, ended: bool) -> dict[str, Any]:
+    return {
+        "phase": str(state.phase),
+        "until": state.until.isoformat() if state.until else None,
+        "ended": ended,
+        "phases": [{"phase": str(phase), "until": end.isoformat()} for phase, end in state.ends],
+        "teams": [{"team": team, "title": state.titles[team]} for team in state.tournament.settings.teams],
+        "disqualified": dict(state.disqualified),
+        "notices": [asdict(one) for one in state.notices],
+    }
+
+
+def what_counts_now(state: State, board: PublicBoard) -> str:
+    """What the published standings count, in words. Those from before the close are never called final."""
+    if not board.standings:
+        missing = "The final standings are" if state.phase is Phase.CLOSED else "Standings are"
+        return f"{missing} not scored yet. {len(state.tables)} of {len(state.titles)} teams have submitted a table."
+    if state.phase is not Phase.CLOSED:
+        if board.final:
+            return "Standings of the earlier close, in which all rows counted. The tournament was reopened since."
+        goes_on = f"{SCORING_GOES_ON} " if board.partial else ""
+        return (
+            f"{goes_on}Standings so far: until the tournament closes, a secret share of each table's rows counts, and "
+            "membership does not."
+        )
+    closings = [entry.time for entry in state.entries if entry.details.get("to") == str(Phase.CLOSED)]
+    closed = datetime.fromisoformat(closings[-1]).timestamp()
+    after = board.scored is not None and board.scored >= closed
+    if after and board.partial:
+        return f"{SCORING_GOES_ON} The final standings are not complete yet."
+    if not after or not board.final:
+        return "Standings from before the close; the final ones are not scored yet."
+    return "Final standings: all rows count, and membership does, too."
+
+
+def _public(visit: Visit) -> Path:
+    return visit.site.folder / "public"
+
+
+async def rules_page(visit: Visit) -> Response:
+    """The rules of the tournament."""
+    site = visit.site
+    path = site.folder / "teams" / site.settings.teams[0] / "RULES.md"
+    try:
+        text = await to_thread.run_sync(lambda: path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RefusalError(404, "the rules are missing from the teams' folders") from None
+    return answered(visit, "document.html", {"text": text}, heading="")
+
+
+async def board_file(visit: Visit) -> Response:
+    """Standings or matrix as a file."""
+    name = visit.request.path_params["name"]
+    if name not in _BOARDS:
+        raise RefusalError(404, f"there is no such file; there are {' and '.join(_BOARDS)}")
+    if hidden(visit, await visit.site.state()):
+        raise RefusalError(403, HIDDEN)
+    return attachment(await _read(_public(visit) / name), name, "text/csv; charset=utf-8")
+
+
+async def published_files(visit: Visit) -> Response:
+    """All published tables and candidate files as a ZIP archive."""
+    data = await to_thread.run_sync(_zipped, _public(visit), visit.site.settings.teams)
+    if data is None:
+        raise RefusalError(404, "nothing is published yet")
+    return attachment(data, "published.zip", "application/zip")
+
+
+async def published_file(visit: Visit) -> Response:
+    """A team's published table or candidate file."""
+    kind = visit.request.path_params["kind"]
+    if kind not in ("anonymized", "candidate"):
+        raise RefusalError(404, "there is no such file; there are the tables (anonymized) and the candidate files")
+    name = f"{visit.request.path_params['of']}_{kind}.csv"
+    if visit.request.path_params["of"] not in visit.site.teams:
+        raise RefusalError(404, "there is no such team")
+    return attachment(await _read(_public(visit) / name), name, "text/csv; charset=utf-8")
+
+
+async def static_file(visit: Visit) -> Response:
+    """Style sheet or script."""
+    name = visit.request.path_params["name"]
+    if name not in STATIC:
+        raise RefusalError(404, "there is no such file")
+    headers = {"Cache-Control": "public, max-age=86400"}
+    return Response(await to_thread.run_sync(static_content, name), media_type=STATIC[name], headers=headers)
+
+
+async def live(visit: Visit) -> Response:
+    """A stream of events for the script of a page."""
+    updates = visit.site.updates
+    if visit.request.method == "HEAD":
+        return Response(media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+    if updates.listeners >= MOST:
+        raise RefusalError(503, "too many pages are open; reload this one by hand", headers={"Retry-After": "60"})
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(updates.events(), media_type="text/event-stream", headers=headers)
+
+
+async def _read(path: Path) -> bytes:
+    try:
+        return await to_thread.run_sync(path.read_bytes)
+    except FileNotFoundError:
+        raise RefusalError(404, "this file is not published yet") from None
+
+
+def _zipped(public: Path, teams: list[str]) -> bytes | None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
+        for name in (f"{team}_{kind}.csv" for team in teams for kind in ("anonymized", "candidate")):
+            if (public / name).is_file():
+                target.writestr(name, (public / name).read_bytes())
+        empty = not target.namelist()
+    return None if empty else archive.getvalue()
