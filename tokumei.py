@@ -98,7 +98,7 @@ def _code() -> int:
     if sys.stdout is None:
         return _fail("standard output is closed")
     try:
-        from scenarios.cli import main as run
+        from scenarios.commands.cli import main as run
 
         code = run()
     except KeyboardInterrupt:

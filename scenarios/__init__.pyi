@@ -45,19 +45,19 @@ from .games.questions.row_question import RowQuestion as RowQuestion
 from .games.questions.singling_out_question import SinglingOutQuestion as SinglingOutQuestion
 
 # experiments
-from .experiments.emoji import Emoji as Emoji
-from .experiments.epsilon_audit import EpsilonAudit as EpsilonAudit
-from .experiments.experiment import Experiment as Experiment
-from .experiments.federated_curves import FederatedCurves as FederatedCurves
-from .experiments.linked_surveys import LinkedSurveys as LinkedSurveys
-from .experiments.pram_histogram import PramHistogram as PramHistogram
-from .experiments.sketches import Sketches as Sketches
-from .experiments.survey import Survey as Survey
+from .studies.emoji import Emoji as Emoji
+from .studies.epsilon_audit import EpsilonAudit as EpsilonAudit
+from .studies.experiment import Experiment as Experiment
+from .studies.federated_curves import FederatedCurves as FederatedCurves
+from .studies.linked_surveys import LinkedSurveys as LinkedSurveys
+from .studies.pram_histogram import PramHistogram as PramHistogram
+from .studies.sketches import Sketches as Sketches
+from .studies.survey import Survey as Survey
 
 # auditing
-from .auditing.audit import Audit as Audit
-from .auditing.audit import Neighbours as Neighbours
-from .auditing.audit import Subject as Subject
+from .checks.audits.audit import Audit as Audit
+from .checks.audits.audit import Neighbours as Neighbours
+from .checks.audits.audit import Subject as Subject
 
 # running
 from .running.plan import Plan as Plan

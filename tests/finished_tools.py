@@ -5,7 +5,7 @@ import numpy as np
 from scenarios.assessment.evaluation.control_people import read_control
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.finished_table import read_finished
-from scenarios.conformance.people import people
+from scenarios.checks.conformance.people import people
 from scenarios.tables.dataset import load_table
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.released import as_csv

@@ -26,7 +26,7 @@ from multiprocessing import util
 PRELOADED = (
     "scenarios.running.workers.preload",
     "scenarios.running.boards.playing",
-    "scenarios.cli",
+    "scenarios.commands.cli",
     "scenarios.running.methods.methods",
     "scenarios.datasets",
     "scenarios.tournament.host.scoring_queue",

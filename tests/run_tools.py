@@ -20,7 +20,7 @@ PEAK_MEMORY = 'next(int(line.split()[1]) for line in open("/proc/self/status") i
 
 def invoke(*arguments):
     """Run the program in this process; returns its exit code and output."""
-    from scenarios.cli import cli
+    from scenarios.commands.cli import cli
 
     return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 

@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 from run_tools import ROOT
 
 import tokumei
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 

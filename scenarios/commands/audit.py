@@ -20,8 +20,8 @@ from scenarios.running.methods.written_methods import given_parameters
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-    from scenarios.auditing.audit import Audit
-    from scenarios.auditing.one_run import OneRunAudit
+    from scenarios.checks.audits.audit import Audit
+    from scenarios.checks.audits.one_run import OneRunAudit
 
 # Expected number of events of probability delta from which a bound can come near the claim.
 OBSERVABLE = 100
@@ -83,7 +83,7 @@ def audit(
     """
     import numpy as np
 
-    from scenarios.auditing.names import mechanism_of
+    from scenarios.checks.audits.names import mechanism_of
 
     with bad_input():
         if not one_run and (canaries is not None or guesses is not None):
@@ -108,8 +108,8 @@ def audit(
 
 def _many_runs(mechanism: Any, runs: int | None, confidence: float, rng: Generator) -> tuple[dict[str, Any], str, bool]:
     """The audit by many runs on neighbouring inputs, as JSON values and as text, and whether the claim holds."""
-    from scenarios.auditing.audit import audit as run_audit
-    from scenarios.auditing.subjects import subject
+    from scenarios.checks.audits.audit import audit as run_audit
+    from scenarios.checks.audits.subjects import subject
 
     result = run_audit(subject(mechanism), runs=runs, confidence=confidence, rng=rng)
     return _plain(result), _table(result), result.holds
@@ -119,8 +119,8 @@ def _one_run(
     mechanism: Any, canaries: int | None, guesses: int | None, runs: int | None, confidence: float, rng: Generator
 ) -> tuple[dict[str, Any], str, bool]:
     """The audit by canaries, as JSON values and as text, and whether the claim holds."""
-    from scenarios.auditing.canaries import canaries as canaries_of
-    from scenarios.auditing.one_run import RUNS, one_run_audit
+    from scenarios.checks.audits.canaries import canaries as canaries_of
+    from scenarios.checks.audits.one_run import RUNS, one_run_audit
 
     result = one_run_audit(
         canaries_of(mechanism),

@@ -24,11 +24,11 @@ def check(name: str) -> None:
     Parameters follow the name as NAME=VALUE within the same quotes. What the method prints goes to standard error. Of
     a guarantee, k, l and t are measured; a promised epsilon or Pk is named as not tested.
     """
-    from scenarios.conformance.findings import findings
-    from scenarios.conformance.given_parameters import named_class
-    from scenarios.conformance.promises import untested_promises
-    from scenarios.conformance.raised_exits import raised_exits
-    from scenarios.conformance.suite import checks, process_checks
+    from scenarios.checks.conformance.findings import findings
+    from scenarios.checks.conformance.given_parameters import named_class
+    from scenarios.checks.conformance.promises import untested_promises
+    from scenarios.checks.conformance.raised_exits import raised_exits
+    from scenarios.checks.conformance.suite import checks, process_checks
 
     def passed(title: str) -> None:
         echo(f"ok      {title}")

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from leaderboard.result import Result
     from leaderboard.store import Store
     from scenarios.commands.run_options import RunOptions
-    from scenarios.experiments.experiment import ExperimentPlan
-    from scenarios.experiments.recorded_measurements import RecordedMeasurements
     from scenarios.running.display import Display
+    from scenarios.studies.experiment import ExperimentPlan
+    from scenarios.studies.recorded_measurements import RecordedMeasurements
 
 SIGNALLED = 128
 """Exit code of a run that a signal ended: this plus the signal's number."""
@@ -37,7 +37,7 @@ def sole_experiment(scenarios: tuple[str, ...], options: Mapping[str, Any]) -> E
     ValueError
         If an experiment is named among other scenarios or with such an option, or its file is wrong.
     """
-    from scenarios.experiments.experiment import read_experiment
+    from scenarios.studies.experiment import read_experiment
 
     experiments = [plan for plan in map(read_experiment, scenarios) if plan is not None]
     if not experiments:
@@ -59,8 +59,8 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
     from leaderboard.check_reports import ReportedCheck
     from leaderboard.store import Store
     from leaderboard.stored_report import StoredReport, keep_report
-    from scenarios.experiments.recorded_measurements import MeasurementFailed, RecordedMeasurements
     from scenarios.running.workers.interrupts import signal_of, terminable
+    from scenarios.studies.recorded_measurements import MeasurementFailed, RecordedMeasurements
 
     seed = plan.seed if options.seed is None else options.seed
     plan = replace(plan, plays=options.plays or plan.plays, seed=seed)
@@ -104,7 +104,7 @@ def gate_reasons(results: Sequence[Result], max_success: float | None) -> list[s
     """
     from leaderboard.number_text import number
     from leaderboard.result import label
-    from scenarios.experiments.measuring import REFUTED, SUCCESS
+    from scenarios.studies.measuring import REFUTED, SUCCESS
 
     rates: dict[str, list[float]] = {}
     reasons = []

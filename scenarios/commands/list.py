@@ -47,7 +47,7 @@ def _entries(kind: str) -> dict[str, str]:
     from scenarios.running.methods.descriptions import metrics, summary
 
     if kind == "mechanisms":
-        from scenarios.auditing.names import mechanisms
+        from scenarios.checks.audits.names import mechanisms
 
         return {name: summary(mechanism) for name, mechanism in mechanisms().items()}
     if kind == "queries":

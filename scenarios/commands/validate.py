@@ -55,9 +55,9 @@ def validate(
         if file.suffix == ".toml" and not file.is_dir():
             if write_roles is not None:
                 raise ValueError("--write-roles is for tables, not for scenarios")
-            from scenarios.experiments.experiment import read_experiment
             from scenarios.running.plan import read_plans
             from scenarios.running.runner import guarantees
+            from scenarios.studies.experiment import read_experiment
 
             experiment = read_experiment(str(file))
             if experiment is not None:

@@ -93,7 +93,7 @@ def watched(command):
 
 
 def test_all_pairs(full):
-    program = "from scenarios.cli import cli; cli()"
+    program = "from scenarios.commands.cli import cli; cli()"
     said, seconds, used, largest = watched(
         [sys.executable, "-c", program, "tournament", "score", str(full.folder), "-j", "2"]
     )

@@ -13,7 +13,7 @@ from defenses.base.columns import category_cells, stored_alike
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from metrics import CategoricalDomain
-from scenarios.auditing.audit import Neighbours, Subject, audit
+from scenarios.checks.audits.audit import Neighbours, Subject, audit
 
 SEEDS, MANY_SEEDS = 1, 200
 OUTSIDE = {

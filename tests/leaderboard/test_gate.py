@@ -17,7 +17,7 @@ from leaderboard.few_trials import probability_by_guessing
 from leaderboard.gate_gaps import not_sure_note
 from leaderboard.success import Success
 from metrics import Score
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.commands.gate_options import as_check
 
 pytestmark = pytest.mark.waits

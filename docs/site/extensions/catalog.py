@@ -105,7 +105,7 @@ def _family(package: str, name: str) -> str:
 @functools.cache
 def entries() -> dict[str, list[Entry]]:
     """All names with a page, by kind."""
-    from scenarios.auditing.names import mechanisms
+    from scenarios.checks.audits.names import mechanisms
     from scenarios.datasets import dataset_names
     from scenarios.running.methods.descriptions import metrics, queries
     from scenarios.running.methods.methods import exported

@@ -260,7 +260,7 @@ def _conformance(entry: Entry) -> list[str]:
     """Checks of the conformance suite that apply to a defense or attack."""
     if entry.kind not in {"defenses", "attacks"}:
         return []
-    from scenarios.conformance.suite import checks
+    from scenarios.checks.conformance.suite import checks
 
     titles = [f"- {rest(title)}" for title, _ in checks(entry.thing)]
     intro = f"The tests of every version run these checks; so does ``tokumei check {entry.name}``."

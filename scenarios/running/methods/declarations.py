@@ -12,7 +12,7 @@ from defenses.base.defense import Defense
 from defenses.base.parametrized import Parametrized
 from defenses.base.release import Release
 from leaderboard.result import canonical
-from scenarios.conformance.people import example
+from scenarios.checks.conformance.people import example
 from scenarios.games.game import Game
 from scenarios.games.questions.question import Question
 from scenarios.running.methods.code_places import defined_at

@@ -71,7 +71,7 @@ def look_up(name: str) -> object:
     """
     if ":" in name:
         return class_at(name)
-    from scenarios.auditing.names import mechanisms
+    from scenarios.checks.audits.names import mechanisms
 
     described: dict[str, object] = {**metrics(), **mechanisms(), **queries()}
     for package in PACKAGES:

@@ -10,7 +10,7 @@ from defenses.federated import (
     EqualSplit,
     OneHiddenLayer,
 )
-from scenarios.conformance.people import people
+from scenarios.checks.conformance.people import people
 from scenarios.games.training import matched_cells
 
 

@@ -27,7 +27,7 @@ from defenses.curators.answer_intervals import correlation_interval, quotient_in
 from defenses.curators.answer_noise import GaussianAnswerNoise, LaplaceAnswerNoise
 from defenses.dp.sensitivity import rank_scores
 from metrics import CategoricalDomain, NumericDomain
-from scenarios.auditing.audit import Neighbours, Subject, audit
+from scenarios.checks.audits.audit import Neighbours, Subject, audit
 
 N = 200
 YES = Condition("answer", values=("yes",))

@@ -18,9 +18,9 @@ from defenses.federated.accounting import gaussian_epsilon
 from defenses.federated.private_gradient_descent import sampled_epsilon, sampled_multiplier
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios import ClassifierMembership, play
-from scenarios.auditing.canaries import canaries
-from scenarios.auditing.one_run import one_run_audit
-from scenarios.cli import cli
+from scenarios.checks.audits.canaries import canaries
+from scenarios.checks.audits.one_run import one_run_audit
+from scenarios.commands.cli import cli
 
 
 def rng(seed=0):

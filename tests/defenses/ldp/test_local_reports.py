@@ -9,7 +9,7 @@ import pytest
 from defenses import LocalReports, Microdata, ReportsRelease
 from defenses.ldp.local_reports import protocols
 from metrics.domains import CategoricalDomain, NumericDomain
-from scenarios.conformance.suite import checks
+from scenarios.checks.conformance.suite import checks
 
 
 def people(count=200, **roles):

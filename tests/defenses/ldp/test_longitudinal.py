@@ -15,8 +15,8 @@ from defenses.ldp import (
 )
 from metrics.domains import CategoricalDomain
 from scenarios import Reports
-from scenarios.auditing.audit import audit
-from scenarios.auditing.subjects import subject
+from scenarios.checks.audits.audit import audit
+from scenarios.checks.audits.subjects import subject
 
 BOTH = (LongitudinalSymmetricUnaryEncoding, LongitudinalOptimizedUnaryEncoding)
 

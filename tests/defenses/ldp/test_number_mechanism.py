@@ -8,8 +8,8 @@ from number_tools import MECHANISMS, moments
 
 from defenses.base.number_law import NumberLaw
 from defenses.ldp import HybridMechanism, PiecewiseMechanism, TwoPointMechanism
-from scenarios.auditing.audit import audit
-from scenarios.auditing.subjects import subject
+from scenarios.checks.audits.audit import audit
+from scenarios.checks.audits.subjects import subject
 
 VALUES = (-1.0, -0.7, 0.0, 0.31, 1.0)
 

@@ -12,9 +12,9 @@ from defenses.ldp.local_reports import protocols
 from metrics.cells import read_cells
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios import CandidateFile, play
-from scenarios.auditing.audit import audit
-from scenarios.auditing.subjects import subject
-from scenarios.conformance.suite import checks
+from scenarios.checks.audits.audit import audit
+from scenarios.checks.audits.subjects import subject
+from scenarios.checks.conformance.suite import checks
 
 DOMAINS = {
     "age": NumericDomain(0, 119, integer=True, cuts=tuple(range(10, 100, 10))),

@@ -14,9 +14,9 @@ from defenses.base.number_law import NumberLaw
 from defenses.ldp.reported_numeric_column import NUMBERS, ReportedNumericColumn
 from metrics.cells import read_cells
 from metrics.domains import CategoricalDomain, NumericDomain, infer_domain
-from scenarios.auditing.audit import audit
-from scenarios.auditing.subjects import subject
-from scenarios.conformance.suite import checks
+from scenarios.checks.audits.audit import audit
+from scenarios.checks.audits.subjects import subject
+from scenarios.checks.conformance.suite import checks
 
 NAMES = [make.__name__ for make in MECHANISMS]
 AGES = NumericDomain(0, 119, integer=True, cuts=tuple(range(10, 100, 10)))

@@ -14,8 +14,8 @@ from defenses.ldp import (
     shuffled_delta,
     shuffled_epsilon,
 )
-from scenarios.auditing.audit import audit
-from scenarios.auditing.subjects import subject
+from scenarios.checks.audits.audit import audit
+from scenarios.checks.audits.subjects import subject
 
 
 class TooTruthful(ShuffledResponse):

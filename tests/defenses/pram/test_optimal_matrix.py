@@ -10,8 +10,8 @@ from defenses.pram import optimal_retention, retention_for_epsilon, transition_m
 from defenses.pram.freedom import most_informative_matrix, mutual_information
 from defenses.pram.matrix import epsilon, pk
 from metrics import CategoricalDomain, NumericDomain
-from scenarios.auditing.audit import audit
-from scenarios.auditing.subjects import subject
+from scenarios.checks.audits.audit import audit
+from scenarios.checks.audits.subjects import subject
 
 ABC = CategoricalDomain(("a", "b", "c"))
 

@@ -10,7 +10,7 @@ from defense_tools import apply, table
 
 from defenses import AdaptiveIterativeMechanism, MaximumSpanningTree, PrivateMarginals, PrivBayes, RefinedBins
 from metrics import CategoricalDomain, NumericDomain
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 
 METHODS = (MaximumSpanningTree, AdaptiveIterativeMechanism, PrivateMarginals, PrivBayes)
 ROLES = """

@@ -16,9 +16,9 @@ from defenses.synthetic import priv_bayes
 from metrics import CategoricalDomain, NumericDomain, infer_domain
 from metrics.fidelity import association_fidelity, marginal_fidelity
 from metrics.profile import original_profile, profile
-from scenarios.auditing.audit import Neighbours, audit
-from scenarios.auditing.subjects import subject
-from scenarios.conformance.people import people
+from scenarios.checks.audits.audit import Neighbours, audit
+from scenarios.checks.audits.subjects import subject
+from scenarios.checks.conformance.people import people
 from scenarios.datasets import load
 from scenarios.tables.seeds import generator
 

@@ -17,7 +17,7 @@ from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
 from defenses.synthetic.graphical.measured_table import MeasuredTable
 from defenses.synthetic.graphical.refined_column import _estimated, refined_column
 from metrics import CategoricalDomain, NumericDomain
-from scenarios.auditing.audit import Neighbours, Subject, audit
+from scenarios.checks.audits.audit import Neighbours, Subject, audit
 from scenarios.datasets import load
 
 SYNTHESIZERS = (MaximumSpanningTree, AdaptiveIterativeMechanism, PrivateMarginals)

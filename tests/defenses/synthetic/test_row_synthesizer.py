@@ -17,7 +17,7 @@ from defenses import (
 from metrics import CategoricalDomain, NumericDomain, read_cells
 from metrics.fidelity import association_fidelity, marginal_fidelity
 from metrics.profile import original_profile, profile
-from scenarios.conformance.people import people
+from scenarios.checks.conformance.people import people
 from scenarios.datasets import load
 from scenarios.tables.seeds import generator
 

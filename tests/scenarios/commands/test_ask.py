@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from run_tools import ROOT
 
 from defenses.dp import Account, Accountant
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 
 ROLES = """
 quasi_identifiers = ["age", "job"]
@@ -394,7 +394,7 @@ def test_a_table_without_records_is_answered_where_people_may_be_added(folder, q
 SPENDER = """
 import sys
 from click.testing import CliRunner
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 answered = 0
 for _ in range(20):
     arguments = ["ask", "people.csv", "--roles", "roles.toml", "count", "--epsilon", "0.1", "--account", "account.toml"]
@@ -433,10 +433,10 @@ def test_a_crash_after_the_spend_costs_and_before_it_does_not(folder, monkeypatc
 
 def test_it_starts_without_pandas(folder):
     code = (
-        "import sys, scenarios.cli\n"
+        "import sys, scenarios.commands.cli\n"
         "sys.argv = ['tokumei', 'ask', 'people.csv', '--roles', 'roles.toml', 'mean income where job=clerk',"
         " '--epsilon', '0.5', '--account', 'account.toml', '--budget', '1']\n"
-        "assert scenarios.cli.main() == 0\n"
+        "assert scenarios.commands.cli.main() == 0\n"
         "print(sorted(set(sys.modules) & {'pandas', 'scipy', 'sklearn', 'pyarrow.compute', 'sqlalchemy'}))"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -6,7 +6,7 @@ import pytest
 from bank_tools import few_customers
 from run_tools import ROOT, invoke
 
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.running.methods.descriptions import metrics
 from scenarios.running.methods.methods import exported
 

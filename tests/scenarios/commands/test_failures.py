@@ -16,7 +16,7 @@ from leaderboard.result import Result
 from leaderboard.store import Store
 from metrics.printable import one_line, printable
 from metrics.score import Score
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.commands.common import FORMATS
 
 pytestmark = pytest.mark.waits
@@ -25,7 +25,7 @@ METHODS = """
 from attacks import NearestNeighbour
 from defenses import Identity
 from leaderboard import Section, Table
-from scenarios.experiments.experiment import Experiment
+from scenarios.studies.experiment import Experiment
 
 class Raising(Identity):
     def apply(self, records, rng):

@@ -5,7 +5,7 @@ import importlib
 import pytest
 from run_tools import invoke
 
-from scenarios.auditing.names import mechanisms
+from scenarios.checks.audits.names import mechanisms
 from scenarios.running.methods.descriptions import PACKAGES, metrics, queries
 from scenarios.running.methods.methods import exported
 

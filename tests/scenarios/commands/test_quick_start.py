@@ -9,7 +9,7 @@ import click
 import pytest
 from run_tools import ROOT, invoke
 
-from scenarios.cli import COMMANDS, cli
+from scenarios.commands.cli import COMMANDS, cli
 from scenarios.commands.common import heavy_imports
 
 TABLE = "age,sex,illness\n31,f,flu\n45,m,cold\n31,f,cold\n44,m,flu\n"
@@ -76,7 +76,7 @@ def test_help_imports_no_library_of_methods(folder):
 
 
 def test_the_command_line_loads_no_command():
-    code = "import sys, scenarios.cli; print([name for name in sys.modules if name.startswith('scenarios.commands.')])"
+    code = "import sys, scenarios.commands.cli; print([name for name in sys.modules if name.startswith('scenarios.commands.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"
 

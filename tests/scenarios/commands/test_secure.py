@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 
 
 def call(*arguments):

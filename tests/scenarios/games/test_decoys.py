@@ -193,7 +193,7 @@ def test_a_team_checks_its_table_among_hard_decoys(tmp_path):
 def test_unequal_groups_are_told_before_anything_is_played(tmp_path):
     from click.testing import CliRunner
 
-    from scenarios.cli import cli
+    from scenarios.commands.cli import cli
 
     game = '{ use = "CandidateFile", originals = 30, candidates = 100, decoys = ["random", "hard"] }'
     scenario, teams = tmp_path / "uneven.toml", tmp_path / "teams.txt"

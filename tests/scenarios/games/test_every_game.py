@@ -10,9 +10,9 @@ import pytest
 import attacks
 from defenses import Curator, FederatedAveraging, GraphCurator, Identity, LocalReports, Mondrian, RetentionReplacement
 from scenarios import RowQuestion, load
-from scenarios.experiments.emoji_population import emoji
 from scenarios.games.playing import make_release
 from scenarios.running.methods.methods import exported
+from scenarios.studies.emoji_population import emoji
 from scenarios.tables.dataset import with_columns
 from scenarios.tables.seeds import generator
 

@@ -10,7 +10,7 @@ from defenses import LocalReports, Microdata
 from defenses.base.hierarchy import TableHierarchy
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios import Pool
-from scenarios.experiments.emoji_population import emoji
+from scenarios.studies.emoji_population import emoji
 
 
 def test_pool_game_draws_whole_persons_apart(pools):

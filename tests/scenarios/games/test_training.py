@@ -17,7 +17,7 @@ from defenses.federated import (
 )
 from metrics import across_plays
 from scenarios import Training, play
-from scenarios.conformance.people import people
+from scenarios.checks.conformance.people import people
 from scenarios.games.playing import attack_release, make_release
 from scenarios.games.training import matched_cells
 from scenarios.running.methods.methods import find

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from dask_tools import ONE_THREAD, dask
 from run_tools import ended, processes_of, read_until, start, wait_until
 
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.running.workers import cluster
 
 pytestmark = pytest.mark.waits

@@ -11,7 +11,7 @@ from bank_tools import few_customers
 from click.testing import CliRunner
 from run_tools import read_until, start, tokumei_here
 
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.running.units import Unit
 from scenarios.running.workers.local import Waiting
 

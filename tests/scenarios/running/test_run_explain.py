@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from leaderboard import Result, Store
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.running import units
 from scenarios.running.explanation import explain
 from scenarios.running.methods import fingerprint

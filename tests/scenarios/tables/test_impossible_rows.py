@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from defenses import GlobalRecoding, Identity, MaximumSpanningTree, Pipeline, Sampling
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.running.plan import read_plan
 from scenarios.tables.dataset import load_table, with_columns
 from scenarios.tables.impossible_rows import with_rules

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from defenses import PrivateMarginals
 from scenarios.assessment.evaluation.blocked_promises import blocked_promises
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
 from scenarios.tables.roles_file import reviewable_roles
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from tournament_tools import HOUR, START
 
 from metrics.domains import CategoricalDomain, NumericDomain
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.tournament.rules.checking import all_errors
 from scenarios.tournament.rules.problems import MOST_SHOWN, InvalidFileError
 from scenarios.tournament.rules.sheets import Form, read_answers, read_sheet

@@ -13,7 +13,7 @@ from tournament_tools import DAY, HOUR, START, opened
 from metrics.profile import original_profile, profile
 from metrics.similarity import record_similarity
 from scenarios import load
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.tournament.host.boards import standings_csv
 from scenarios.tournament.host.verifying import verify
 from scenarios.tournament.rules.advancing import advance
@@ -407,7 +407,7 @@ class TestCommands:
             assert (done.exit_code, "is no tournament" in done.stderr) == (2, True)
 
     def test_own_records_play_too(self, tmp_path):
-        from scenarios.conformance.people import people
+        from scenarios.checks.conformance.people import people
         from scenarios.tables.seeds import generator
 
         table = people(200, generator(0, "own"))

@@ -12,8 +12,8 @@ from tournament_tools import opened
 from leaderboard import pooled_utility
 from metrics.table_utility import TableUtility, prediction_target
 from scenarios import load
-from scenarios.cli import cli
-from scenarios.conformance.people import people
+from scenarios.checks.conformance.people import people
+from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
 from scenarios.tournament.host.team_report import write_reports

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from tournament_tools import opened
 
 from scenarios import load
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
 
 

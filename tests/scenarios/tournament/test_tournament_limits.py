@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 from tournament_tools import HOUR, START, opened
 
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.validating import without_blank_lines
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from tournament_tools import DAY, HOUR, START, opened
 
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
 from scenarios.tournament.host.boards import write_boards
 from scenarios.tournament.host.team_report import write_reports

@@ -18,7 +18,7 @@ from scenarios.assessment.evaluation.evaluation_text import read_evaluation, wri
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
 from scenarios.assessment.evaluation.posed_questions import bound
 from scenarios.assessment.evaluation.release_evaluation import evaluate
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
 from scenarios.tables.declared_roles import read_roles
 

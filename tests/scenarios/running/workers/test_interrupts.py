@@ -13,7 +13,7 @@ import pytest
 from run_tools import COMMAND, environment, hear_interrupts, processes_of, wait_until
 
 import tokumei
-from scenarios import cli
+from scenarios.commands import cli
 from scenarios.running.workers.fork_server import start_server
 from scenarios.running.workers.process import send_or_end
 

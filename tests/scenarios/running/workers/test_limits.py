@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from run_tools import processes_of, tokumei
 
 from metrics import Scores
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.running.plan import read_plan
 from scenarios.running.workers.limits import Limits, read_size, written_size
 from scenarios.running.workers.scores import checked_game_scores, checked_measures

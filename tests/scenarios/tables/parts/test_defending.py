@@ -22,7 +22,7 @@ from run_tools import COMMAND, environment, fork_or_start
 import defenses
 from defenses.base.channel import Channel
 from defenses.recoding.pseudonymization import is_pseudonym
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.running.methods.methods import exported
 from scenarios.tables.parts.large_release import large_release
 from scenarios.tables.parts.records import large_records
@@ -40,12 +40,12 @@ def permuted(self):
 spool.Spool.permuted = permuted
 from scenarios.tables.parts import shuffled_output
 shuffled_output.BUCKET = 1000
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 cli(sys.argv[1:])
 """
 LIMITED = """
 import resource, sys
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 most = int(sys.argv.pop(1))
 resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 cli(sys.argv[1:])

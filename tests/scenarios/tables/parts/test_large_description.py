@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.tables.parts import raw_columns
 from scenarios.tables.parts.description import describe_large_table
 from scenarios.tables.parts.records import large_records

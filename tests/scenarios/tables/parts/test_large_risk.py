@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.tables.parts import raw_columns
 from scenarios.tables.parts.risk import large_risk_report
 from scenarios.tables.released import read_released

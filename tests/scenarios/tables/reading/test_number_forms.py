@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from defenses.base.queries.columns import as_numbers, coded
 from metrics.domains import CategoricalDomain, NumericDomain
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
 from scenarios.tables.reading.column_file import ColumnFile
 from scenarios.tables.reading.encodings import guessed_encoding

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from step_tools import steps
 
 from metrics.domains import CategoricalDomain, NumericDomain
-from scenarios.cli import cli
+from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table, with_columns
 from scenarios.tables.review import uniqueness
 from scenarios.tables.review.description import describe_table

@@ -1,0 +1,1 @@
+"""Checks: conformance of methods, audits of claimed epsilons, and the installation."""

@@ -1,0 +1,167 @@
+"""Conformance checks of defenses on tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from defenses.base.channel import Channel
+from defenses.base.defense import Defense
+from defenses.base.guarantee import Guarantee
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+from metrics.cells import read_cells
+from scenarios.checks.audits.independence import dependence, false_declaration
+from scenarios.checks.conformance.checks import Check, Prerequisite, require
+from scenarios.checks.conformance.memory import check_memory
+from scenarios.checks.conformance.origins import check_origins
+from scenarios.checks.conformance.people import example, people
+from scenarios.checks.conformance.promises import check_promises
+from scenarios.checks.conformance.trying import release_of
+from scenarios.running.methods.code_places import defined_at
+from scenarios.running.methods.foreign_code import foreign_place
+from scenarios.running.workers.differences import difference, released_difference
+from scenarios.tables.seeds import generator
+
+FirstRelease = Callable[[], tuple[Microdata, MicrodataRelease, str]]
+"""Sixty records, a release of them, and the part of the records that it changed."""
+
+
+def defense_checks(method: type[Defense]) -> Iterator[Check]:
+    """Checks of a defense on tables, each with its title."""
+    # Four checks look at the same release.
+    first = cache(partial(_first_release, method))
+    yield Prerequisite("its guarantee is a Guarantee", partial(_guarantee, method))
+    yield Prerequisite("releases an ordinary table", partial(_ordinary, first))
+    yield Check("does not modify its records", partial(_records_unmodified, method, first))
+    yield Check("same seed, same release", partial(_same_release, method, first))
+    yield Check("earlier releases change no release", partial(_unremembering, method))
+    yield Check("each row's origin is the record that it copies", partial(check_origins, method))
+    tables: dict[str, Callable[[], Microdata]] = {
+        "sixty records": lambda: people(60, generator(0, "people")),
+        "missing values": lambda: people(60, generator(0, "missing"), missing=True),
+        "constant columns": lambda: people(60, generator(0, "constant"), constant=True),
+        "one record": lambda: people(1, generator(0, "one")),
+        "no record": lambda: people(0, generator(0, "none")),
+    }
+    for title, records in tables.items():
+        yield Check(f"releases {title}, or gives a reason", partial(_releases, method, records))
+    yield Check("meets its k, l and t on 20 tables", partial(check_promises, method))
+    if method.randomizes_records_independently:
+        yield Check("randomizes records independently, as it declares", partial(_independent, method))
+    title = "its channel gives the truth a positive likelihood, and round-trips through TOML"
+    yield Check(title, partial(_channel, first))
+    yield Check("handles unseen categories", partial(_unseen, method))
+
+
+def _guarantee(method: type[Defense]) -> None:
+    promised = example(method).guarantee(people(60, generator(0, "people")))
+    right = "guarantee must return a Guarantee, e.g. Guarantee(k=5)"
+    got = f"{type(promised).__name__}{defined_at(method.guarantee)}"
+    require(isinstance(promised, Guarantee), f"{right}; got {got}")
+
+
+def _first_release(method: type[Defense]) -> tuple[Microdata, MicrodataRelease, str]:
+    """Release sixty records."""
+    records = people(60, generator(0, "people"))
+    before = records.frame.copy()
+    release = release_of(method, records, "release")
+    return records, release, difference(before, records.frame)
+
+
+def _ordinary(first: FirstRelease) -> None:
+    first()
+
+
+def _records_unmodified(method: type[Defense], first: FirstRelease) -> None:
+    *_, changed = first()
+    right = f"copy it: released_frame(records) does{defined_at(method.apply)}"
+    require(not changed, f"apply changes {changed} of the records; {right}")
+
+
+def _same_release(method: type[Defense], first: FirstRelease) -> None:
+    records, release, _ = first()
+    changed = released_difference(release, release_of(method, records, "release"))
+    right = f"draw from rng, not from np.random, and keep nothing between releases{defined_at(method.apply)}"
+    require(not changed, f"two runs with one seed differ in {changed}; {right}")
+
+
+def _unremembering(method: type[Defense]) -> None:
+    tables = [people(count, generator(0, "people")) for count in (60, 90)]
+
+    def answer(defense: Defense, other: bool) -> MicrodataRelease:
+        return release_of(method, tables[other], "release", defense=defense)
+
+    check_memory(example(method), answer, released_difference, "release", method.apply)
+
+
+def _releases(method: type[Defense], table: Callable[[], Microdata]) -> None:
+    records = table()
+    try:
+        release = release_of(method, records, "release")
+    except ValueError as error:
+        message = str(error)
+        require(bool(message) and "\n" not in message, "the error message is not a single line")
+        # A single sensitive value cannot be made diverse, so such a table may be refused.
+        ordinary = len(records) >= 60 and all(len(set(records.frame[name])) > 1 for name in records.sensitive)
+        require(not ordinary, f"an ordinary table is refused: {message}{foreign_place(error)}")
+        return
+    original = set(records.frame["name"].dropna())
+    for name in release.frame.columns:
+        require(original.isdisjoint(release.frame[name].dropna()), f"column {name!r} releases an identifier")
+    require(bool((release.origin < len(records)).all()), "an origin lies outside the records")
+    for name in records.released_columns:
+        read_cells(release.frame[name], records.domains[name])
+
+
+def _independent(method: type[Defense]) -> None:
+    defense = example(method)
+    found = dependence(defense, _rare_people(), range(3), generator(0, "copies"))
+    require(not found, f"{false_declaration(defense, found)}{defined_at(method.apply)}")
+
+
+def _rare_people() -> Microdata:
+    """Twenty people; the first and the second have values of their own in all columns, and the others are equal."""
+    values: dict[str, tuple[Any, Any, Any]] = {
+        "age": (20, 50, 80),
+        "income": (100.0, 3000.0, 20000.0),
+        "city": ("Nara|Uji", "Ōsaka", "Kyōto"),
+        "grade": ("low", "middle", "high"),
+        "illness": ("flu", "cold", "none"),
+    }
+    records = people(20, generator(0, "people"))
+    frame = records.frame.copy()
+    for name, (first, second, other) in values.items():
+        frame[name] = [first, second, *[other] * 18]
+    return records.with_frame(frame)
+
+
+def _channel(first: FirstRelease) -> None:
+    records, release, _ = first()
+    if release.channel is None:
+        return
+    from_record = release.origin >= 0
+    released = release.frame[from_record].reset_index(drop=True)
+    truth = records.frame.iloc[release.origin[from_record]].reset_index(drop=True)
+    domains = dict(records.domains)
+    copy = Channel.from_toml(release.channel.to_toml())
+    pairs = np.arange(len(released))
+    for columns, likelihood in release.channel.likelihoods(released, truth, domains).items():
+        of_truth = likelihood.at(pairs, pairs)
+        require(bool((of_truth > -np.inf).all()), f"the channel gives the truth likelihood 0 in {', '.join(columns)}")
+        table = copy.likelihoods(released, truth, domains)[columns].table()
+        require(np.allclose(table, likelihood.table()), f"the channel of {', '.join(columns)} changes in TOML")
+        require(np.allclose(np.diag(table), of_truth), f"table() and at() differ in {', '.join(columns)}")
+
+
+def _unseen(method: type[Defense]) -> None:
+    records = people(60, generator(0, "people"))
+    frame = records.frame.copy()
+    frame.loc[3, "city"] = "Atlantis"
+    try:
+        release_of(method, records.with_frame(frame), "release")
+    except ValueError as error:
+        require("city" in str(error), f"the error message does not name the column{foreign_place(error)}")

@@ -1,0 +1,110 @@
+"""The conformance suite: requirements that every defense and every attack must meet, whatever its method.
+
+`checks` yields the named checks of a class; a check raises `AssertionError` with a reason if it fails. The tests run
+them on every export, and ``tokumei check module:Class`` runs them on a user's own class.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Iterator
+from functools import partial
+
+from attacks.base.attack import Attack
+from defenses.base.defense import Defense
+from defenses.base.parametrized import Parametrized
+from scenarios.checks.conformance.attack_checks import attack_checks
+from scenarios.checks.conformance.checks import Check, Prerequisite, require
+from scenarios.checks.conformance.defense_checks import defense_checks
+from scenarios.checks.conformance.other_process import check_other_processes, has_output
+from scenarios.checks.conformance.people import example
+from scenarios.running.methods.declarations import (
+    check_constructor,
+    check_declarations,
+    check_signatures,
+    check_storable,
+    check_stored,
+    constructor_at,
+)
+
+
+def checks(method: type[Parametrized]) -> Iterator[Check]:
+    """Checks that apply to a class, each with its title; a `Prerequisite` stands before those that need it."""
+    if issubclass(method, Defense | Attack):
+        goal = " and goal" if issubclass(method, Attack) else ""
+        yield Prerequisite(f"its kind{goal} exist" + ("" if goal else "s"), partial(_declared, method))
+        yield Prerequisite("its methods take the contract's arguments", partial(check_signatures, method))
+    yield Prerequisite("every parameter has a default", partial(check_constructor, method))
+    yield Prerequisite("parameters are stored under their own names", partial(check_stored, method))
+    yield Check("parameters round-trip", partial(_parameters, method))
+    yield Check("parameters that are no numbers are refused", partial(_refused, method))
+    yield Check("parameters can be stored with results", partial(_storable, method))
+    yield Check("pickles", partial(_pickles, method))
+    if issubclass(method, Defense) and method.kind == "microdata":
+        yield from defense_checks(method)
+    if issubclass(method, Attack):
+        yield from attack_checks(method)
+
+
+def process_checks(method: type[Parametrized], name: str) -> Iterator[Check]:
+    """Check of a class that passes all others: other processes, which find it by its name, get the same output."""
+    if has_output(method):
+        yield Check("same seed, same output in other processes", partial(check_other_processes, method, name))
+
+
+def _declared(method: type[Parametrized]) -> None:
+    try:
+        check_declarations(method)
+    except ValueError as error:
+        raise AssertionError(str(error)) from None
+
+
+def _parameters(method: type[Parametrized]) -> None:
+    instance = example(method)
+    parameters = instance.get_params()
+    require(instance.clone() == instance, "clone() differs from the original")
+    require(method(**parameters) == instance, "the constructor does not restore get_params()")
+    require(instance.clone().set_params(**parameters) == instance, "set_params(get_params()) changes something")
+    for name, value in parameters.items():
+        stored = f"store parameter {name} as self.{name}, as it was given{constructor_at(method)}"
+        require(getattr(instance, name) is value, stored)
+    try:
+        instance.set_params(no_such_parameter=1)
+    except ValueError as error:
+        require("no_such_parameter" in str(error), "the error does not name the unknown parameter")
+    else:
+        raise AssertionError("an unknown parameter is accepted")
+
+
+def _refused(method: type[Parametrized]) -> None:
+    instance = example(method)
+    for name, value in instance.get_params().items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        helper = "check_integer" if isinstance(value, int) else "check_real"
+        right = (
+            f"the constructor must raise ValueError naming {name}, "
+            f"as {helper}({name!r}, {name}, low=...) of defenses does{constructor_at(method)}"
+        )
+        for bad in (math.nan, math.inf, -math.inf, "1"):
+            try:
+                instance.clone().set_params(**{name: bad})
+            except ValueError as error:
+                require(name in str(error), f"the error about {name}={bad!r} does not name the parameter; {right}")
+            except (Exception, SystemExit) as error:  # a constructor may raise anything
+                raise AssertionError(f"{name}={bad!r} raises {type(error).__name__}; {right}") from None
+            else:
+                raise AssertionError(f"{name}={bad!r} is accepted; {right}")
+
+
+def _storable(method: type[Parametrized]) -> None:
+    try:
+        check_storable(example(method))
+    except ValueError as error:
+        raise AssertionError(str(error)) from None
+
+
+def _pickles(method: type[Parametrized]) -> None:
+    instance = example(method)
+    require(pickle.loads(pickle.dumps(instance)) == instance, "a pickled copy differs")  # noqa: S301 (our own bytes)

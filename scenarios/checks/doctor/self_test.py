@@ -1,0 +1,95 @@
+"""Self-test: a tiny play in a worker process, an attack that must succeed, and guards that must alarm."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.random import Generator
+
+import leaderboard as lb
+from metrics.arrays import Floats
+from scenarios.checks.doctor.diagnosis import Diagnosis
+from scenarios.running.boards.board_result import BoardResult
+from scenarios.running.boards.play_board import run
+
+BOUND = 0.3
+"""Bound of the advantage that a table of constants must meet, and the original table must miss."""
+RUNS = 20_000
+"""Runs of each audited mechanism on each input."""
+CLAIMED, TRUE_EPSILON = 0.5, 1.0
+"""Epsilon that the broken mechanism claims, and that of its answers."""
+ADVICE = "the results of this installation cannot be trusted; please report this with the output of --json"
+
+
+def check_play(play: Callable[[], BoardResult] | None = None) -> list[Diagnosis]:
+    """Play the original table and a table of constants against one attack, and compare the board with what is known.
+
+    Parameters
+    ----------
+    play : callable, optional
+        Makes the board instead of a worker process.
+    """
+    began = time.monotonic()
+    try:
+        board = play() if play is not None else _played()
+    except Exception as error:
+        return [
+            Diagnosis("workers", "failed", f"no worker process could play: {type(error).__name__}: {error}", ADVICE)
+        ]
+    seconds = time.monotonic() - began
+    if board.failures or not board.rows:
+        reason = board.failures[0].reason if board.failures else "there is no result"
+        return [Diagnosis("workers", "failed", f"the plays failed: {reason}", ADVICE)]
+    return [
+        Diagnosis("workers", "ok", f"a worker process played {len(board.results)} results in {seconds:.1f} s"),
+        _attack(board),
+        _gate(board),
+    ]
+
+
+def check_audit(rng: Generator | None = None) -> Diagnosis:
+    """Audit a randomized response that claims half of its epsilon, which must be refuted, and one that is honest.
+
+    Both verdicts are right with probability 99.9 % or more each.
+    """
+    from scenarios.checks.audits.audit import Neighbours, Subject, audit
+
+    rng = np.random.default_rng(1) if rng is None else rng
+
+    def answers(truth: bool) -> Callable[[int, Generator], Floats]:
+        probability = 1 / (1 + np.exp(-TRUE_EPSILON if truth else TRUE_EPSILON))
+        return lambda runs, rng: (rng.random((runs, 1)) < probability).astype(float)
+
+    pair = (Neighbours("no or yes", answers(False), answers(True)),)
+    broken, honest = (audit(Subject("coin", claim, 0.0, pair), runs=RUNS, rng=rng) for claim in (CLAIMED, TRUE_EPSILON))
+    text = f"epsilon is at least {broken.bound:.2f} where {CLAIMED:g} is claimed"
+    if broken.holds or not honest.holds:
+        return Diagnosis(
+            "audit", "failed", f"{text}, at least {honest.bound:.2f} where {TRUE_EPSILON:g} is true", ADVICE
+        )
+    return Diagnosis("audit", "ok", f"a broken mechanism is refuted ({text}), an honest one is not")
+
+
+def _played() -> BoardResult:
+    return run("bank", defenses=["Identity", "Constant"], attacks=["NearestNeighbour"], plays=3, jobs=1)
+
+
+def _attack(board: BoardResult) -> Diagnosis:
+    """The attack must find every row of the original table."""
+    frame = board.to_frame()
+    smallest = float(frame[frame["defense"] == "Identity"]["advantage"].min())
+    text = f"the attack on the original table has advantage {smallest:.2f}"
+    return Diagnosis("attack", "ok", text) if smallest > 0.9 else Diagnosis("attack", "failed", f"only: {text}", ADVICE)
+
+
+def _gate(board: BoardResult) -> Diagnosis:
+    """The gate must refuse the original table, and let the table of constants pass."""
+    checks = lb.gate_checks(board.results, lb.GateBounds(max_advantage={None: BOUND}))
+    refused = {check.defense for check in checks if not check.passed}
+    if refused == {"Identity"}:
+        return Diagnosis("gate", "ok", f"a bound of {BOUND:g} refuses the original table, and no table of constants")
+    return Diagnosis(
+        "gate", "failed", f"a bound of {BOUND:g} refuses {', '.join(sorted(refused)) or 'nothing'}", ADVICE
+    )
