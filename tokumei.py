@@ -29,7 +29,7 @@ def __getattr__(name: str) -> Any:
         return getattr(scenarios, name)
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from leaderboard.version import version
+    from leaderboard.results.version import version
 
     return version()
 

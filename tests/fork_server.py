@@ -30,7 +30,7 @@ PRELOADED = (
     "scenarios.running.methods.methods",
     "scenarios.datasets",
     "scenarios.tournament.host.scoring_queue",
-    "leaderboard.latex",
+    "leaderboard.pages.latex",
     "pyarrow.parquet",
     "sqlite3",
 )

@@ -29,7 +29,7 @@ from scenarios.commands.common import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from leaderboard.shown_results import StoredBoard
+    from leaderboard.results.shown_results import StoredBoard
 
 EPILOG = """\b
 Examples:
@@ -156,8 +156,8 @@ def _stored_board(
     scenarios: tuple[str, ...], db: str, defenses: Sequence[str], attacks: Sequence[str]
 ) -> StoredBoard | None:
     """Board of the scenarios named, or of all scenarios; None if reports of experiments are to be shown instead."""
-    from leaderboard.shown_results import stored_board
-    from leaderboard.store import Store
+    from leaderboard.results.shown_results import stored_board
+    from leaderboard.results.store import Store
     from scenarios.tables.near_names import suggestion
 
     with Store(db) as store:
@@ -180,8 +180,8 @@ def _stored_board(
 
 def _show_reports(scenarios: tuple[str, ...], db: str, form: str, html: Path | None) -> None:
     """Show the stored reports of experiments."""
-    from leaderboard.store import Store
-    from leaderboard.stored_report import stored_reports
+    from leaderboard.pages.stored_report import stored_reports
+    from leaderboard.results.store import Store
 
     with bad_input(), Store(db) as store:
         reports = stored_reports(store, scenarios)

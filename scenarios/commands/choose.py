@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from leaderboard.number_text import counted
+from leaderboard.pages.number_text import counted
 from scenarios.assessment.choosing.goals import QUESTIONS
 from scenarios.assessment.choosing.kinds import KINDS
 from scenarios.commands.common import (
@@ -116,9 +116,9 @@ def choose(
     Results are stored: the same command goes on where it was interrupted. Exit code 1 says that no setting meets the
     bound. Without --roles, texts that differ in every record are refused.
     """
-    from leaderboard.number_text import exact
-    from leaderboard.result import label
-    from leaderboard.store import Store
+    from leaderboard.pages.number_text import exact
+    from leaderboard.results.result import label
+    from leaderboard.results.store import Store
     from scenarios.assessment.choosing.choice import Chooser
     from scenarios.assessment.choosing.choice_report import (
         COMMANDS,

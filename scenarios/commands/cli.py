@@ -87,7 +87,7 @@ class CommandModules(MutableMapping[str, click.Command]):
 
 def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked and not context.resilient_parsing:
-        from leaderboard.version import version
+        from leaderboard.results.version import version
 
         click.echo(f"tokumei, version {version()}")
         context.exit()

@@ -22,10 +22,10 @@ from scenarios.tables.user_warnings import user_warnings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from leaderboard.earlier_versions import Earlier
-    from leaderboard.promises import Promise
-    from leaderboard.report import Section
-    from leaderboard.result import Result
+    from leaderboard.pages.report import Section
+    from leaderboard.results.earlier_versions import Earlier
+    from leaderboard.results.promises import Promise
+    from leaderboard.results.result import Result
 
 GATE_FAILED, FAILED_TRIALS, NOTHING = 1, 3, 4
 """Exit codes; 2 is that of `BadInput`."""
@@ -331,7 +331,7 @@ def write_report(
     sections on standard output.
     """
     import leaderboard as lb
-    from leaderboard.version import version
+    from leaderboard.results.version import version
 
     echo_board(report_writers()[form](sections) if text is None else text)
     if html is not None:

@@ -27,10 +27,10 @@ from scenarios.commands.gate_options import REPORT_OPTIONS, report_checks
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from leaderboard.comparison import Change
-    from leaderboard.paces import Paces
-    from leaderboard.report import Section
-    from leaderboard.result import Result
+    from leaderboard.pages.report import Section
+    from leaderboard.results.result import Result
+    from leaderboard.statistics.comparison import Change
+    from leaderboard.statistics.paces import Paces
 
 EPILOG = """\b
 Examples:
@@ -110,9 +110,9 @@ def compare(
     disagree, no time is corrected. A slowdown beyond that factor by more than --time-tolerance is an alarm.
     """
     import leaderboard as lb
-    from leaderboard.comparison import COUNTED
-    from leaderboard.paces import paces
-    from leaderboard.paired_results import newly_skipped
+    from leaderboard.statistics.comparison import COUNTED
+    from leaderboard.statistics.paces import paces
+    from leaderboard.statistics.paired_results import newly_skipped
     from scenarios.running.boards.shown_names import shown_rows
 
     with bad_input():
@@ -149,7 +149,7 @@ def compare(
 def _write_page(sections: Sequence[Section], base: str, head: str, path: Path) -> None:
     """Write the comparison as a page."""
     import leaderboard as lb
-    from leaderboard.version import version
+    from leaderboard.results.version import version
 
     about = {"base": _without_password(base), "head": _without_password(head), "version": f"tokumei {version()}"}
     with bad_input():
@@ -168,9 +168,9 @@ def _without_password(name: str) -> str:
 
 def _results(name: str, db: str) -> list[Result]:
     """Results of a database, each method in its newest version, or of one run in it."""
-    from leaderboard.earlier_versions import Versions
-    from leaderboard.runs import find_run, results_of
-    from leaderboard.store import Store
+    from leaderboard.results.earlier_versions import Versions
+    from leaderboard.results.runs import find_run, results_of
+    from leaderboard.results.store import Store
     from scenarios.running.provenance import revision_named
 
     if "://" in name or Path(name).is_file():
@@ -192,8 +192,8 @@ def _results(name: str, db: str) -> list[Result]:
 
 def _nothing(base: str, head: str, sides: Sequence[Sequence[Result]], pairs: Sequence[tuple[str, str]]) -> str:
     """Why there is nothing to compare."""
-    from leaderboard.result import label
-    from leaderboard.setting_names import listed
+    from leaderboard.results.result import label
+    from leaderboard.results.setting_names import listed
 
     for name, results in zip((base, head), sides, strict=True):
         if not results:
@@ -219,8 +219,8 @@ def _summary(
     changes: Sequence[Change], timed: Paces, level: float, needed: int | None, skipped: Mapping[str, int]
 ) -> str:
     """How many measures got worse or better, which could not be judged, and how the machine's speed was allowed for."""
-    from leaderboard.goals import goal_words, in_order
-    from leaderboard.number_text import counted, range_text
+    from leaderboard.pages.number_text import counted, range_text
+    from leaderboard.results.goals import goal_words, in_order
 
     defenses = {(change.scenario, change.defense, str(change.parameters)) for change in changes}
     worse = sum(change.alarm for change in changes)

@@ -32,8 +32,8 @@ def downtime(db: str, folder: Path | None, hourly_cost: float | None, form: str)
     tournament adds refused files and failed scorings.
     """
     import leaderboard as lb
-    from leaderboard.downtime import downtime_table
-    from leaderboard.failure_log import recorded_incidents
+    from leaderboard.results.failure_log import recorded_incidents
+    from leaderboard.statistics.downtime import downtime_table
 
     if hourly_cost is not None and not math.isfinite(hourly_cost):
         with bad_input():

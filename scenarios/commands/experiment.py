@@ -11,8 +11,8 @@ from scenarios.commands.common import FAILED_TRIALS, GATE_FAILED, bad_input, ech
 from scenarios.commands.gate_options import report_checks
 
 if TYPE_CHECKING:
-    from leaderboard.result import Result
-    from leaderboard.store import Store
+    from leaderboard.results.result import Result
+    from leaderboard.results.store import Store
     from scenarios.commands.run_options import RunOptions
     from scenarios.running.display import Display
     from scenarios.studies.experiment import ExperimentPlan
@@ -56,9 +56,9 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
 
     The report goes to standard output in one of `FORMATS`, and into an HTML page. It is stored beside the measurements.
     """
-    from leaderboard.check_reports import ReportedCheck
-    from leaderboard.store import Store
-    from leaderboard.stored_report import StoredReport, keep_report
+    from leaderboard.pages.check_reports import ReportedCheck
+    from leaderboard.pages.stored_report import StoredReport, keep_report
+    from leaderboard.results.store import Store
     from scenarios.running.workers.interrupts import signal_of, terminable
     from scenarios.studies.recorded_measurements import MeasurementFailed, RecordedMeasurements
 
@@ -102,8 +102,8 @@ def gate_reasons(results: Sequence[Result], max_success: float | None) -> list[s
     max_success : float, optional
         Upper bound of the mean success rate of each attack that the experiment plays.
     """
-    from leaderboard.number_text import number
-    from leaderboard.result import label
+    from leaderboard.pages.number_text import number
+    from leaderboard.results.result import label
     from scenarios.studies.measuring import REFUTED, SUCCESS
 
     rates: dict[str, list[float]] = {}
@@ -126,7 +126,7 @@ def _record_run(store: Store, plan: ExperimentPlan, recorded: RecordedMeasuremen
     """Store when and from which source this run was made, and the keys of its measurements."""
     from datetime import UTC, datetime
 
-    from leaderboard.runs import record_run
+    from leaderboard.results.runs import record_run
     from scenarios.running.provenance import provenance
 
     now = datetime.now(UTC).isoformat(timespec="seconds")

@@ -12,8 +12,8 @@ import click
 from scenarios.commands.common import bad_input, echo, write_text
 
 if TYPE_CHECKING:
-    from leaderboard.check_reports import ReportedCheck
-    from leaderboard.gate import GateCheck
+    from leaderboard.pages.check_reports import ReportedCheck
+    from leaderboard.statistics.gate import GateCheck
     from scenarios.running.plan import Plan
 
 
@@ -26,7 +26,7 @@ def _share(context: click.Context, parameter: click.Parameter, value: float | No
 
 def _by_goal(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> Mapping[str | None, float]:
     """Bounds by goal of texts such as ``0.2`` and ``rows=0.1``; None is the goal of a bound without a name."""
-    from leaderboard.goals import goal_named
+    from leaderboard.results.goals import goal_named
 
     bounds: dict[str | None, float] = {}
     for text in texts:
@@ -93,8 +93,8 @@ def check_goals(bounds: Mapping[str | None, float], plans: Sequence[Plan]) -> No
 
 def as_check(check: GateCheck) -> ReportedCheck:
     """A bound on a defense as a check of a report."""
-    from leaderboard.check_reports import ReportedCheck
-    from leaderboard.result import label
+    from leaderboard.pages.check_reports import ReportedCheck
+    from leaderboard.results.result import label
 
     name = f"{label(check.defense, check.parameters)}: {check.bound}"
     note = "" if check.sure is None else check.finding
@@ -103,7 +103,7 @@ def as_check(check: GateCheck) -> ReportedCheck:
 
 def report_checks(checks: Sequence[ReportedCheck], junit: Path | None, *, annotate: bool) -> None:
     """Write checks to a file of JUnit XML, if one is named, and failed ones as annotations, if asked for."""
-    from leaderboard.check_reports import github_annotations, junit_xml
+    from leaderboard.pages.check_reports import github_annotations, junit_xml
 
     if annotate and (lines := github_annotations(checks)):
         echo(lines, err=True)

@@ -75,7 +75,7 @@ def pictures(page: Path, output: Path, forms: tuple[str, ...], scale: float, wid
     file of its own, with its legend, in the colours of the light theme. The files need no style sheet, script or
     network. The matrix of a board becomes a heat map for each goal.
     """
-    from leaderboard.pictures import pictures_of
+    from leaderboard.pages.pictures import pictures_of
     from scenarios.tables.toml.toml_file import read_bytes
 
     with bad_input():

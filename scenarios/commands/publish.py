@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leaderboard.number_text import counted
+from leaderboard.pages.number_text import counted
 from scenarios.commands.common import (
     FAILED_TRIALS,
     GATE_FAILED,
@@ -23,8 +23,8 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from leaderboard.promises import Promise
-    from leaderboard.result import Result
+    from leaderboard.results.promises import Promise
+    from leaderboard.results.result import Result
     from scenarios.running.units import Catalogue
 
 EPILOG = """\b
@@ -113,8 +113,8 @@ def _played(
 
     Stored results are played again only if something that they depend on has changed.
     """
-    from leaderboard.promises import stored_promises
-    from leaderboard.store import Store
+    from leaderboard.results.promises import stored_promises
+    from leaderboard.results.store import Store
     from scenarios.running.runner import run
     from scenarios.running.workers.interrupts import terminable
     from scenarios.running.workers.local import LocalProcesses, cores

@@ -79,7 +79,7 @@ def rank(
 
     Results are stored: the same command goes on where it was interrupted. Exit code 3 says that a release failed.
     """
-    from leaderboard.store import Store
+    from leaderboard.results.store import Store
     from scenarios.assessment.evaluation.baseline_releases import baseline_releases
     from scenarios.assessment.evaluation.control_people import read_control
     from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting

@@ -169,7 +169,7 @@ def _about(table: str, released: str, seed: int) -> dict[str, str]:
     """Facts in the report's head."""
     from datetime import UTC, datetime
 
-    from leaderboard.version import version
+    from leaderboard.results.version import version
 
     return {
         "original": Path(table).name,
@@ -182,7 +182,7 @@ def _about(table: str, released: str, seed: int) -> dict[str, str]:
 
 def _writer(output: str) -> Any:
     """Function that writes the report; a PDF needs the extra `pdf`."""
-    from leaderboard.report import render_report
+    from leaderboard.pages.report import render_report
     from metrics.files import write_atomically
 
     if Path(output).suffix == ".html":

@@ -127,7 +127,7 @@ def _text(report: RiskReport) -> str:
     """The report as text for a terminal."""
     from tabulate import tabulate
 
-    from leaderboard.number_text import measure, number
+    from leaderboard.pages.number_text import measure, number
 
     def table(rows: Iterable[tuple[str, ...]]) -> str:
         lines = list(rows)
@@ -165,8 +165,8 @@ def _remarks(report: RiskReport) -> tuple[str, ...]:
 
 def _page(report: RiskReport, name: str) -> str:
     """The report as an HTML page."""
-    from leaderboard.documents import render
-    from leaderboard.version import version
+    from leaderboard.pages.documents import render
+    from leaderboard.results.version import version
 
     return render(
         "risk.html",

@@ -68,7 +68,7 @@ def split(
     with heavy_imports():
         import numpy as np
 
-        from leaderboard.number_text import counted
+        from leaderboard.pages.number_text import counted
         from scenarios.assessment.evaluation.control_size import control_words
         from scenarios.tables.declared_roles import read_roles
         from scenarios.tables.parts.output_files import output_files

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leaderboard.number_text import counted
+from leaderboard.pages.number_text import counted
 from scenarios.commands.common import GATE_FAILED, bad_input, echo
 from scenarios.commands.tournament_host import COMMANDS, publish_notices, watch_scoring
 from scenarios.commands.tournament_site import invite, serve

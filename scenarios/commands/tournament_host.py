@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from leaderboard.number_text import counted
+from leaderboard.pages.number_text import counted
 from scenarios.commands.common import bad_input, echo
 from scenarios.commands.tournament_texts import listing_problems, show_receipt
 

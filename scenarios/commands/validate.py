@@ -49,7 +49,7 @@ def validate(
     The output shows no record, except for a cell that cannot be read. A roles file written by --write-roles names all
     categories that occur. Promises of privacy need domains that are declared, not read from the records.
     """
-    from leaderboard.number_text import counted
+    from leaderboard.pages.number_text import counted
 
     with bad_input():
         if file.suffix == ".toml" and not file.is_dir():
@@ -87,7 +87,7 @@ def validate(
             dataset, table = _small(file, roles, reading)
     from tabulate import tabulate
 
-    from leaderboard.number_text import counted
+    from leaderboard.pages.number_text import counted
     from scenarios.assessment.evaluation.blocked_promises import blocked_promises
     from scenarios.tables.review.notes import NOTHING_SENSITIVE, grouped_notes
     from scenarios.tables.review.summary import ColumnSummary

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from leaderboard.promises import Promise
+from leaderboard.results.promises import Promise
 from scenarios.running.plan import NamedMethod
 from scenarios.tables.dataset import Dataset
 
 
 def column_roles(records: Microdata, left_out: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Columns by role (`leaderboard.promises.ROLES`); the column that says whose row it is has none of them.
+    """Columns by role (`leaderboard.results.promises.ROLES`); the column that says whose row it is has none of them.
 
     Parameters
     ----------

@@ -9,16 +9,16 @@ from collections import defaultdict
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from leaderboard.number_text import counted
-from leaderboard.pairs import variant_name
-from leaderboard.result import FAILURES, label
+from leaderboard.pages.number_text import counted
+from leaderboard.results.result import FAILURES, label
+from leaderboard.statistics.pairs import variant_name
 from metrics.printable import printable
 from scenarios.running.standing import RunProgress
 from scenarios.running.time_left import TimeLeft
 
 if TYPE_CHECKING:
-    from leaderboard.result import Result
-    from leaderboard.store import Store
+    from leaderboard.results.result import Result
+    from leaderboard.results.store import Store
     from scenarios.running.plan import Plan
     from scenarios.running.standing import Worst
     from scenarios.running.units import Catalogue

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from leaderboard.result import Result, canonical
-from leaderboard.store import Store, Trace, identity
+from leaderboard.results.result import Result, canonical
+from leaderboard.results.store import Store, Trace, identity
 from scenarios.running.units import DONE, Catalogue
 
 # Number of changed modules named in a reason; the others are only counted.

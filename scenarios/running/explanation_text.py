@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from itertools import groupby
 
-from leaderboard.result import canonical, label
+from leaderboard.results.result import canonical, label
 from scenarios.running.explanation import Explanation
 
 COLUMNS = ("scenario", "game", "defense", "parameters", "attack", "attack_parameters", "plays", "reason")

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
-from leaderboard.result import label
+from leaderboard.results.result import label
 from scenarios.games.game import Game
 from scenarios.games.shared_people import SharedPeople
 from scenarios.running.distinct_settings import distinct

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from leaderboard.version import version
+from leaderboard.results.version import version
 from scenarios.running.methods.fingerprint import versions
 
 

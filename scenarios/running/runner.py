@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from defenses.base.guarantee import Guarantee
-from leaderboard.failure_log import FailureLog
-from leaderboard.result import FAILURES, Result
-from leaderboard.store import Store
+from leaderboard.results.failure_log import FailureLog
+from leaderboard.results.result import FAILURES, Result
+from leaderboard.results.store import Store
 from metrics.printable import one_line
 from scenarios.running.fitting import check_fits
 from scenarios.running.methods.code_places import defined_at

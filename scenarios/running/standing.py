@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from leaderboard.goals import goal_words
-from leaderboard.result import Result, label
+from leaderboard.results.goals import goal_words
+from leaderboard.results.result import Result, label
 from metrics.score import advantage
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
-from leaderboard.result import Result, canonical
+from leaderboard.results.result import Result, canonical
 
 
 @dataclass

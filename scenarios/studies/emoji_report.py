@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from leaderboard.number_text import counted
-from leaderboard.report import Bars, Section, Table, Value
+from leaderboard.pages.number_text import counted
+from leaderboard.pages.report import Bars, Section, Table, Value
 from scenarios.studies.emoji_measures import SENT, TARGETS, WRITERS, K, M, PipelineRun, PoolResult, WordDiscovery
 from scenarios.studies.emoji_population import TONES
 

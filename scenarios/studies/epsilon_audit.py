@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from defenses.base.parameters import check_integer, check_list, check_real
-from leaderboard.report import Section
+from leaderboard.pages.report import Section
 from scenarios.studies.epsilon_measures import audit_defenses, audit_mechanism, grouped
 from scenarios.studies.epsilon_report import defense_section, mechanism_section
 from scenarios.studies.experiment import Experiment

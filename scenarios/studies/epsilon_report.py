@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaderboard.line_chart import Lines, Series
-from leaderboard.report import Section, Table, Value
+from leaderboard.pages.line_chart import Lines, Series
+from leaderboard.pages.report import Section, Table, Value
 from scenarios.studies.epsilon_measures import CONFIDENCE, RepeatedAudit
 
 

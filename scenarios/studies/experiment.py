@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from defenses.base.parametrized import Parametrized
-from leaderboard.report import Section
+from leaderboard.pages.report import Section
 from scenarios.running.methods.methods import build
 from scenarios.studies.measuring import Measuring, measured_anew
 from scenarios.tables.toml.scenario_file import MethodTable, ScenarioTable, scenario_path, scenario_tables, within

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from defenses.base.parameters import check_integer, check_list, check_real
-from leaderboard.report import Section
+from leaderboard.pages.report import Section
 from scenarios.studies.experiment import Experiment
 from scenarios.studies.federated_gaps import Gap, LossGaps, LossProblem, TrainingSetting, fitted_shape
 from scenarios.studies.federated_report import epsilon_section, rounds_section

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from leaderboard.line_chart import Lines, Series
-from leaderboard.number_text import counted, number
-from leaderboard.report import Section, Table
+from leaderboard.pages.line_chart import Lines, Series
+from leaderboard.pages.number_text import counted, number
+from leaderboard.pages.report import Section, Table
 from scenarios.studies.federated_gaps import BestRounds, Gap, LossGaps, TrainingSetting, best_rounds
 
 _AXES = {"clients": "clients N", "epsilon": "epsilon", "rounds": "rounds T"}

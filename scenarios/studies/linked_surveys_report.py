@@ -9,8 +9,8 @@ import numpy as np
 from defenses.base.microdata import Microdata
 from defenses.ldp.local_reports import LocalReports
 from defenses.ldp.pure_oracle import PureOracle
-from leaderboard.number_text import counted, exact
-from leaderboard.report import Section, Table, Value
+from leaderboard.pages.number_text import counted, exact
+from leaderboard.pages.report import Section, Table, Value
 from scenarios.studies.linked_surveys_measures import SHORTLIST, SurveysResult
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from defenses.base.parameters import check_integer, check_list
-from leaderboard.number_text import counted
-from leaderboard.report import Section
+from leaderboard.pages.number_text import counted
+from leaderboard.pages.report import Section
 from scenarios.studies.experiment import Experiment
 from scenarios.studies.measuring import Measuring, measured_anew, no_losses
 from scenarios.studies.pram_case import ages, bell, power_law

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 
 from defenses.pram.matrix import retention_epsilon
-from leaderboard.line_chart import Lines, Series
-from leaderboard.report import Section, Table, Value
+from leaderboard.pages.line_chart import Lines, Series
+from leaderboard.pages.report import Section, Table, Value
 from metrics.arrays import Floats
 
 REGIONS = ((1.5, 4), (1.5, 10))

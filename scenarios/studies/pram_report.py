@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaderboard.number_text import counted, number
-from leaderboard.report import Bars, Section, Table, Value
+from leaderboard.pages.number_text import counted, number
+from leaderboard.pages.report import Bars, Section, Table, Value
 from metrics.arrays import Floats
 from metrics.estimate import Estimate
 from scenarios.studies.pram_case import FIRST_AGE, PramCase

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from leaderboard.result import EXPERIMENT, Result, canonical
-from leaderboard.store import Store
+from leaderboard.results.result import EXPERIMENT, Result, canonical
+from leaderboard.results.store import Store
 from scenarios.running.methods.fingerprint import digest, sources, versions
 from scenarios.running.units import SCORER, key_of_play
 from scenarios.running.workers.failure import reason_of, status_of

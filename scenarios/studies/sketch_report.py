@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from leaderboard.line_chart import Lines, Series
-from leaderboard.number_text import counted, number
-from leaderboard.report import Bars, Section, Table, Value
+from leaderboard.pages.line_chart import Lines, Series
+from leaderboard.pages.number_text import counted, number
+from leaderboard.pages.report import Bars, Section, Table, Value
 from metrics.arrays import Floats
 from scenarios.studies.emoji_population import WORDS
 from scenarios.studies.sketch_measures import (

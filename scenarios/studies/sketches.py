@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from defenses.base.parameters import check_integer, check_list, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
-from leaderboard.report import Section
+from leaderboard.pages.report import Section
 from scenarios.studies.experiment import Experiment
 from scenarios.studies.measuring import Measuring, measured_anew, no_losses
 from scenarios.studies.sketch_measures import (

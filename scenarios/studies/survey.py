@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from defenses.base.parameters import check_list, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
-from leaderboard.number_text import counted
-from leaderboard.report import Section
+from leaderboard.pages.number_text import counted
+from leaderboard.pages.report import Section
 from scenarios.studies.experiment import Experiment
 from scenarios.studies.measuring import Measuring, measured_anew
 from scenarios.studies.survey_measures import measure_column, survey_question

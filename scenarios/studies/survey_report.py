@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from defenses.ldp.local_reports import protocols
-from leaderboard.number_text import counted
-from leaderboard.report import Bars, Section, Table, Value
+from leaderboard.pages.number_text import counted
+from leaderboard.pages.report import Bars, Section, Table, Value
 from metrics.arrays import Floats
 from scenarios.studies.survey_measures import (
     GUESSES,

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 import metrics as m
-from leaderboard.number_text import counted, exact
+from leaderboard.pages.number_text import counted, exact
 from metrics.arrays import Booleans, Integers
 from metrics.class_diversity import ClassDiversity
 from metrics.classes import agreeing_records, rows_in_classes, without_group

@@ -20,9 +20,9 @@ from leaderboard import (
     to_markdown,
     to_terminal,
 )
-from leaderboard.board import cross_fitted_advantage
-from leaderboard.latex import latex_board
-from leaderboard.success import Success
+from leaderboard.pages.latex import latex_board
+from leaderboard.statistics.board import cross_fitted_advantage
+from leaderboard.statistics.success import Success
 from metrics import Score
 
 BOARDS = 2000

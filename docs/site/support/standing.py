@@ -24,8 +24,8 @@ def settings() -> pd.DataFrame:
         together with 95 % confidence, if plays vary as they did.
     """
     import defenses
-    from leaderboard.goals import goal_words
-    from leaderboard.result import label
+    from leaderboard.results.goals import goal_words
+    from leaderboard.results.result import label
 
     table = pd.read_csv(BOARD / "settings.csv", keep_default_na=False)
     given = table["parameters"].map(json.loads)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from leaderboard.pairs import matrix
-from leaderboard.play_bounds import level_of_each, sure_upper, upper_advantage
-from leaderboard.result import Result, canonical
-from leaderboard.success import Success, judged
+from leaderboard.results.result import Result, canonical
+from leaderboard.statistics.pairs import matrix
+from leaderboard.statistics.play_bounds import level_of_each, sure_upper, upper_advantage
+from leaderboard.statistics.success import Success, judged
 
 ERROR = 0.05
 """Probability at most that some setting is said to meet a bound and does not."""
@@ -27,12 +27,12 @@ def confirmed_bounds(results: Sequence[Result], settings: int) -> dict[tuple[str
     Returns
     -------
     dict of (str, str) to float
-        Bounds by setting. Attacks with fewer than `leaderboard.success.FEWEST_TRIALS` trials are not judged, and no
+        Bounds by setting. Attacks with fewer than `leaderboard.statistics.success.FEWEST_TRIALS` trials are not judged, and no
         bound is about them.
 
     Notes
     -----
-    The bounds hold however plays vary (`leaderboard.play_bounds.sure_upper`). A setting meets a bound b if the upper
+    The bounds hold however plays vary (`leaderboard.statistics.play_bounds.sure_upper`). A setting meets a bound b if the upper
     bounds of all its attacks do, each of level 1 - `ERROR` / settings. Suppose that some attack has an advantage above
     b. Its own upper bound is then at most b with probability at most `ERROR` / settings. This holds however many
     attacks there are. Over all settings the probabilities add up to `ERROR`.
@@ -46,7 +46,7 @@ def confirmed_bounds(results: Sequence[Result], settings: int) -> dict[tuple[str
 
 
 def bounds_in_plays(results: Sequence[Result], settings: int) -> dict[tuple[str, str], float]:
-    """The same bounds if plays vary as they did in these (`leaderboard.play_bounds.upper_advantage`).
+    """The same bounds if plays vary as they did in these (`leaderboard.statistics.play_bounds.upper_advantage`).
 
     They do not allow for a release that gives much away in one of many plays if none of these showed it. The bound is 1
     if some attack was judged on one play only, which does not show how much plays differ.

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.exposure import Exposure
-from leaderboard.play_bounds import level_of_each
-from leaderboard.success import widening
-from leaderboard.utility_at_risk import meets
+from leaderboard.statistics.exposure import Exposure
+from leaderboard.statistics.play_bounds import level_of_each
+from leaderboard.statistics.success import widening
+from leaderboard.statistics.utility_at_risk import meets
 from scenarios.assessment.choosing.confirmation import ERROR
 
 FINALISTS = 3
@@ -121,7 +121,7 @@ def fresh_plays(chosen: Sequence[Exposure], plays: int, bound: float, most: int)
     u - a falls with the square root of the number of plays. The settings were chosen since a is small, partly by luck.
     So a is taken to be a + (u - a)/2. With a known variance between plays, m = plays ((u - a) / (b - (a + u)/2))² fresh
     plays would be enough. The variance is estimated from the n fresh plays. So n is the least number that is at least
-    m times `leaderboard.success.widening` of n, and at least `plays`.
+    m times `leaderboard.statistics.success.widening` of n, and at least `plays`.
     """
     counts = np.arange(2, max(2, most) + 1, dtype=float)
     worth = counts / widening(counts, level_of_each(max(1, len(chosen)), 1 - ERROR))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from leaderboard.result import label
+from leaderboard.results.result import label
 from scenarios.assessment.choosing.column_costs import unchanged_cells
 from scenarios.assessment.choosing.goals import QUESTIONS
 from scenarios.assessment.choosing.kinds import is_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from leaderboard.result import label
+from leaderboard.results.result import label
 from metrics.domains import Domain
 from scenarios.assessment.choosing.column_costs import column_costs
 from scenarios.assessment.choosing.kinds import REAL_ROWS, is_of

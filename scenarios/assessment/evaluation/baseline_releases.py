@@ -7,8 +7,8 @@ from typing import Any
 
 from defenses import Constant, Identity, Mondrian, PrivateMarginals, RetentionReplacement
 from defenses.base.defense import MicrodataDefense
-from leaderboard.promises import Promise
-from leaderboard.result import label
+from leaderboard.results.promises import Promise
+from leaderboard.results.result import label
 from scenarios.running.column_roles import promise_on
 from scenarios.running.plan import NamedMethod
 from scenarios.tables.dataset import Dataset

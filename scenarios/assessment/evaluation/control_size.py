@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from leaderboard.number_text import exact, number
+from leaderboard.pages.number_text import exact, number
 from metrics.score import Score
 from scenarios.assessment.evaluation.evaluation_setting import most_asked
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack, upper_confidence

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from leaderboard.number_text import counted
+from leaderboard.pages.number_text import counted
 from metrics.cells import SUPPRESSED, CategoricalCells, NumericCells, read_cells
 from metrics.domains import CategoricalDomain, Domain
 from metrics.named_categories import named_categories

@@ -20,7 +20,7 @@ class MeasuredAttack:
     attack : str
         Class name of the attack.
     goal : str
-        Its goal (see `leaderboard.goals`).
+        Its goal (see `leaderboard.results.goals`).
     knows : str
         What the attacker knows of its targets: ``everything``, ``quasi-identifiers``, ``nothing`` or ``two halves``.
     column : str

@@ -14,7 +14,7 @@ from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import Decisions, Predicates, RankedAnswers, ValueClaims
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from leaderboard.number_text import number
+from leaderboard.pages.number_text import number
 from metrics.arrays import Integers
 from metrics.score import Score
 from scenarios.assessment.evaluation.attack_sets import (

@@ -10,8 +10,8 @@ from functools import cache
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from leaderboard.store import Store
-from leaderboard.waiting_interrupts import interrupts_wait
+from leaderboard.results.store import Store
+from leaderboard.results.waiting_interrupts import interrupts_wait
 from metrics.printable import one_line
 from scenarios.assessment.evaluation.baseline_releases import ReleasedFile
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting

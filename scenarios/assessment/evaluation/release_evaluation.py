@@ -8,7 +8,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from leaderboard.success import FEWEST_TRIALS
+from leaderboard.statistics.success import FEWEST_TRIALS
 from metrics.arrays import Integers
 from metrics.classes import equivalence_classes, k_anonymity, rows_in_classes
 from metrics.diversity import l_diversity

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from leaderboard.goals import goal_words
-from leaderboard.number_text import number
-from leaderboard.report import Value
+from leaderboard.pages.number_text import number
+from leaderboard.pages.report import Value
+from leaderboard.results.goals import goal_words
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
 from scenarios.assessment.reporting.findings import interval_words
 from scenarios.assessment.reporting.profiles import Measured

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaderboard.number_text import number
+from leaderboard.pages.number_text import number
 from scenarios.assessment.evaluation.attack_sets import EVERYTHING, HALVES, NOTHING, QUASI
 from scenarios.assessment.evaluation.posed_questions import two_halves
 from scenarios.assessment.reporting.findings import ABOVE, UNSURE, WITHIN, Finding, verdict

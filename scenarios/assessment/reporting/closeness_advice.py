@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from leaderboard.number_text import exact
+from leaderboard.pages.number_text import exact
 from metrics.domains import Domain
 from scenarios.assessment.reporting.findings import ABOVE, Finding, class_title
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from leaderboard.goals import goal_meaning, goal_title
-from leaderboard.number_text import counted, exact, number
+from leaderboard.pages.number_text import counted, exact, number
+from leaderboard.results.goals import goal_meaning, goal_title
 from metrics.arrays import Integers
 from metrics.cells import read_cells
 from metrics.classes import equivalence_classes, rows_in_classes

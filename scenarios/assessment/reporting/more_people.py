@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from leaderboard.goals import goal_title
-from leaderboard.number_text import exact
-from leaderboard.success import FEWEST_TRIALS
+from leaderboard.pages.number_text import exact
+from leaderboard.results.goals import goal_title
+from leaderboard.statistics.success import FEWEST_TRIALS
 from metrics.domains import NumericDomain
 from scenarios.assessment.evaluation.control_size import trials_needed
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, most_asked

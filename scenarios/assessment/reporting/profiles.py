@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from leaderboard.goals import goal_title
-from leaderboard.number_text import counted, exact, number
-from leaderboard.report import Section, Table, Value
+from leaderboard.pages.number_text import counted, exact, number
+from leaderboard.pages.report import Section, Table, Value
+from leaderboard.results.goals import goal_title
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
 from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation
 from scenarios.assessment.evaluation.row_origin import DOUBTED

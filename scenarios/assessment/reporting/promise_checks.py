@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from defenses.base.guarantee import Guarantee
 from defenses.grouping.constraints import ROUNDING, EqualCloseness
-from leaderboard.number_text import exact
+from leaderboard.pages.number_text import exact
 from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation
 
 NAMES = {"k": "k", "l": "l", "t": "t", "epsilon": "epsilon", "delta": "delta", "pk": "Pk"}

@@ -11,7 +11,7 @@ import pandas as pd
 
 from defenses.base.defense import MicrodataDefense
 from defenses.base.release import MicrodataRelease
-from leaderboard.number_text import counted
+from leaderboard.pages.number_text import counted
 from metrics.cells import read_cells
 from metrics.classes import equivalence_classes, rows_in_classes
 from scenarios.assessment.choosing.column_costs import column_costs

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from defenses.base.guarantee import Guarantee
-from leaderboard.number_text import exact, measure, number
-from leaderboard.report import Section, Table, Value
+from leaderboard.pages.number_text import exact, measure, number
+from leaderboard.pages.report import Section, Table, Value
 from scenarios.assessment.reporting.attack_rows import attack_rows
 from scenarios.assessment.reporting.attacker_words import full_verdict
 from scenarios.assessment.reporting.findings import COUNTED, FEW, LITTLE, Finding, interval_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from leaderboard.number_text import exact
+from leaderboard.pages.number_text import exact
 
 DEFAULT = 0.09
 

@@ -10,7 +10,7 @@ from importlib import metadata
 from packaging.requirements import Requirement
 from packaging.version import InvalidVersion
 
-from leaderboard.version import version
+from leaderboard.results.version import version
 from scenarios.checks.doctor.diagnosis import Diagnosis
 
 OLDEST = (3, 11)

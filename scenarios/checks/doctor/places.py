@@ -6,9 +6,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from leaderboard.number_text import counted
-from leaderboard.rows import documents_table
-from leaderboard.store import Store
+from leaderboard.pages.number_text import counted
+from leaderboard.results.rows import documents_table
+from leaderboard.results.store import Store
 from scenarios.checks.doctor.diagnosis import Diagnosis
 
 SCARCE = 1 << 30

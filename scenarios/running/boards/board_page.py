@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import leaderboard as lb
-from leaderboard.earlier_versions import Earlier
-from leaderboard.promises import Promise
-from leaderboard.result import Result
-from leaderboard.version import version
+from leaderboard.results.earlier_versions import Earlier
+from leaderboard.results.promises import Promise
+from leaderboard.results.result import Result
+from leaderboard.results.version import version
 from scenarios.running.boards.shown_names import shown_board
 from scenarios.running.methods.descriptions import defense_kinds, one_liners
 

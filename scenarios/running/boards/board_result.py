@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import leaderboard as lb
-from leaderboard.board import Row
-from leaderboard.earlier_versions import Earlier
-from leaderboard.gate import GateCheck
-from leaderboard.pairs import Pair
-from leaderboard.promises import Promise
-from leaderboard.result import FAILURES, Result, label
-from leaderboard.tables import ALIGNMENT, HEADERS, board_cells, board_notes, place_title
+from leaderboard.pages.tables import ALIGNMENT, HEADERS, board_cells, board_notes, place_title
+from leaderboard.results.earlier_versions import Earlier
+from leaderboard.results.promises import Promise
+from leaderboard.results.result import FAILURES, Result, label
+from leaderboard.statistics.board import Row
+from leaderboard.statistics.gate import GateCheck
+from leaderboard.statistics.pairs import Pair
 from metrics.files import write_atomically
 from scenarios.running.boards.board_page import board_page
 from scenarios.running.boards.failure_list import FailureList
@@ -24,7 +24,7 @@ from scenarios.running.boards.shown_names import shown_board
 if TYPE_CHECKING:
     import pandas as pd
 
-    from leaderboard.pictures import StandalonePicture
+    from leaderboard.pages.pictures import StandalonePicture
 
 
 class BoardResult:
@@ -148,7 +148,7 @@ class BoardResult:
 
     def pictures(self) -> list[StandalonePicture]:
         """Every picture of the board's page, each as one that stands alone."""
-        from leaderboard.pictures import pictures_of
+        from leaderboard.pages.pictures import pictures_of
 
         return pictures_of(self.to_html())
 
@@ -165,14 +165,14 @@ class BoardResult:
         Returns
         -------
         StandalonePicture
-            A notebook shows it; `leaderboard.pictures.StandalonePicture.save` writes it as SVG or PNG.
+            A notebook shows it; `leaderboard.pages.pictures.StandalonePicture.save` writes it as SVG or PNG.
 
         Raises
         ------
         ValueError
             If there is no such place or scale, or no defense has a score.
         """
-        from leaderboard.pictures import pictures_of
+        from leaderboard.pages.pictures import pictures_of
 
         places = list(dict.fromkeys((row.scenario, row.variant) for row in self.rows))
         titles = [place_title(*each) for each in places]
@@ -220,8 +220,8 @@ class BoardResult:
             If a bound does not lie between 0 and 1, there is no such goal, a goal is bounded twice, or there are no
             results.
         """
-        from leaderboard.gate_gaps import gap_checks
-        from leaderboard.goals import goal_named
+        from leaderboard.results.goals import goal_named
+        from leaderboard.statistics.gate_gaps import gap_checks
         from scenarios.running.methods.goal_names import check_goal_names
 
         if not self.results:
@@ -291,7 +291,7 @@ class BoardResult:
 
     def _repr_html_(self) -> str:
         """Tables for a notebook."""
-        from leaderboard.board import by_place
+        from leaderboard.statistics.board import by_place
 
         if not self.rows:
             return "".join(["<p>a board without results</p>", *self._earlier_html])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.result import Result
+from leaderboard.results.result import Result
 from scenarios.running.display import short_reason, trial_name
 
 

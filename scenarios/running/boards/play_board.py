@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from attacks.base.attack import Attack
 from defenses.base.defense import Defense
-from leaderboard.number_text import counted
+from leaderboard.pages.number_text import counted
 from scenarios.running.boards.board_result import BoardResult
 
 if TYPE_CHECKING:
@@ -149,8 +149,8 @@ def read_board(db: FilePath, *scenarios: str, defenses: Iterable[str] = (), atta
         If there is no such file, it is no database of results, or it has no results of a scenario, a defense or an
         attack.
     """
-    from leaderboard.shown_results import stored_board
-    from leaderboard.store import Store
+    from leaderboard.results.shown_results import stored_board
+    from leaderboard.results.store import Store
 
     place = _place(db)
     if "://" not in place and not Path(place).is_file():

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from defenses.base.guarantee import Guarantee
-from leaderboard.promises import Promise, stored_promises
-from leaderboard.result import Result
-from leaderboard.runs import record_run
-from leaderboard.store import Store
-from leaderboard.wording import reword
+from leaderboard.results.promises import Promise, stored_promises
+from leaderboard.results.result import Result
+from leaderboard.results.runs import record_run
+from leaderboard.results.store import Store
+from leaderboard.results.wording import reword
 from scenarios.running.fitting import check_fits
 from scenarios.running.methods.loaded_code import check_loaded
 from scenarios.running.plan import NamedMethod, Plan, read_plans

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from leaderboard.baseline import BaselineDifference
-from leaderboard.comparison import Change
-from leaderboard.promises import Promise
-from leaderboard.result import Result
+from leaderboard.results.promises import Promise
+from leaderboard.results.result import Result
+from leaderboard.statistics.baseline import BaselineDifference
+from leaderboard.statistics.comparison import Change
 
 PARTS = (
     *("defense", "parameters", "base_defense", "base_parameters"),

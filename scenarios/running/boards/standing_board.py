@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from leaderboard.result import Result
-from leaderboard.rows import RESULT_COLUMNS, result_of, row_of
-from leaderboard.store import identity
+from leaderboard.results.result import Result
+from leaderboard.results.rows import RESULT_COLUMNS, result_of, row_of
+from leaderboard.results.store import identity
 from metrics.files import write_atomically
 from scenarios.running.units import Catalogue
 from scenarios.running.workers.worker import Ending, Worker

@@ -11,7 +11,7 @@ from attacks.base.claims import Claims
 from defenses.base.defense import Defense
 from defenses.base.parametrized import Parametrized
 from defenses.base.release import Release
-from leaderboard.result import canonical
+from leaderboard.results.result import canonical
 from scenarios.checks.conformance.people import example
 from scenarios.games.game import Game
 from scenarios.games.questions.question import Question

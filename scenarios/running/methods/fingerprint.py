@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from defenses.base.parametrized import Parametrized
-from leaderboard.result import canonical
+from leaderboard.results.result import canonical
 from scenarios.running.methods.code_text import code_text
 
 PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from leaderboard.goals import goal_words, in_order, named_goals
+from leaderboard.results.goals import goal_words, in_order, named_goals
 from scenarios.tables.near_names import suggestion
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from leaderboard.result import Result
+from leaderboard.results.result import Result
 from scenarios.running.methods.fingerprint import closure, look_again, modules, versions
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit

@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from leaderboard.result import Result
+from leaderboard.results.result import Result
 from scenarios.running.methods.loaded_code import foreign_code
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit

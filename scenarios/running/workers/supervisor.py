@@ -17,7 +17,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from leaderboard.result import Result
+from leaderboard.results.result import Result
 from scenarios.running.methods.loaded_code import check_unchanged
 from scenarios.running.units import Unit
 from scenarios.running.workers import worker

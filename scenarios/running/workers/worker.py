@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from attacks.base.attack import NotApplicable
-from leaderboard.result import canonical
+from leaderboard.results.result import canonical
 from metrics.score import Score, Scores
 from scenarios.games.playing import attack_release, make_release, play_alone
 from scenarios.running.methods.methods import describe, game_settings

@@ -15,7 +15,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous_defense import promise_of_parts
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from leaderboard.number_text import counted as counted_text
+from leaderboard.pages.number_text import counted as counted_text
 from metrics.domains import NumericDomain
 from metrics.table_utility import TableUtility
 from scenarios.tables.parts.drawn_blocks import DrawnBlocks, draw_blocks

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from defenses.base.defense import MicrodataDefense
 from defenses.grouping.constraints import ConstrainsValues, Constraint, SensitiveColumn, all_hold
-from leaderboard.number_text import counted
+from leaderboard.pages.number_text import counted
 from metrics.arrays import Booleans, Integers
 from scenarios.tables.parts.records import Block, LargeRecords
 from scenarios.tables.parts.rowwise.steps import code_counts

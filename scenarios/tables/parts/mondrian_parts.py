@@ -25,7 +25,7 @@ from defenses.grouping.mondrian.open_classes import CutRules
 from defenses.grouping.mondrian.partition import partition
 from defenses.grouping.mondrian.top_tree import Path as Node
 from defenses.grouping.mondrian.top_tree import SampledColumn, TopCut, TopCuts, TopTree
-from leaderboard.number_text import counted
+from leaderboard.pages.number_text import counted
 from metrics.arrays import Integers
 from metrics.domains import NumericDomain
 from scenarios.tables.parts.counted_release import counted_table

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from leaderboard.number_text import counted
+from leaderboard.pages.number_text import counted
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.date_format import ISO, ISO_TIME, DateFormat
 from scenarios.tables.reading.text_column import TextColumn, TextError

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from leaderboard.number_text import counted
+from leaderboard.pages.number_text import counted
 from metrics.cells import SUPPRESSED, read_cells
 from metrics.domains import Domain, NumericDomain
 from metrics.named_categories import named_categories

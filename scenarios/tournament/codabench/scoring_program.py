@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from leaderboard.result import Result
+from leaderboard.results.result import Result
 from scenarios.tournament.codabench.detailed_results import attack_page, table_page
 from scenarios.tournament.codabench.reference_data import unpacked
 from scenarios.tournament.codabench.submission_files import RefusedSubmissionError, SubmissionFiles, read_files

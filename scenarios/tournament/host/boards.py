@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import datetime
 
 import leaderboard as lb
-from leaderboard.board import ranked
-from leaderboard.goals import goal_words
-from leaderboard.result import FAILURES, Result
-from leaderboard.version import version
+from leaderboard.results.goals import goal_words
+from leaderboard.results.result import FAILURES, Result
+from leaderboard.results.version import version
+from leaderboard.statistics.board import ranked
 from metrics.files import PRIVATE
 from scenarios.running.methods.descriptions import one_liners
 from scenarios.tournament.host.spreadsheet import neutralized_csv

@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 
-from leaderboard.result import Result
-from leaderboard.store import Store
+from leaderboard.results.result import Result
+from leaderboard.results.store import Store
 from metrics.printable import one_line
 from scenarios.running.workers.limits import Limits
 from scenarios.running.workers.local import cores

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.report import Section, Table
+from leaderboard.pages.report import Section, Table
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.submitting import quota_left
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from leaderboard.goals import goal_words
-from leaderboard.result import FAILURES, Result
+from leaderboard.results.goals import goal_words
+from leaderboard.results.result import FAILURES, Result
 from metrics.printable import one_line, printable
 from scenarios.tournament.host.boards import is_partial, remark, what_counts
 from scenarios.tournament.rules.folder import Tournament, write_whole

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from leaderboard.result import FAILURES, Result
-from leaderboard.store import Store
+from leaderboard.results.result import FAILURES, Result
+from leaderboard.results.store import Store
 from scenarios.tournament.host.boards import is_partial, write_boards, write_host_report
 from scenarios.tournament.host.team_report import write_reports
 from scenarios.tournament.rules.advancing import publish_again

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from leaderboard.goals import goal_words
-from leaderboard.number_text import counted
+from leaderboard.pages.number_text import counted
+from leaderboard.results.goals import goal_words
 from scenarios.tables.toml.json_text import json_text
 from scenarios.tournament.rules.checking import CheckReport
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from leaderboard.downtime import Incident
+from leaderboard.statistics.downtime import Incident
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import LogEntry
 from scenarios.tournament.rules.settings import Phase

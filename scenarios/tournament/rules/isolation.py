@@ -13,7 +13,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
-from leaderboard.waiting_interrupts import interrupts_wait
+from leaderboard.results.waiting_interrupts import interrupts_wait
 from scenarios.running.workers.fork_server import worker_context
 from scenarios.running.workers.limits import Limits
 from scenarios.running.workers.process import leave_terminal, limit_memory, send_or_end

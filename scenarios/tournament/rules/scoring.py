@@ -17,8 +17,8 @@ from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import RankedAnswers
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from leaderboard.result import Result
-from leaderboard.store import Store
+from leaderboard.results.result import Result
+from leaderboard.results.store import Store
 from metrics.arrays import Booleans, Integers
 from metrics.score import Scores
 from scenarios.games.questions.row_question import score_answers

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 
-from leaderboard.goals import in_order
-from leaderboard.result import Result
+from leaderboard.results.goals import in_order
+from leaderboard.results.result import Result
 from metrics.score import Score
 from scenarios.tournament.rules.scoring import WAITING
 

@@ -15,7 +15,7 @@ from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import RankedAnswers
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from leaderboard.utility import pooled_utility
+from leaderboard.statistics.utility import pooled_utility
 from metrics.arrays import Floats, Integers
 from metrics.cells import SUPPRESSED
 from metrics.domains import Domain

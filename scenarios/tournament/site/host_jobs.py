@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from leaderboard.downtime import downtime_table
+from leaderboard.statistics.downtime import downtime_table
 from scenarios.tournament.host.deadlines import extend, reopen
 from scenarios.tournament.host.disqualifying import disqualify, readmit
 from scenarios.tournament.host.messages import post, write_notices

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 from run_tools import COMMAND, ROOT, environment, run_forked
 
-from leaderboard.result import Result
-from leaderboard.store import Store
+from leaderboard.results.result import Result
+from leaderboard.results.store import Store
 from metrics.printable import one_line, printable
 from metrics.score import Score
 from scenarios.commands.cli import cli
@@ -243,7 +243,7 @@ def test_a_tampered_row_is_told_in_one_line(stored, tmp_path, column, content):
 
 
 def test_damaged_facts_about_a_run_are_told_in_one_line(tmp_path):
-    from leaderboard.runs import record_run
+    from leaderboard.results.runs import record_run
 
     path = tmp_path / "results.db"
     with Store(path) as store:

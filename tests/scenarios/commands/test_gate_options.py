@@ -10,7 +10,7 @@ from bank_tools import few_customers
 from comparison_tools import played
 from run_tools import ROOT, invoke
 
-from leaderboard.goals import goal_named
+from leaderboard.results.goals import goal_named
 from scenarios.commands.gate_options import check_goals
 from scenarios.running.boards.playing import Played
 

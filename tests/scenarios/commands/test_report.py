@@ -10,7 +10,7 @@ from finished_tools import few_attacks
 from own_table_tools import ROLES, people
 from run_tools import invoke
 
-from leaderboard.number_text import number
+from leaderboard.pages.number_text import number
 
 
 def named(rows, seed):

@@ -31,7 +31,7 @@ from defenses.base.channel import Channel
 from defenses.base.channel_parts import RetentionVector
 from defenses.base.hierarchy import TableHierarchy
 from defenses.base.release import MicrodataRelease
-from leaderboard.store import Store
+from leaderboard.results.store import Store
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import PkAnonymity, load, play
 from scenarios.games.playing import play_alone

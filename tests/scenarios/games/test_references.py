@@ -21,7 +21,7 @@ from attacks import (
 )
 from defenses import Identity, Microaggregation, Pipeline, RetentionReplacement
 from defenses.perturbation.additive_noise import AdditiveNoise
-from leaderboard.store import Store
+from leaderboard.results.store import Store
 from scenarios import CandidateFile, load
 from scenarios.tables.seeds import generator
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from defenses import Microdata
-from leaderboard.promises import ROLES
+from leaderboard.results.promises import ROLES
 from scenarios.running.column_roles import column_roles
 
 

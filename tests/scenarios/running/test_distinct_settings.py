@@ -5,7 +5,7 @@ import re
 import pytest
 from run_tools import tokumei_here
 
-from leaderboard.result import label
+from leaderboard.results.result import label
 from scenarios.running.plan import read_plan
 from scenarios.running.units import Catalogue
 

@@ -8,9 +8,9 @@ import pytest
 from run_tools import invoke
 from tournament_tools import HOUR, START, opened
 
-from leaderboard.report import Section, report_to_terminal
-from leaderboard.result import Result
-from leaderboard.store import Store
+from leaderboard.pages.report import Section, report_to_terminal
+from leaderboard.results.result import Result
+from leaderboard.results.store import Store
 from metrics.score import Score
 from scenarios.tournament.host import updating
 from scenarios.tournament.host.boards import (

@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from leaderboard.documents import breakable
+from leaderboard.pages.documents import breakable
 from metrics.printable import printable
 from scenarios.tournament.site.visit import Visit
 

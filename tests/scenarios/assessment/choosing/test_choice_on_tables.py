@@ -11,7 +11,7 @@ import threadpoolctl
 
 from defenses import Microdata, Mondrian, RankSwapping, RetentionReplacement
 from leaderboard import Store, matrix
-from leaderboard.result import canonical
+from leaderboard.results.result import canonical
 from metrics import CategoricalDomain
 from scenarios import SharedPeople
 from scenarios.assessment.choosing.choice import Chooser

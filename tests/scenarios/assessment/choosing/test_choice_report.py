@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from defenses import Guarantee
-from leaderboard.exposure import Exposure, WorstAttack
-from leaderboard.report import report_to_json
+from leaderboard.pages.report import report_to_json
+from leaderboard.statistics.exposure import Exposure, WorstAttack
 from metrics import Estimate
 from scenarios.assessment.choosing.choice import Choice, Finalist
 from scenarios.assessment.choosing.choice_report import (

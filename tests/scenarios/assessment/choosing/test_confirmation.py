@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leaderboard import Result
-from leaderboard.result import canonical
+from leaderboard.results.result import canonical
 from metrics import Score
 from scenarios.assessment.choosing.confirmation import ERROR, bounds_in_plays, confirmed_bounds
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from leaderboard.exposure import Exposure, WorstAttack
+from leaderboard.statistics.exposure import Exposure, WorstAttack
 from metrics import Estimate
 from scenarios.assessment.choosing.halving import clearly_over, finalists, fresh_plays, front, survivors
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from finished_tools import finished, released_by, setting_of, write_people
 
 from defenses import Constant, Identity, IndependentMarginals, Mondrian
-from leaderboard.result import canonical
+from leaderboard.results.result import canonical
 from metrics.score import Score
 from scenarios.assessment.evaluation.control_people import read_control
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from leaderboard.significance import plays_for
+from leaderboard.statistics.significance import plays_for
 from scenarios.tables.toml.scenario_file import library, scenario_tables
 
 LEVEL = 0.01

@@ -14,7 +14,7 @@ from run_tools import PATIENCE, invoke, wait_until
 from tournament_tools import DAY, HOUR, START, opened
 
 from attacks import FellegiSunter, NearestNeighbour
-from leaderboard.store import Store
+from leaderboard.results.store import Store
 from scenarios.running.workers.limits import Limits
 from scenarios.tournament.host import scoring_queue
 from scenarios.tournament.host.scoring_queue import ScoringQueue

@@ -1,0 +1,1 @@
+"""Tables, pages, pictures and LaTeX of boards and reports."""

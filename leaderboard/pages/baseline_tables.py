@@ -1,0 +1,98 @@
+"""Tables of a comparison with a baseline: sections of a report, CSV and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from leaderboard.pages.exports import csv_text, json_text
+from leaderboard.pages.number_text import counted, number, range_text
+from leaderboard.pages.report import Section, Table
+from leaderboard.pages.tables import place_title
+from leaderboard.results.goals import goal_words
+from leaderboard.results.result import label
+from leaderboard.statistics.baseline import BaselineDifference, plays_to_judge
+
+BASELINE_COLUMNS = (
+    *("scenario", "variant", "attack", "attack_parameters", "baseline", "baseline_parameters", "goal"),
+    *("success", "baseline_success", "difference", "low", "high", "p"),
+    *("defenses", "plays", "trials", "judged", "significant"),
+)
+"""Columns of a comparison with a baseline as CSV, and keys of its JSON."""
+DEFENSE_COLUMNS = ("defense", "parameters")
+"""Further columns of a comparison on each defense alone."""
+SMALLEST_SHOWN = 0.001
+"""Tables say of smaller p-values that they are smaller."""
+_COLUMNS = ("attack", "goal", "success", "baseline", "difference", "95 % interval", "p", "significant")
+
+
+def baseline_sections(rows: Sequence[BaselineDifference]) -> list[Section]:
+    """Sections of a report: a table for each scenario and variant.
+
+    Parameters
+    ----------
+    rows : sequence of BaselineDifference
+        Rows as returned by `compare_with_baseline`.
+    """
+    needed = plays_to_judge(rows)
+    sections = []
+    for place in dict.fromkeys((row.scenario, row.variant) for row in rows):
+        own = [row for row in rows if (row.scenario, row.variant) == place]
+        note = (
+            f"Success minus the baseline's, paired by trial; Student's t-test across "
+            f"{range_text(row.plays for row in own)} plays. "
+            f"Significant: at 5 % after Holm's correction for {counted(len(rows), 'test')}."
+        )
+        if any(not row.judged for row in own):
+            note += f" Too few: {needed} plays would do."
+        note += _floor_note(own)
+        against = label(own[0].baseline, own[0].baseline_parameters)
+        last, where = ("defense", ", on each defense") if own[0].defense else ("defenses", "")
+        columns = (*_COLUMNS, last, "plays")
+        table = Table(f"success compared with {against}{where}", columns, list(map(_cells, own)), 3, note)
+        sections.append(Section(place_title(*place), tables=(table,)))
+    return sections
+
+
+def baseline_to_csv(rows: Sequence[BaselineDifference]) -> str:
+    """A comparison with a baseline as CSV with the columns of `baseline_columns`."""
+    names = baseline_columns(rows)
+    return csv_text(names, [{name: getattr(row, name) for name in names} for row in rows])
+
+
+def baseline_to_json(rows: Sequence[BaselineDifference]) -> str:
+    """A comparison with a baseline as a JSON list of objects with the keys of `baseline_columns`."""
+    return json_text([{name: getattr(row, name) for name in baseline_columns(rows)} for row in rows])
+
+
+def baseline_columns(rows: Sequence[BaselineDifference]) -> tuple[str, ...]:
+    """`BASELINE_COLUMNS`, and `DEFENSE_COLUMNS` if the attacks were compared on each defense alone."""
+    return (*BASELINE_COLUMNS, *DEFENSE_COLUMNS) if any(row.defense for row in rows) else BASELINE_COLUMNS
+
+
+def _floor_note(rows: Sequence[BaselineDifference]) -> str:
+    """The smallest p for each number of plays with a row whose p is that; empty without such a row."""
+    floors = {row.plays: row.smallest_p for row in rows if row.p <= row.smallest_p}
+    said = [
+        f"{_p_text(floor)} is the smallest p that {plays} plays can give" for plays, floor in sorted(floors.items())
+    ]
+    return f" {'; '.join(said)} (2/4ⁿ for n plays)." if said else ""
+
+
+def _p_text(p: float) -> str:
+    """A p-value with three decimals, or with two digits if it is smaller."""
+    return f"{p:.1e}" if p < SMALLEST_SHOWN else number(p, 3)
+
+
+def _cells(row: BaselineDifference) -> tuple[str | float | int, ...]:
+    return (
+        label(row.attack, row.attack_parameters),
+        goal_words(row.goal),
+        row.success,
+        row.baseline_success,
+        row.difference,
+        f"[{number(row.low, 3)}, {number(row.high, 3)}]",
+        "< .001" if row.p < SMALLEST_SHOWN else number(row.p, 3),
+        ("yes" if row.significant else "no") if row.judged else "too few",
+        label(row.defense, row.parameters) if row.defense else row.defenses,
+        row.plays,
+    )

@@ -1,0 +1,194 @@
+"""The board as one self-contained HTML page that works offline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from leaderboard.pages.advantage_axis import SCALE_WORDS, SCALES
+from leaderboard.pages.chart import picture
+from leaderboard.pages.documents import render
+from leaderboard.pages.heat_map import heat_map
+from leaderboard.pages.number_text import counted, measure, number
+from leaderboard.pages.operating_curves import Style, curve_styles, draw_curves, guide_settings
+from leaderboard.pages.tables import LARGEST, advantage_text, grids, interval_text, place_title, plays_text, rank_texts
+from leaderboard.results.earlier_versions import Earlier, earlier_tables
+from leaderboard.results.goals import goal_heading, goal_meaning, goal_title, goal_words, in_order, sought
+from leaderboard.results.promises import Promise
+from leaderboard.results.result import label
+from leaderboard.statistics.board import Row, by_place
+from leaderboard.statistics.exposure import Exposure
+from leaderboard.statistics.met_words import IF_PLAYS_VARY
+from leaderboard.statistics.pairs import Pair
+from leaderboard.statistics.promise_table import promise_tables
+from leaderboard.statistics.settings import settings_of
+from leaderboard.statistics.skipped_attacks import skip_tables
+from leaderboard.statistics.summary import SummaryTables, sure_note
+
+_SIZES = (("wide", 880, 560, 10), ("narrow", 350, 400, 9), ("print", 510, 380, 10))
+"""Size and radius of discs of the charts for wide and narrow screens, and for a line of a paper."""
+
+
+def render_page(
+    rows: Sequence[Row],
+    pairs: Sequence[Pair],
+    about: Mapping[str, str],
+    descriptions: Mapping[str, str],
+    *,
+    kinds: Mapping[str, str] | None = None,
+    exposures: Sequence[Exposure] = (),
+    summary: SummaryTables | None = None,
+    promises: Sequence[Promise] = (),
+    earlier: Sequence[Earlier] = (),
+) -> str:
+    """HTML page of the board, which loads no external resources.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        Rows as returned by `rank`.
+    pairs : sequence of Pair
+        Pairs as returned by `matrix`.
+    about : mapping of str
+        Facts about the run: scenario, plays, seed, version, date.
+    descriptions : mapping of str
+        Description of each name in one line; occurrences of the name link to it.
+    kinds : mapping of str, optional
+        Kind of each defense (`leaderboard.pages.operating_curves.KINDS`), which gives its colour in operating curves.
+    exposures : sequence of Exposure
+        Exposures as returned by `leaderboard.exposures`. If a variant of a scenario has several goals, and most
+        families have several settings, operating curves show them.
+    summary : SummaryTables, optional
+        Tables of several data sets or goals (`leaderboard.statistics.summary.summary_tables`).
+    promises : sequence of Promise
+        What the defenses promise (`leaderboard.results.promises.stored_promises`); tables say which columns that covers.
+    earlier : sequence of Earlier
+        Results that the board leaves out (`leaderboard.results.shown_results`); tables name them.
+    """
+    grid = grids(pairs)
+    styles = curve_styles({row.defense for row in rows}, kinds)
+    scenarios = sorted({row.scenario for row in rows})
+    below = (earlier_tables(earlier), promise_tables(promises), skip_tables(pairs))
+    places = [
+        {
+            **_place(group, grid.get((scenario, variant), {}), styles, exposures),
+            "tables": [table for tables in below for table in tables.get(scenario, [])],
+            "left": summary and summary.left.get((scenario, variant)),
+            "id": f"place-{index}",
+            "title": place_title(scenario, variant),
+            # With a single scenario, the variant alone suffices.
+            "choice": variant if variant and len(scenarios) == 1 else place_title(scenario, variant),
+        }
+        for index, ((scenario, variant), group) in enumerate(by_place(rows).items())
+    ]
+    return render(
+        "board.html",
+        {"anchor": _anchor, "percent": _percent},
+        scenarios=scenarios,
+        sought=sought({goal for pair in pairs for goal in pair.successes}),
+        places=places,
+        attacks=summary and summary.attacks,
+        about=about,
+        descriptions=descriptions,
+        goal_words=goal_words,
+        goal_title=goal_title,
+        goal_meaning=goal_meaning,
+        goal_heading=goal_heading,
+        label=label,
+        advantage_text=advantage_text,
+        largest_note=LARGEST,
+        scale_words=SCALE_WORDS,
+        if_plays_vary=IF_PLAYS_VARY,
+    )
+
+
+def _place(
+    rows: Sequence[Row],
+    grid: Mapping[str, Mapping[str, Pair]],
+    styles: Mapping[str, Style],
+    exposures: Sequence[Exposure],
+) -> dict[str, Any]:
+    """Template variables of one scenario and variant."""
+    names = [label(row.defense, row.parameters) for row in rows]
+    curves = _curves(rows, styles, exposures)
+    return {
+        "ranks": rank_texts(rows),
+        "rows": list(zip(names, rows, [_details(row) for row in rows], strict=True)),
+        "plays": counted(plays_text(rows), "complete play"),
+        "biased": not all(row.advantage_unbiased for row in rows),
+        "curves": curves,
+        "pictures": []
+        if curves
+        else [
+            (size, picture(rows, width, height, radius, labelled=size != "narrow", scale=scale))
+            for size, width, height, radius in (
+                ("wide", 880, 560, 10),
+                ("narrow", 350, 400, 9),
+                ("print", 510, 380, 10),
+            )
+            for scale in SCALES
+        ],
+        "heat": heat_map(rows, grid, list(styles)),
+    }
+
+
+def _curves(rows: Sequence[Row], styles: Mapping[str, Style], exposures: Sequence[Exposure]) -> dict[str, Any] | None:
+    """Operating curves of one scenario and variant; None with a single goal, or few settings for the families."""
+    families = {row.defense for row in rows}
+    own = [exposure for exposure in exposures if exposure.place == (rows[0].scenario, rows[0].variant)]
+    played = in_order({goal for exposure in own for goal in exposure.goals})
+    if len(played) < 2 or len(rows) < 2 * len(families):
+        return None
+    overall = settings_of(rows, own)
+    by_goal = {goal: settings_of(rows, own, goal) for goal in played}
+    legend: dict[str, dict[str, Style]] = {}
+    for family, style in styles.items():
+        if family in families:
+            legend.setdefault(style.kind, {})[family] = style
+    return {
+        "best": guide_settings(overall),
+        "sure": sure_note(own),
+        "overall": [
+            (size, draw_curves(overall, styles, width, height, scale=scale, labelled=size != "narrow"))
+            for size, width, height in (("wide", 1000, 600), ("narrow", 360, 400), ("print", 510, 380))
+            for scale in SCALES
+        ],
+        "goals": {
+            goal: (
+                [draw_curves(settings, styles, 400, 290, scale=scale, labelled=False) for scale in SCALES],
+                guide_settings(settings),
+            )
+            for goal, settings in by_goal.items()
+        },
+        "legend": legend,
+    }
+
+
+def _details(row: Row) -> str:
+    """Tooltip of a defense, in lines."""
+    lines = [label(row.defense, row.parameters)]
+    if row.guarantee:
+        lines.append(f"guarantee {row.guarantee}")
+    if row.measured:
+        lines.append("measured " + ", ".join(f"{name} {measure(value)}" for name, value in row.measured.items()))
+    lines.append(f"utility {interval_text(row.utility, row.utility_low, row.utility_high)}")
+    lines += [f"· {name} {number(value)}" for name, value in row.components.items()]
+    if row.worst_attack is not None:
+        attack = label(row.worst_attack, row.worst_parameters or {})
+        success = interval_text(row.success, row.success_low, row.success_high)
+        lines.append(f"worst attack {attack}")
+        lines.append(f"· {goal_words(row.goal or '')} {success}, chance {number(row.chance, 3)}")
+        lines.append(f"· advantage {advantage_text(row)}")
+    lines.append(f"score {number(row.score, 3)}")
+    if not row.complete:
+        lines.append(f"incomplete: {row.failures} failed" + (f" ({row.reason})" if row.reason else ""))
+    return "\n".join(lines)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:g} %"
+
+
+def _anchor(name: str) -> str:
+    """HTML identifier of a described name."""
+    return "name-" + "".join(letter if letter.isalnum() else f"-{ord(letter):x}-" for letter in name)

@@ -1,0 +1,289 @@
+"""Reports of experiments: sections with text, tables, line charts and histograms."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from leaderboard.pages.documents import render
+from leaderboard.pages.line_chart import Lines, draw
+from leaderboard.pages.number_text import measure, number
+from leaderboard.pages.tables import fold
+from leaderboard.pages.terminal_width import broken, terminal_width
+from leaderboard.results.name_parts import name_parts
+
+Value = str | float | int | None
+NARROWEST = 10
+"""Width down to which the columns of a table are narrowed on a terminal."""
+HEADER_PADDING = 2
+"""Characters that tabulate adds to the width of a heading."""
+BRIEF = 4
+"""Characters of the longest rank."""
+PHONE, PADDING = 52, 2
+"""Characters in a row of a table on a phone, and characters that the space around a cell takes."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a report.
+
+    Attributes
+    ----------
+    title : str
+        Title of the table.
+    columns : tuple of str
+        Column headings.
+    rows : sequence of sequences
+        Texts and numbers; None for a missing value.
+    digits : int or None
+        Decimals of numbers of type float. With None, integers have none and fractions three (`measure`).
+    note : str
+        Note below the table.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[Value]]
+    digits: int | None = 1
+    note: str = ""
+
+    @property
+    def brief(self) -> bool:
+        """Whether the first column holds ranks or other texts of a few characters."""
+        return all(len(cells[0]) <= BRIEF for cells in self.texts())
+
+    @property
+    def wide(self) -> bool:
+        """Whether a row is too wide for a phone, where its cells stand one below the other."""
+        columns = zip(self.columns, *self.texts(), strict=True)
+        # A heading may be broken between words.
+        widths = (max(max(map(len, head.split()), default=0), *map(len, cells)) for head, *cells in columns if cells)
+        return sum(width + PADDING for width in widths) > PHONE
+
+    def texts(self) -> list[list[str]]:
+        """Cells as text."""
+        return [[self._text(value) for value in row] for row in self.rows]
+
+    def _text(self, value: Value) -> str:
+        if value is None or isinstance(value, float):
+            return measure(value) if self.digits is None else number(value, self.digits)
+        return value if isinstance(value, str) else f"{value:,}"
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A histogram with a second one as an outline.
+
+    Attributes
+    ----------
+    title : str
+        Title of the histogram.
+    counts : sequence of float
+        Heights of the bars.
+    outline : sequence of float
+        Heights of the outline, one per bar.
+    top : float
+        Largest height that is drawn, positive; equal for histograms that are compared.
+    ends : tuple of str
+        Labels of the first and the last bar.
+    """
+
+    title: str
+    counts: Sequence[float]
+    outline: Sequence[float]
+    top: float
+    ends: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a report.
+
+    Attributes
+    ----------
+    title : str
+        Its heading.
+    text : tuple of str
+        Paragraphs.
+    tables : tuple of Table
+        Its tables.
+    bars : tuple of Bars
+        Its histograms.
+    lines : tuple of Lines
+        Its line charts.
+    ends_page : bool
+        Whether the next section begins on a new page in print.
+    """
+
+    title: str
+    text: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    bars: tuple[Bars, ...] = field(default=(), repr=False)
+    lines: tuple[Lines, ...] = field(default=(), repr=False)
+    ends_page: bool = False
+
+
+def render_report(title: str, about: Mapping[str, str], sections: Sequence[Section]) -> str:
+    """HTML page of a report, which loads no external resources.
+
+    Parameters
+    ----------
+    title : str
+        Its heading.
+    about : mapping of str
+        Facts about the run.
+    sections : sequence of Section
+        Sections of the report.
+    """
+    return render(
+        "report.html",
+        {"solid": _solid, "outlined": _outlined, "end_labels": _end_labels, "draw": draw},
+        title=title,
+        about=about,
+        sections=sections,
+    )
+
+
+def report_to_terminal(sections: Sequence[Section], width: int = 120) -> str:
+    """Tables of a report as plain text.
+
+    Parameters
+    ----------
+    sections : sequence of Section
+        Sections of the report.
+    width : int
+        Width of the terminal. The widest cells are wrapped until a table fits.
+    """
+    return _joined(sections, "simple", width)
+
+
+def report_to_markdown(sections: Sequence[Section]) -> str:
+    """Tables of a report as Markdown."""
+    return _joined(sections, "pipe")
+
+
+def report_to_csv(sections: Sequence[Section]) -> str:
+    """Tables of a report as CSV, one line per cell: section, table, row (from 1), column, value (not rounded)."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("section", "table", "row", "column", "value"))
+    for section, table in _tables(sections):
+        for line, row in enumerate(table.rows, start=1):
+            for column, value in zip(table.columns, row, strict=True):
+                writer.writerow((section.title, table.title, line, column, "" if value is None else value))
+    return text.getvalue()
+
+
+def report_to_json(sections: Sequence[Section]) -> str:
+    """Tables of a report as JSON: a list of objects with section, title, columns, rows and note."""
+    import json
+
+    tables = [
+        {
+            "section": section.title,
+            "title": table.title,
+            "columns": table.columns,
+            "rows": table.rows,
+            "note": table.note,
+        }
+        for section, table in _tables(sections)
+    ]
+    return json.dumps(tables, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _tables(sections: Sequence[Section]) -> Iterator[tuple[Section, Table]]:
+    return ((section, table) for section in sections for table in section.tables)
+
+
+def _joined(sections: Sequence[Section], form: str, width: int | None = None) -> str:
+    from tabulate import tabulate
+
+    parts = []
+    for section, table in _tables(sections):
+        align = ["left" if isinstance(value, str) else "right" for value in table.rows[0]] if table.rows else None
+        limits = None if width is None or not table.rows else _column_widths(table, width)
+        cells, heads = table.texts(), list(table.columns)
+        if limits is not None:
+            # Not left to tabulate, which would take 512,000 for an integer here and fail.
+            cells = [[_folded(cell, limit) for cell, limit in zip(row, limits, strict=True)] for row in cells]
+            heads = [_folded(head, limit - HEADER_PADDING) for head, limit in zip(heads, limits, strict=True)]
+        body = tabulate(cells, heads, tablefmt=form, colalign=align, disable_numparse=True)
+        note = textwrap.fill(table.note, width, break_on_hyphens=False) if width else table.note
+        parts.append(f"{section.title}: {table.title}\n\n{body}" + (f"\n\n{note}" if note else ""))
+    return "\n\n\n".join(parts) + "\n"
+
+
+def _folded(text: str, width: int) -> str:
+    """A cell in lines of at most `width` on a terminal; a longer word is broken at capitals, if that suffices."""
+    lines = (part for line in text.split("\n") for part in fold(line, width).split("\n"))
+    return "\n".join("\n".join(broken(line, width)) for line in lines)
+
+
+def _column_widths(table: Table, width: int) -> list[int]:
+    """Widths of the columns, two spaces apart, of which the widest are narrowed until the table fits."""
+    columns = zip(table.columns, *table.texts(), strict=True)
+    widths = [max(terminal_width(heading) + HEADER_PADDING, *map(terminal_width, cells)) for heading, *cells in columns]
+    room = width - 2 * (len(widths) - 1)
+    whole = [
+        max(NARROWEST, _longest_part(heading) + HEADER_PADDING, *map(_longest_part, cells))
+        for heading, *cells in zip(table.columns, *table.texts(), strict=True)
+    ]
+    # Words are broken only if the table then fits.
+    narrowest = [min(NARROWEST, one) for one in widths]
+    for least in (whole, *([narrowest] if sum(narrowest) <= room else [])):
+        while sum(widths) > room and (wide := [at for at, now in enumerate(widths) if now > least[at]]):
+            widths[max(wide, key=lambda at: (widths[at], -at))] -= 1
+    return widths
+
+
+def _longest_part(text: str) -> int:
+    """Width on a terminal of the longest part of a cell in which no line breaks."""
+    return max((terminal_width(part) for word in text.split() for part in name_parts(word)), default=0)
+
+
+_WIDTH, _HEIGHT = 296.0, 120.0
+"""Size of a histogram, in the chart's units."""
+
+
+_GAP, _NARROW = 0.14, 12.0
+"""Gap between bars as a share of their distance, and the distance below which the outline is one staircase."""
+_LETTER = 6.5
+"""Mean width of a letter, in the chart's units."""
+
+
+def _solid(bars: Bars) -> str:
+    """Path of the bars, each a rectangle in the middle of its step."""
+    return _rectangles(bars.counts, bars.top)
+
+
+def _outlined(bars: Bars) -> str:
+    """Path of the outline: a frame around each bar's place, or a staircase if bars are narrow."""
+    step = _WIDTH / len(bars.outline)
+    if step >= _NARROW:
+        return _rectangles(bars.outline, bars.top)
+    stairs = "".join(f"V{height:.1f}h{step:.2f}" for height in _heights(bars.outline, bars.top))
+    return f"M0 {_HEIGHT:g}{stairs}V{_HEIGHT:g}"
+
+
+def _rectangles(counts: Sequence[float], top: float) -> str:
+    step = _WIDTH / len(counts)
+    return "".join(
+        f"M{(index + _GAP / 2) * step:.1f} {_HEIGHT:g}V{height:.1f}h{step * (1 - _GAP):.1f}V{_HEIGHT:g}z"
+        for index, height in enumerate(_heights(counts, top))
+    )
+
+
+def _end_labels(bars: Bars) -> list[tuple[float, str, str]]:
+    """Coordinates, text anchors and texts of the first and the last bar's labels: below the bar if it is wide."""
+    half = _WIDTH / len(bars.counts) / 2
+    if half < _LETTER * max(map(len, bars.ends)) / 2:
+        return [(0.0, "start", bars.ends[0]), (_WIDTH, "end", bars.ends[1])]
+    return [(round(half, 1), "middle", bars.ends[0]), (round(_WIDTH - half, 1), "middle", bars.ends[1])]
+
+
+def _heights(counts: Sequence[float], top: float) -> list[float]:
+    return [_HEIGHT * (1 - min(1.0, max(0.0, count / top))) for count in counts]

@@ -1,0 +1,1 @@
+"""Results of plays in a database, and what they depend on."""

@@ -1,0 +1,154 @@
+"""Recorded runs of a database: start, version, revision, machine, packages and results."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sql
+
+from leaderboard.results.result import Result, canonical
+from leaderboard.results.store import Store
+
+_schema = sql.MetaData()
+_runs = sql.Table(
+    "tokumei_runs",
+    _schema,
+    sql.Column("id", sql.Integer, primary_key=True),
+    sql.Column("started", sql.Text, nullable=False),
+    sql.Column("about", sql.Text, nullable=False),
+    sql.Column("plan", sql.String(64), nullable=False),
+    sqlite_autoincrement=True,
+)
+# Runs of the same plan share their results: the keys are stored once.
+_plans = sql.Table(
+    "tokumei_plans",
+    _schema,
+    sql.Column("plan", sql.String(64), primary_key=True),
+    sql.Column("key", sql.String(64), primary_key=True),
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of one or more scenarios.
+
+    Parameters
+    ----------
+    number : int
+        Number of the run in its database, from 1.
+    started : str
+        Start time, ISO 8601.
+    about : dict
+        Facts about the run: ``scenarios``, ``version`` of tokumei, ``revision`` of the code under version control,
+        ``machine`` and ``packages``.
+    """
+
+    number: int
+    started: str
+    about: dict[str, Any]
+
+    @property
+    def revision(self) -> str:
+        """Revision of the code; empty if the code was not under version control."""
+        return str(self.about.get("revision", ""))
+
+
+def record_run(store: Store, started: str, about: Mapping[str, Any], keys: Collection[str]) -> Run:
+    """Record a run before it plays.
+
+    Parameters
+    ----------
+    store : Store
+        Database.
+    started : str
+        Start time, ISO 8601.
+    about : mapping
+        See `Run`.
+    keys : collection of str
+        Keys of all its results, including those known from earlier runs.
+    """
+    ordered = sorted(set(keys))
+    plan = hashlib.sha256("\n".join(ordered).encode()).hexdigest()
+    with store.transaction_alone() as connection:
+        _schema.create_all(connection)
+        stored = connection.execute(sql.select(_plans.c.plan).where(_plans.c.plan == plan).limit(1)).first()
+        if stored is None and ordered:
+            connection.execute(_plans.insert(), [{"plan": plan, "key": key} for key in ordered])
+        row = {"started": started, "about": canonical(dict(about)), "plan": plan}
+        number = connection.execute(_runs.insert().returning(_runs.c.id), row).scalar_one()
+    return Run(number, started, json.loads(row["about"]))
+
+
+def recorded_runs(store: Store) -> list[Run]:
+    """All recorded runs, oldest first.
+
+    Raises
+    ------
+    ValueError
+        If a run was changed by others.
+    """
+    with store.transaction() as connection:
+        if not sql.inspect(connection).has_table(_runs.name):
+            return []
+        rows = connection.execute(sql.select(_runs).order_by(_runs.c.id)).mappings().all()
+    return [Run(row["id"], row["started"], _about(row["id"], row["about"])) for row in rows]
+
+
+def _about(number: int, text: Any) -> dict[str, Any]:
+    """Facts about a run from their JSON."""
+    try:
+        about = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"run {number} is damaged ({error})") from None
+    if not isinstance(about, dict):
+        raise ValueError(f"run {number} is damaged ({type(about).__name__} where an object is expected)")
+    return about
+
+
+def find_run(store: Store, name: str, revision: str = "") -> Run:
+    """Find a run by number, or the latest run of a revision by the beginning of its name (four digits or more).
+
+    A run on files that differ from their revision is marked by ``+``. It counts only if the revision itself was not
+    run, or if the name includes the ``+``.
+
+    Parameters
+    ----------
+    store : Store
+        Database.
+    name : str
+        Number of the run, or beginning of its revision.
+    revision : str, optional
+        Revision to which the name refers in the repository, such as a branch's.
+
+    Raises
+    ------
+    ValueError
+        If there is no such run, or if runs of several revisions match.
+    """
+    runs = recorded_runs(store)
+    numbered = [run for run in runs if str(run.number) == name]
+    if numbered:
+        return numbered[0]
+    matches = [run for run in runs if len(name) >= 4 and run.revision.startswith(name)]
+    if not matches and revision:
+        matches = [run for run in runs if run.revision.startswith(revision)]
+    if not matches:
+        latest = ", ".join(str(run.number) for run in runs[-5:]) or "none"
+        raise ValueError(f"there is no run {name!r}; the latest runs are {latest}")
+    revisions = sorted({run.revision.removesuffix("+") for run in matches})
+    if len(revisions) > 1:
+        raise ValueError(f"runs of several revisions start with {name!r}: {', '.join(revisions)}")
+    clean = [run for run in matches if not run.revision.endswith("+")]
+    return (clean or matches)[-1]
+
+
+def results_of(store: Store, run: Run) -> list[Result]:
+    """Finished results of a run, including those known from earlier runs."""
+    with store.transaction() as connection:
+        plan = sql.select(_runs.c.plan).where(_runs.c.id == run.number).scalar_subquery()
+        keys = connection.execute(sql.select(_plans.c.key).where(_plans.c.plan == plan)).scalars().all()
+    return store.results(keys=frozenset(keys))

@@ -1,0 +1,128 @@
+"""Settings of methods by the names that boards show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from leaderboard.results.result import canonical, label
+from metrics.near_names import nearest_name
+
+LISTED, FEW = 30, 5
+"""Largest number of settings that an error message lists, and of those that it lists if none is near what was named."""
+Setting = tuple[str, str]
+"""Name of a method, and the canonical text of its parameters."""
+Method = tuple[str, Mapping[str, Any]]
+"""Name of a method, and its parameters."""
+Texts = Callable[[Mapping[Setting, Method]], Mapping[Setting, str]]
+"""Gives what each setting may be called."""
+_NUMBER = re.compile(r"(?<![\w.])-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])")
+"""A number that stands alone in a label, such as a parameter's value."""
+
+
+def setting_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]], kind: str) -> Setting:
+    """The setting of a name such as ``Mondrian k=5``; the name alone suffices for a method with one setting.
+
+    Of several settings, the name alone means the one whose parameters all have their defaults, if that is among them.
+    A class of one's own has two names, ``mine:Rounded`` and ``Rounded``. The whole name comes first, so that
+    ``Mondrian`` is the built-in class beside a ``mine:Mondrian``. Numbers are compared by value, to the six digits that
+    boards show: ``width=0.30`` is ``width=0.3``.
+
+    Parameters
+    ----------
+    text : str
+        The name.
+    settings : iterable of tuple
+        Names of methods with their parameters.
+    kind : str
+        What the methods are, for messages: ``defense`` or ``attack``.
+
+    Raises
+    ------
+    ValueError
+        If no setting has this name, or several have; the message names the nearest one, or those that have it.
+
+    Examples
+    --------
+    >>> setting_named("Mondrian k=5", [("Mondrian", {"k": 2}), ("Mondrian", {"k": 5})], "defense")
+    ('Mondrian', '{"k":5}')
+    >>> setting_named("Noise width=0.30", [("Noise", {"width": 0.3}), ("mine:Noise", {"width": 0.3})], "defense")
+    ('Noise', '{"width":0.3}')
+    """
+    known = _by_setting(settings)
+    found = _found(text, known, (_labels, _names), kind)
+    if len(found) > 1:
+        shown = listed(known[setting] for setting in found)
+        raise ValueError(f"{' '.join(text.split())!r} names several {kind}s; name one of {shown}")
+    return found[0]
+
+
+def settings_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]], kind: str) -> list[Setting]:
+    """The settings of a name as in `setting_named`; the name alone stands for all settings of the method.
+
+    These include the setting whose parameters all have their defaults, which boards show by the name alone.
+
+    Raises
+    ------
+    ValueError
+        If no setting has this name; the message names the nearest one, or a few of them.
+
+    Examples
+    --------
+    >>> settings_named("Mondrian", [("Mondrian", {"k": 2}), ("Mondrian", {"k": 5})], "defense")
+    [('Mondrian', '{"k":2}'), ('Mondrian', '{"k":5}')]
+    >>> settings_named("Gower", [("Gower", {}), ("Gower", {"power": 2})], "attack")
+    [('Gower', '{}'), ('Gower', '{"power":2}')]
+    """
+    known = _by_setting(settings)
+    return _found(text, known, (_names, _labels), kind)
+
+
+def _by_setting(settings: Iterable[Method]) -> dict[Setting, Method]:
+    return {(name, canonical(parameters)): (name, parameters) for name, parameters in settings}
+
+
+def _names(known: Mapping[Setting, Method]) -> dict[Setting, str]:
+    return {setting: name for setting, (name, _) in known.items()}
+
+
+def _labels(known: Mapping[Setting, Method]) -> dict[Setting, str]:
+    return {setting: label(*method) for setting, method in known.items()}
+
+
+def _found(text: str, known: Mapping[Setting, Method], texts_of: Sequence[Texts], kind: str) -> list[Setting]:
+    """Settings that have the wanted text, of the first kind of texts that has any."""
+    wanted = " ".join(text.split())
+    # What was typed in full comes before what it may stand for.
+    for form in (_as_it_is, _without_module):
+        for texts in texts_of:
+            for same in (_as_it_is, _by_value):
+                found = [setting for setting, one in texts(known).items() if same(form(one)) == same(wanted)]
+                if found:
+                    return found
+    near = nearest_name(wanted, [*_labels(known).values(), *_names(known).values()])
+    advice = f"did you mean {near!r}?" if near else f"there are {listed(known.values(), most=FEW)}"
+    raise ValueError(f"there is no {kind} {wanted!r}; {advice}")
+
+
+def listed(settings: Iterable[tuple[str, Mapping[str, Any]]], most: int = LISTED) -> str:
+    """Labels of settings in alphabetical order, separated by commas; of many, the first ones."""
+    labels = sorted({label(name, parameters) for name, parameters in settings})
+    more = f" and {len(labels) - most} more" if len(labels) > most else ""
+    return ", ".join(labels[:most]) + more
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def _by_value(text: str) -> str:
+    """A label whose numbers are written as `label` writes fractions, so that equal values have equal texts."""
+    return _NUMBER.sub(lambda number: f"{float(number[0]):g}", text)
+
+
+def _without_module(text: str) -> str:
+    """A label without the module of its class."""
+    name, space, rest = text.partition(" ")
+    return name.rpartition(":")[2] + space + rest

@@ -1,0 +1,321 @@
+"""The store of results: a database that several runs may share."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import sqlalchemy as sql
+
+from leaderboard.results.layout import migrate, record_layout
+from leaderboard.results.result import Result, canonical
+from leaderboard.results.rows import (
+    IDENTITY,
+    JSON_COLUMNS,
+    KEY,
+    documents_table,
+    newest_ids,
+    result_of,
+    results_table,
+    row_of,
+    schema,
+)
+from leaderboard.results.waiting_interrupts import interrupts_wait
+
+_CHUNK = 500
+"""Number of keys in one query."""
+_PATIENCE = 60
+"""Seconds to wait for another process's transaction."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A stored result without its numbers.
+
+    Attributes
+    ----------
+    key, parts, status, reason
+        See `leaderboard.Result`.
+    """
+
+    key: str
+    parts: str
+    status: str
+    reason: str
+
+
+class Store:
+    """Database of results; as a context manager it closes the database.
+
+    Once `add` returns, its results survive the death of the process. Several processes may use one database at the
+    same time; with PostgreSQL they may run on several hosts. Only the owner can read a new SQLite file. A
+    database of an earlier version is migrated or refused when it is opened (`leaderboard.results.layout`).
+
+    Parameters
+    ----------
+    place : str or Path
+        Path of an SQLite file, which is created if absent, or a database URL of SQLAlchemy (any text with ``://``).
+
+    Raises
+    ------
+    ValueError
+        Here and in every method, if the database cannot be used. Its file may be no database, be damaged or locked, or
+        hold something other than results of this version. The database is left unchanged.
+
+    Examples
+    --------
+    >>> from leaderboard import Result, Store
+    >>> with Store(":memory:") as store:
+    ...     store.add([Result(key="1" * 64, scenario="bank", defense="Mondrian", play=0, values={"marginals": 0.75})])
+    ...     [result.defense for result in store.results("bank")]
+    ['Mondrian']
+    """
+
+    def __init__(self, place: str | Path) -> None:
+        text = str(place)
+        try:
+            url = sql.make_url(text) if "://" in text else sql.URL.create("sqlite", database=text)
+            self._name = text if "://" not in text else url.render_as_string(hide_password=True)
+            is_sqlite = url.get_backend_name() == "sqlite"
+            self._engine = sql.create_engine(url, connect_args={"timeout": _PATIENCE} if is_sqlite else {})
+        except ImportError as error:
+            missing = error.name or "its driver"
+            hint = "; install it with: pip install 'tokumei[postgresql]'" if missing.startswith("psycopg") else ""
+            raise ValueError(f"database URL cannot be used: there is no {missing}{hint}") from None
+        except sql.exc.ArgumentError as error:
+            # The text may hold a password, and so may SQLAlchemy's message: neither is repeated.
+            raise ValueError(
+                f"database URL cannot be used ({type(error).__name__}); check its form and driver"
+            ) from None
+        self._file = url.database if is_sqlite else None
+        self._writes_ahead = False
+        if self._file and self._file != ":memory:":
+            _make_private(self._file)
+        try:
+            self._open()
+        except ValueError:
+            self.close()
+            raise
+
+    def _open(self) -> None:
+        with self.transaction_alone() as connection:
+            tables = sql.inspect(connection).get_table_names()
+            if results_table.name in tables:
+                migrate(connection, self._name)
+            elif tables and self._file:
+                raise ValueError(f"{self._name}: is a database of something else; name another file")
+            schema.create_all(connection)
+            if results_table.name not in tables:
+                record_layout(connection)
+
+    def known(self, keys: Iterable[str]) -> dict[str, str]:
+        """Status by key of the results that are stored, among the given keys."""
+        wanted = list(keys)
+        status: dict[str, str] = {}
+        with self.transaction() as connection:
+            for start in range(0, len(wanted), _CHUNK):
+                query = sql.select(results_table.c.key, results_table.c.status).where(
+                    results_table.c.key.in_(wanted[start : start + _CHUNK])
+                )
+                status.update((row[0], row[1]) for row in connection.execute(query))
+        return status
+
+    def statuses(self, scenario: str) -> dict[str, str]:
+        """Status by key of all stored results of a scenario."""
+        query = sql.select(results_table.c.key, results_table.c.status).where(results_table.c.scenario == scenario)
+        with self.transaction() as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
+
+    def add(self, rows: Sequence[Result], documents: Mapping[str, str] | None = None) -> None:
+        """Store results in one transaction; a result replaces a stored one of the same key.
+
+        Parameters
+        ----------
+        rows : sequence of Result
+            What to store.
+        documents : mapping of str to str, optional
+            JSON by its hash: what these results, and other documents, refer to. Stored documents are kept.
+
+        Raises
+        ------
+        ValueError
+            If a number among parameters or values is not finite; then nothing is stored.
+        """
+        records = {row.key: row_of(row) for row in rows}
+        if not records and not documents:
+            return
+        self._write_ahead()
+        with self.transaction() as connection:
+            if connection.dialect.name == "postgresql":
+                # A process that stores the same trial at the same time waits, and then replaces it.
+                connection.execute(sql.text(f"LOCK TABLE {results_table.name} IN SHARE ROW EXCLUSIVE MODE"))
+            if records:
+                connection.execute(
+                    results_table.delete().where(results_table.c.key == sql.bindparam("old")),
+                    [{"old": key} for key in records],
+                )
+                connection.execute(results_table.insert(), list(records.values()))
+            if documents:
+                stored = set(connection.execute(sql.select(documents_table.c.hash)).scalars())
+                new = [{"hash": name, "content": text} for name, text in documents.items() if name not in stored]
+                if new:
+                    connection.execute(documents_table.insert(), new)
+
+    def renew(self, scenario: str, keys: Collection[str]) -> None:
+        """Make stored results the newest ones again, as if they had just been stored, if others were stored later.
+
+        A run does so with the results that it need not play. If a method's file is as it was before a change, its
+        results count again.
+
+        Parameters
+        ----------
+        scenario : str
+            Name of the scenario.
+        keys : collection of str
+            Keys of the results of a run; the others of the scenario are of other methods or of other versions.
+        """
+        query = sql.select(results_table.c.id, results_table.c.key).where(results_table.c.scenario == scenario)
+        with self.transaction() as connection:
+            numbers = {row[1]: row[0] for row in connection.execute(query)}
+        others = max((number for key, number in numbers.items() if key not in keys), default=0)
+        passed = {key for key, number in numbers.items() if key in keys and number < others}
+        self.add(self.results(scenario, passed) if passed else [])
+
+    def results(self, scenario: str | None = None, keys: Collection[str] | None = None) -> list[Result]:
+        """Results in order of insertion, of all scenarios or one.
+
+        If code or data changed between runs, the same release or trial is stored under several keys. Only the newest of
+        them is returned, or the one whose key is in `keys`. Two results are of the same release or trial if scenario,
+        game, defense, attack, all parameters and play are equal.
+
+        Parameters
+        ----------
+        scenario : str, optional
+            Only results of this scenario.
+        keys : collection of str, optional
+            Only results with these keys.
+        """
+        query = sql.select(results_table).order_by(results_table.c.id)
+        if scenario is not None:
+            query = query.where(results_table.c.scenario == scenario)
+        if keys is None:
+            query = query.where(results_table.c.id.in_(newest_ids(scenario)))
+        with self.transaction() as connection:
+            rows = connection.execute(query).all()
+        try:
+            return [result_of(row) for row in rows if keys is None or row[KEY] in keys]
+        except ValueError as error:
+            raise ValueError(f"{self._name}: {error}") from None
+
+    def traces(self, scenario: str) -> dict[tuple[Any, ...], Trace]:
+        """The newest result of each release and trial of a scenario, without its numbers.
+
+        Returns
+        -------
+        dict
+            By `identity`, in order of insertion.
+        """
+        columns = [*IDENTITY, *(results_table.c[name] for name in ("key", "parts", "status", "reason"))]
+        query = sql.select(*columns).where(results_table.c.id.in_(newest_ids(scenario))).order_by(results_table.c.id)
+        with self.transaction() as connection:
+            rows = connection.execute(query).all()
+        return {tuple(row[: len(IDENTITY)]): Trace(*row[len(IDENTITY) :]) for row in rows}
+
+    def documents(self, names: Collection[str] | None = None) -> dict[str, str]:
+        """All documents, or those with the given hashes that are stored, as JSON by hash."""
+        query = sql.select(documents_table.c.hash, documents_table.c.content)
+        queries = [query]
+        if names is not None:
+            wanted = list(names)
+            chunks = (wanted[start : start + _CHUNK] for start in range(0, len(wanted), _CHUNK))
+            queries = [query.where(documents_table.c.hash.in_(chunk)) for chunk in chunks]
+        with self.transaction() as connection:
+            return {row[0]: row[1] for one in queries for row in connection.execute(one)}
+
+    def document(self, name: str) -> str | None:
+        """Content of one document by its hash; None if it is not stored."""
+        query = sql.select(documents_table.c.content).where(documents_table.c.hash == name)
+        with self.transaction() as connection:
+            content: str | None = connection.execute(query).scalar()
+        return content
+
+    def close(self) -> None:
+        """Close the database; an SQLite database becomes a single file, unless another process uses it."""
+        if self._writes_ahead and not self._end_write_ahead():
+            # After a second interrupt, an open connection may still wait for the garbage collector.
+            gc.collect()
+            self._end_write_ahead()
+        self._engine.dispose()
+
+    def _end_write_ahead(self) -> bool:
+        """Merge SQLite's write-ahead log into the database file; whether that succeeded."""
+        with suppress(sql.exc.DBAPIError), interrupts_wait(), self._engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA busy_timeout = 0")
+            return bool(connection.exec_driver_sql("PRAGMA journal_mode = DELETE").scalar() == "delete")
+        return False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _write_ahead(self) -> None:
+        """Turn on SQLite's write-ahead log: others may use the file between transactions, which are also faster.
+
+        A finished transaction survives the death of the process. After a power cut the last transactions may be
+        missing, but the database is consistent.
+        """
+        if self._writes_ahead or not self._file:
+            return
+        with suppress(sql.exc.DBAPIError), interrupts_wait(), self._engine.connect() as connection:
+            mode = connection.exec_driver_sql("PRAGMA journal_mode = WAL").scalar()
+            if mode == "wal":
+                connection.exec_driver_sql("PRAGMA synchronous = NORMAL")
+                self._writes_ahead = True
+
+    @contextmanager
+    def transaction(self) -> Iterator[sql.Connection]:
+        """A transaction, for which Ctrl-C waits; a database error becomes a ValueError that names the database."""
+        try:
+            with interrupts_wait(), self._engine.begin() as connection:
+                yield connection
+        except sql.exc.DBAPIError as error:
+            why = " ".join(str(error.orig).split())
+            raise ValueError(f"{self._name}: {why}") from error
+
+    @contextmanager
+    def transaction_alone(self) -> Iterator[sql.Connection]:
+        """A transaction that waits for all others of this kind: for creating tables, and for rows that must be new."""
+        with self.transaction() as connection:
+            if connection.dialect.name == "postgresql":
+                # Two hosts may create the tables, or record the same plan, at the same time.
+                connection.execute(sql.select(sql.func.pg_advisory_xact_lock(sql.func.hashtext(results_table.name))))
+            yield connection
+
+
+def _make_private(path: str) -> None:
+    """Create a file if it is absent, for its owner only (SQLite gives its journal the same mode)."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+
+
+def identity(result: Result) -> tuple[Any, ...]:
+    """Identity of a result's release or trial, as `Store.traces` gives it: equal for results of different keys."""
+    values = (getattr(result, column.name) for column in IDENTITY)
+    return tuple(
+        canonical(value) if column.name in JSON_COLUMNS else value
+        for column, value in zip(IDENTITY, values, strict=True)
+    )

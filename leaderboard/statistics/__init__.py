@@ -1,0 +1,1 @@
+"""Statistics of plays: ranks, intervals, bounds, gates and comparisons."""

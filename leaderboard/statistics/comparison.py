@@ -1,0 +1,353 @@
+"""Comparison of two sets of results: significant changes in utility, success and time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from leaderboard.results.goals import in_order
+from leaderboard.results.result import FAILURES, Result
+from leaderboard.statistics.paces import computed_anew, log_ratios_of, paces_of
+from leaderboard.statistics.paired_results import ended_pairs, grouped, paired_settings
+from leaderboard.statistics.pairs import variant_name
+from leaderboard.statistics.significance import (
+    TestedChange,
+    corrected,
+    plays_for,
+    shared_level,
+    signed_rank_test,
+    student_test,
+)
+from leaderboard.statistics.utility import headlines_without, jackknife_deviation, pooled_utility
+from metrics.arrays import Floats
+
+COUNTED = ("failures", "mended failures")
+"""Measures that are counted, not tested: plays that failed in the head alone, and in the base alone."""
+FIRM, LOOSE = 0.05, 0.5
+"""Default tolerance of a slowdown, as a share: `FIRM` if the machine's speed is known, else `LOOSE`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """Change in one measure of a defense, or of an attack on it.
+
+    Parameters
+    ----------
+    scenario, variant : str
+        The scenario and the variant of its game. Utility and time of a release belong to every variant; the variant is
+        then empty.
+    defense, attack : str
+        Class names; `attack` is None if the release was measured.
+    parameters, attack_parameters : dict
+        Their parameters.
+    base_defense, base_parameters : str, dict
+        The defense of the base; another one than `defense` if the two were paired.
+    measure : str
+        ``utility``, ``time``, a goal, for the success rate in it, or one of `COUNTED`.
+    base, head : float
+        Values before and after: means over plays; for time the median in seconds; for `COUNTED` the number of plays
+        that failed on this side alone.
+    change, low, high : float
+        Head minus base, with its interval across plays at the level of the comparison. For time, head / base - 1.
+    p : float
+        Two-sided p-value of the change.
+    plays : int
+        Number of plays that both sides have.
+    worse : bool
+        Whether the change is for the worse.
+    significant : bool
+        Whether the change exceeds the tolerance significantly, after correction for multiple tests.
+    judged : bool
+        Whether the plays suffice for any change to be significant; otherwise the measure cannot alarm.
+    smallest_p : float
+        Smallest p-value that so many plays can give.
+
+    Examples
+    --------
+    A trial that ended in the base and fails in the head is an alarm:
+
+    >>> from dataclasses import replace
+    >>> from leaderboard import Result, compare
+    >>> trial = Result(key="1" * 64, scenario="bank", defense="Mondrian", attack="NearestNeighbour", play=0)
+    >>> [change] = compare([trial], [replace(trial, key="2" * 64, status="timeout")])
+    >>> change.measure, change.base, change.head, change.alarm
+    ('failures', 0, 1, True)
+    """
+
+    scenario: str
+    variant: str
+    defense: str
+    parameters: dict[str, Any]
+    base_defense: str
+    base_parameters: dict[str, Any]
+    attack: str | None = None
+    attack_parameters: dict[str, Any]
+    measure: str
+    base: float
+    head: float
+    change: float
+    low: float
+    high: float
+    p: float
+    plays: int
+    worse: bool
+    significant: bool = False
+    judged: bool = True
+    smallest_p: float = 0.0
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the change is significant and for the worse."""
+        return self.worse and self.significant
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Tolerated changes: of utility and success in their own unit, of time as a share.
+
+    By default, `FIRM` is the tolerance of time if the machine's speed is known (`leaderboard.pace`), else `LOOSE`.
+    """
+
+    utility: float = 0.0
+    success: float = 0.0
+    time: float | None = None
+
+
+def compare(
+    base: Sequence[Result],
+    head: Sequence[Result],
+    *,
+    tolerance: Tolerance | None = None,
+    level: float = 0.01,
+    pairs: Sequence[tuple[str, str]] = (),
+) -> list[Change]:
+    r"""Compare every defense, and every attack on it, that both sides have played.
+
+    Play i of the base is paired with play i of the head. With equal seeds both drew the same people, and the
+    differences vary little. With different seeds the pairs are independent, and the tests remain valid.
+
+    - A success rate is tested by Student's t across plays.
+    - Utility is tested by Student's t with the jackknife's variance, since its classifier part is pooled over plays.
+    - Time is tested by Wilcoxon's signed ranks of the log ratios. Only results that both sides computed anew count,
+      and `leaderboard.pace` is divided out first, since a busy machine slows all defenses and attacks alike. If they
+      disagree, nothing is divided out.
+
+    Each test is against the tolerance, not against zero. Student's t assumes normally distributed differences. With n
+    plays its p-value is at least 2 · 4⁻ⁿ (`leaderboard.statistics.significance.student_floor`), and Wilcoxon's at least 2¹⁻ⁿ.
+    Holm's correction bounds the probability of any false alarm among all measures by `level`: half of it is for times,
+    half for utility and success (`leaderboard.statistics.significance.shared_level`). Measures with too few plays for any alarm
+    are marked as not judged and left out of the correction (Tarone); `plays_needed` says how many would do.
+
+    A trial that ended in the base and fails in the head is always a significant worsening, even if another one fails no
+    more. The measures of an experiment are compared like success rates: smaller is better.
+
+    Parameters
+    ----------
+    base, head : sequence of Result
+        At most one per release and trial each.
+    tolerance : Tolerance, optional
+        Tolerated changes.
+    level : float
+        Probability of any false alarm, in (0, 1).
+    pairs : sequence of (str, str)
+        Defenses to be compared with each other: that of the base and that of the head, by the names that boards show,
+        as in ``("Mondrian k=5", "Mondrian k=2")``. All others are compared with their like.
+
+    Returns
+    -------
+    list of Change
+        In order of scenario, defense, attack and measure; empty if nothing can be compared.
+
+    Raises
+    ------
+    ValueError
+        If `level` or a tolerance is out of range, a side has no defense of a pair, or a defense is in two pairs.
+
+    References
+    ----------
+    Holm (1979), A simple sequentially rejective multiple test procedure. Hodges and Lehmann (1963), Estimates of
+    location based on rank tests. Tarone (1990), A modified Bonferroni method for discrete data.
+    """
+    allowed = tolerance or Tolerance()
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie in (0, 1), got {level}")
+    for name in ("utility", "success", "time"):
+        value = getattr(allowed, name)
+        if value is not None and not 0 <= value < np.inf:
+            raise ValueError(f"tolerance of {name} must be a finite number of at least 0, got {value}")
+    before, alike = grouped(base), grouped(head)
+    after = grouped(head, paired_settings(base, head, pairs)) if pairs else alike
+    speed = paces_of(before, alike).machine
+    if allowed.time is None:
+        allowed = replace(allowed, time=LOOSE if speed is None else FIRM)
+    changes = [
+        change
+        for identity in sorted(set(before) & set(after), key=str)
+        for change in _changes(before[identity], after[identity], allowed, level, speed or 1.0)
+    ]
+    return _corrected(changes, level)
+
+
+def plays_needed(changes: Sequence[Change], level: float = 0.01) -> int | None:
+    """Smallest number of plays with which every compared measure can alarm; None if all of them already can.
+
+    Parameters
+    ----------
+    changes : sequence of Change
+        As `compare` returns them at this level.
+    level : float
+        Probability of any false alarm, in (0, 1).
+    """
+    if all(change.judged for change in changes):
+        return None
+    return plays_for([change.measure for change in changes if change.measure not in COUNTED], level)
+
+
+def _changes(
+    base: Mapping[int, Result], head: Mapping[int, Result], allowed: Tolerance, level: float, speed: float
+) -> list[Change]:
+    """Changes of one release, or of one trial, in all measures."""
+    changes = [*_failures([(base[play], head[play]) for play in sorted(set(base) & set(head))])]
+    ended = ended_pairs(base, head)
+    if len(ended) > 1:
+        if ended[0][0].is_measurement:
+            changes += _losses(ended, allowed.success, level)
+        elif ended[0][0].attack is None:
+            timed = [pair for pair in ended if computed_anew(*pair)]
+            changes += [*_utility(ended, allowed.utility, level), *_time(timed, allowed.time or 0.0, level, speed)]
+        else:
+            changes += _successes(ended, allowed.success, level)
+    return changes
+
+
+def _failures(pairs: Sequence[tuple[Result, Result]]) -> list[Change]:
+    """New failures and mended ones, each for itself: a mended play does not make up for one that now fails."""
+    failed = [tuple(one.status in FAILURES for one in pair) for pair in pairs]
+    new, mended = failed.count((False, True)), failed.count((True, False))
+    changes = []
+    for measure, ends in zip(COUNTED, ((0, new), (mended, 0)), strict=True):
+        if any(ends):
+            difference = float(ends[1] - ends[0])
+            counted = TestedChange(difference, difference, difference, 0.0)
+            changes.append(replace(_change(pairs, measure, ends, counted, worse=difference > 0), significant=True))
+    return changes
+
+
+def _successes(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float) -> list[Change]:
+    changes = []
+    for goal in in_order(set().union(*(set(one.scores) & set(other.scores) for one, other in pairs))):
+        rates = np.array(
+            [
+                (one.scores[goal].rate, other.scores[goal].rate)
+                for one, other in pairs
+                if goal in one.scores and goal in other.scores
+            ],
+            dtype=float,
+        )
+        rates = rates[~np.isnan(rates).any(axis=1)]
+        if len(rates) < 2:
+            continue
+        # Plays that did not measure the goal are no evidence.
+        changes.append(replace(_mean_change(pairs, goal, rates, allowed, level), plays=len(rates)))
+    return changes
+
+
+def _losses(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float) -> list[Change]:
+    """Changes of the measures of an experiment, of which smaller is better."""
+    changes = []
+    for name in sorted(set().union(*(set(one.values) & set(other.values) for one, other in pairs))):
+        both = [(one.values.get(name), other.values.get(name)) for one, other in pairs]
+        values = np.array([pair for pair in both if None not in pair], dtype=float).reshape(-1, 2)
+        if len(values) < 2:
+            continue
+        change = _mean_change(pairs, name, values, allowed, level)
+        changes.append(replace(change, plays=len(values)))
+    return changes
+
+
+def _mean_change(
+    pairs: Sequence[tuple[Result, Result]], measure: str, values: Floats, allowed: float, level: float
+) -> Change:
+    """Change of a mean of which smaller is better, tested by Student's t; values of base and head, shape (plays, 2)."""
+    differences = values[:, 1] - values[:, 0]
+    mean, deviation = float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(len(differences)))
+    tested = student_test(mean, deviation, len(differences), allowed, level)
+    ends = (float(values[:, 0].mean()), float(values[:, 1].mean()))
+    return _change(pairs, measure, ends, tested, worse=mean > 0)
+
+
+def _utility(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float) -> list[Change]:
+    sides = [[pair[side].values for pair in pairs] for side in (0, 1)]
+    pooled = [pooled_utility(side) for side in sides]
+    if pooled[0] is None or pooled[1] is None:
+        return []
+    ends = (pooled[0].headline.value, pooled[1].headline.value)
+    differences = headlines_without(sides[1]) - headlines_without(sides[0])
+    if np.isnan(differences).any():
+        return []
+    tested = student_test(ends[1] - ends[0], jackknife_deviation(differences), len(pairs), allowed, level)
+    return [_change(pairs, "utility", ends, tested, worse=ends[1] < ends[0])]
+
+
+def _time(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float, speed: float) -> list[Change]:
+    log_ratios = log_ratios_of(pairs) - np.log(speed)
+    if log_ratios.size < 2:
+        return []
+    ends = (
+        float(np.median([one.seconds for one, _ in pairs])),
+        float(np.median([other.seconds for _, other in pairs])),
+    )
+    tested = signed_rank_test(log_ratios, allowed, level)
+    return [_change(pairs, "time", ends, tested, worse=tested.estimate > 0)]
+
+
+def _change(
+    pairs: Sequence[tuple[Result, Result]],
+    measure: str,
+    ends: tuple[float, float],
+    tested: TestedChange,
+    *,
+    worse: bool,
+) -> Change:
+    before, example = pairs[0]
+    return Change(
+        scenario=example.scenario,
+        variant="" if example.attack is None else variant_name(example.game),
+        defense=example.defense,
+        parameters=example.parameters,
+        base_defense=before.defense,
+        base_parameters=before.parameters,
+        attack=example.attack,
+        attack_parameters=example.attack_parameters,
+        measure=measure,
+        base=ends[0],
+        head=ends[1],
+        change=tested.estimate,
+        low=tested.low,
+        high=tested.high,
+        p=tested.p,
+        smallest_p=tested.smallest_p,
+        plays=len(pairs),
+        worse=worse,
+    )
+
+
+def _corrected(changes: Sequence[Change], level: float) -> list[Change]:
+    """Changes with Holm's correction of the tests that can reject; failures are counted, not tested."""
+    judged = list(changes)
+    measures = [change.measure for change in changes if change.measure not in COUNTED]
+    for is_time, share in shared_level(measures, level).items():
+        tested = [
+            number
+            for number, change in enumerate(changes)
+            if change.measure not in COUNTED and (change.measure == "time") == is_time
+        ]
+        verdicts = corrected(
+            [changes[number].p for number in tested], [changes[number].smallest_p for number in tested], share
+        )
+        for number, verdict in zip(tested, verdicts, strict=True):
+            judged[number] = replace(changes[number], significant=bool(verdict), judged=verdict is not None)
+    return judged

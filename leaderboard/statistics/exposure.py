@@ -1,0 +1,211 @@
+"""Exposure of a defense's releases: for each goal the worst attack, and upper bounds of its advantage."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from leaderboard.results.goals import in_order
+from leaderboard.results.result import FAILURES, Result, canonical
+from leaderboard.statistics.pairs import Pair, matrix, variant_name
+from leaderboard.statistics.play_bounds import LEVEL, clean_plays, level_of_each, sure_upper, upper_advantage
+from leaderboard.statistics.success import judged
+from leaderboard.statistics.utility import pooled_utility
+from metrics import Estimate
+
+Place = tuple[str, str]
+"""A scenario, and a variant of its game."""
+
+
+@dataclass(frozen=True)
+class WorstAttack:
+    """The attack of the largest advantage on a defense, in one goal or in all.
+
+    Attacks that are not significantly better than guessing count only if no attack is. Attacks with fewer than
+    `leaderboard.statistics.success.FEWEST_TRIALS` trials are not judged.
+
+    Parameters
+    ----------
+    goal, attack : str
+        Goal of the attack, and its class name.
+    attack_parameters : dict
+        Its parameters.
+    advantage : float
+        Its advantage: the largest that was measured, which is no unbiased estimate.
+    upper : float
+        Upper bound of the advantage of every attack that was played, if plays vary as they did here. It holds for all
+        attacks together with probability `leaderboard.statistics.play_bounds.LEVEL` (`leaderboard.statistics.play_bounds.upper_advantage`).
+        After one play, it only allows for what other settings show of how plays vary.
+    attacks : int
+        Number of attacks that were played.
+    sure_upper : float
+        Upper bound of the same, however plays vary (`leaderboard.statistics.play_bounds.sure_upper`). The bounds of all settings
+        of the scenario and variant hold together with the same probability.
+    sure_level : float
+        Confidence level of `sure_upper` for this setting alone.
+    plays : int
+        Fewest plays of an attack.
+    """
+
+    goal: str
+    attack: str
+    attack_parameters: dict[str, Any]
+    advantage: float
+    upper: float
+    attacks: int
+    sure_upper: float = 1.0
+    sure_level: float = LEVEL
+    plays: int = 1
+
+    def is_sure(self, bound: float) -> bool:
+        """Whether every advantage is at most a bound, however plays vary."""
+        return max(self.upper, self.sure_upper) <= bound
+
+    def plays_to_be_sure(self, bound: float) -> int | None:
+        """Fewest plays after which a bound can be sure (`leaderboard.statistics.play_bounds.clean_plays`)."""
+        return clean_plays(bound, self.sure_level)
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """Utility and exposure of one setting of a defense in one scenario and variant.
+
+    Parameters
+    ----------
+    scenario, variant : str
+        The scenario and the variant of its game.
+    defense : str
+        Class name: the family of which this is one setting.
+    parameters : dict
+        Parameters of the setting.
+    guarantee : str
+        What the defense promises.
+    utility : Estimate or None
+        Headline utility.
+    goals : dict of str to WorstAttack
+        The worst attack by goal.
+    overall : WorstAttack or None
+        The worst attack of all goals; its bound allows for all of them.
+    failures : int
+        Number of releases and attacks that failed, ran out of time or memory.
+    release_seconds, attack_seconds : float
+        Mean time of a release, and of all attacks on it, in seconds.
+    """
+
+    scenario: str
+    variant: str
+    defense: str
+    parameters: dict[str, Any]
+    guarantee: str
+    utility: Estimate | None
+    goals: dict[str, WorstAttack]
+    overall: WorstAttack | None
+    failures: int
+    release_seconds: float
+    attack_seconds: float
+
+    @property
+    def place(self) -> Place:
+        """Scenario and variant."""
+        return self.scenario, self.variant
+
+    def worst(self, goal: str | None) -> WorstAttack | None:
+        """The worst attack in one goal, or of all goals for None."""
+        return self.overall if goal is None else self.goals.get(goal)
+
+
+def exposures(results: Sequence[Result]) -> list[Exposure]:
+    """Exposure of each setting of each defense, in alphabetical order.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Releases and trials, at most one per release and trial, in any order.
+
+    Examples
+    --------
+    Twenty plays of a defense that gives half of the members away:
+
+    >>> from leaderboard import Result, exposures
+    >>> from metrics import Score
+    >>> common = {"scenario": "bank", "defense": "Mondrian"}
+    >>> scores = {"membership": Score("membership", rate=0.75, chance=0.5, trials=100)}
+    >>> trials = [Result(key=f"{p:064}", attack="Homer", play=p, scores=scores, **common) for p in range(20)]
+    >>> [exposure] = exposures(trials)
+    >>> exposure.overall.attack, exposure.overall.advantage, round(exposure.overall.upper, 2)
+    ('Homer', 0.5, 0.53)
+    """
+    pairs = matrix(results)
+    by_setting: dict[tuple[str, str, str, str], list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        by_setting[pair.scenario, pair.variant, pair.defense, canonical(pair.parameters)].append(pair)
+    releases: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
+    guarantees: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+    failures: dict[tuple[str, ...], int] = defaultdict(int)
+    for result in sorted(results, key=lambda result: result.play):
+        setting = (result.scenario, result.defense, result.parameters_text)
+        guarantees[setting].add(result.guarantee)
+        if result.attack is None:
+            releases[setting].append(result)
+            failures[setting] += result.status in FAILURES
+        else:
+            failures[result.scenario, variant_name(result.game), *setting[1:]] += result.status in FAILURES
+    settings = Counter((scenario, variant) for scenario, variant, *_ in by_setting)
+    rows = []
+    for identity, own in sorted(by_setting.items()):
+        scenario, variant, defense, parameters = identity
+        setting = (scenario, defense, parameters)
+        released = [release for release in releases[setting] if release.status == "ok"]
+        utility = pooled_utility([release.values for release in released])
+        plays = max(1, max(pair.plays for pair in own))
+        goals = _goals(own)
+        sure_level = level_of_each(settings[scenario, variant])
+        worst = {goal: one for goal in goals if (one := _worst(own, (goal,), sure_level)) is not None}
+        rows.append(
+            Exposure(
+                scenario,
+                variant,
+                own[0].defense,
+                own[0].parameters,
+                "; ".join(sorted(guarantees[setting] - {""})),
+                None if utility is None else utility.headline,
+                worst,
+                worst.get(goals[0]) if len(goals) == 1 else _worst(own, goals, sure_level),
+                failures[setting] + failures[identity],
+                sum(release.seconds for release in released) / max(1, len(released)),
+                sum(pair.seconds for pair in own) / plays,
+            )
+        )
+    return rows
+
+
+def _goals(pairs: Sequence[Pair]) -> tuple[str, ...]:
+    return in_order({goal for pair in pairs for goal in pair.successes})
+
+
+def _worst(pairs: Sequence[Pair], goals: Sequence[str], sure_level: float) -> WorstAttack | None:
+    """The worst attack on a defense among some goals; None if none was measured."""
+    outcomes = [
+        (pair, success)
+        for goal in goals
+        for pair in pairs
+        if (success := pair.success(goal)) is not None and judged(success)
+    ]
+    if not outcomes:
+        return None
+    corrected = [(pair, replace(success, confidence=level_of_each(len(outcomes)))) for pair, success in outcomes]
+    eligible = [outcome for outcome in corrected if outcome[1].above_chance] or corrected
+    pair, success = max(eligible, key=lambda outcome: outcome[1].advantage)
+    return WorstAttack(
+        success.goal,
+        pair.attack,
+        pair.attack_parameters,
+        success.advantage,
+        upper=max(upper_advantage(success, LEVEL, len(outcomes)) for _, success in outcomes),
+        attacks=len({(pair.attack, canonical(pair.attack_parameters)) for pair, _ in outcomes}),
+        sure_upper=max(sure_upper(success, sure_level) for _, success in outcomes),
+        sure_level=sure_level,
+        plays=min(len(success.rates) for _, success in outcomes),
+    )

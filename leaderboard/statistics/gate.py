@@ -1,0 +1,223 @@
+"""Gates: bounds on utility, success and advantage that every defense of a board must meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from leaderboard.pages.number_text import counted, exact, number
+from leaderboard.pages.tables import place_title
+from leaderboard.results.goals import goal_words
+from leaderboard.results.result import Result, label
+from leaderboard.statistics.board import Row, rank
+from leaderboard.statistics.exposure import Exposure, WorstAttack, exposures
+from leaderboard.statistics.few_trials import FewTrials, few_but_right, identity_of
+from leaderboard.statistics.met_words import how_met
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateBounds:
+    """Bounds that every defense must meet; each lies between 0 and 1.
+
+    Parameters
+    ----------
+    min_utility : float, optional
+        Lower bound of the estimated utility.
+    max_success : float, optional
+        Upper bound of the estimated success rate of the worst attack. Who guesses members is right half the time.
+    max_advantage : mapping of str or None to float
+        Upper bounds of the advantage by goal; the key None bounds the worst attack of all goals. What must not exceed
+        the bound is the upper end of the advantage's interval, as in `leaderboard.utility_left`. It holds if plays vary
+        as they did here; `GateCheck.sure` says whether it holds however they vary. Attacks with too few trials to be
+        judged count, too, if they are right significantly more often than guessing (`few_but_right`).
+
+    Raises
+    ------
+    ValueError
+        If a bound does not lie between 0 and 1.
+    """
+
+    min_utility: float | None = None
+    max_success: float | None = None
+    max_advantage: Mapping[str | None, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        given = {"min_utility": self.min_utility, "max_success": self.max_success}
+        given |= {"max_advantage" if goal is None else f"max_advantage[{goal}]": b for goal, b in self._goals()}
+        for name, bound in given.items():
+            if bound is not None and not 0 <= bound <= 1:
+                raise ValueError(f"{name} must lie between 0 and 1, got {bound}")
+
+    def _goals(self) -> Sequence[tuple[str | None, float]]:
+        return tuple(self.max_advantage.items())
+
+    def __bool__(self) -> bool:
+        """Whether there is any bound."""
+        return bool(self.max_advantage) or self.min_utility is not None or self.max_success is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateCheck:
+    """One bound of a gate on one defense.
+
+    Parameters
+    ----------
+    scenario, variant : str
+        The scenario and the variant of its game.
+    defense : str
+        Class name.
+    parameters : dict
+        Its parameters.
+    bound : str
+        What is bounded, such as ``utility at least .4`` or ``advantage on rows at most .1``.
+    passed : bool
+        Whether the defense meets the bound. A missing estimate does not.
+    finding : str
+        What was measured, such as ``utility .312 is below .400``.
+    sure : bool or None
+        Whether a bound of the advantage that is met is met however plays vary, or only in these plays. None for others.
+    clean_plays : int or None
+        Fewest plays after which a bound of the advantage can be sure (`leaderboard.statistics.play_bounds.clean_plays`).
+    """
+
+    scenario: str
+    variant: str
+    defense: str
+    parameters: dict[str, Any]
+    bound: str
+    passed: bool
+    finding: str
+    sure: bool | None = None
+    clean_plays: int | None = None
+
+    @classmethod
+    def of(
+        cls, row: Row, bound: str, passed: bool, finding: str, sure: bool | None = None, clean_plays: int | None = None
+    ) -> GateCheck:
+        """Make the check of a bound on the defense in a row of a board."""
+        return cls(
+            scenario=row.scenario,
+            variant=row.variant,
+            defense=row.defense,
+            parameters=row.parameters,
+            bound=bound,
+            passed=passed,
+            finding=finding,
+            sure=sure,
+            clean_plays=clean_plays,
+        )
+
+    @property
+    def place(self) -> str:
+        """Title of the scenario and variant."""
+        return place_title(self.scenario, self.variant)
+
+    @property
+    def reason(self) -> str:
+        """The defense and the finding, in one line."""
+        return f"{self.place}: {label(self.defense, self.parameters)}: {self.finding}"
+
+
+def gate_checks(results: Sequence[Result], bounds: GateBounds) -> list[GateCheck]:
+    """Compare every defense with every bound, in the order of the board.
+
+    A bound on one goal concerns the scenarios and variants in which any attack pursued it.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Releases and trials, at most one per release and trial.
+    bounds : GateBounds
+        The bounds.
+
+    Examples
+    --------
+    >>> from leaderboard import GateBounds, Result, gate_checks
+    >>> from metrics import Score
+    >>> common = {"scenario": "bank", "defense": "Mondrian"}
+    >>> scores = {"membership": Score("membership", rate=0.75, chance=0.5, trials=100)}
+    >>> trials = [Result(key=f"{p:064}", attack="Homer", play=p, scores=scores, **common) for p in range(20)]
+    >>> [check] = gate_checks(trials, GateBounds(max_advantage={"membership": 0.3}))
+    >>> check.passed, check.bound
+    (False, 'advantage on members at most .3')
+    >>> check.reason
+    'bank: Mondrian: advantage of Homer on members .500 (up to .531) is above .300'
+    >>> [check] = gate_checks(trials, GateBounds(max_advantage={None: 0.55}))
+    >>> check.passed, check.sure, check.clean_plays
+    (True, False, 4)
+    >>> check.finding.partition(" is ")[2]
+    'at most .550 in these 20 plays, if plays vary as they did here'
+    """
+    rows = rank(results)
+    settings = {identity_of(setting): setting for setting in exposures(results)}
+    measured = {(*setting.place, goal) for setting in settings.values() for goal in setting.goals}
+    few_trials = few_but_right(results) if bounds.max_advantage else {}
+    checks = []
+    for row in rows:
+        compared: list[tuple[str, bool, str] | tuple[str, bool, str, bool | None, int | None]] = []
+        identity = identity_of(row)
+        if bounds.min_utility is not None:
+            compared.append(_utility(row, bounds.min_utility))
+        if bounds.max_success is not None:
+            compared.append(_success(row, bounds.max_success))
+        for goal, bound in bounds.max_advantage.items():
+            few = [one for one in few_trials.get(identity, ()) if goal in (None, one.goal)]
+            if any(one.upper > bound for one in few) or goal is None or (row.scenario, row.variant, goal) in measured:
+                compared.append(_advantage(settings.get(identity), few, goal, bound))
+        checks += [GateCheck.of(row, *outcome) for outcome in compared]
+    return checks
+
+
+def unmeasured_goals(results: Sequence[Result], bounds: GateBounds) -> list[str]:
+    """Goals with a bound that no attack among the results pursued with enough trials to be judged."""
+    measured = {goal for setting in exposures(results) for goal in setting.goals}
+    return [goal for goal in bounds.max_advantage if goal is not None and goal not in measured]
+
+
+def _utility(row: Row, bound: float) -> tuple[str, bool, str]:
+    """Name of the bound, whether it is met, and what was measured."""
+    passed = row.utility is not None and row.utility >= bound
+    side = "at least" if passed else "below"
+    return (
+        f"utility at least {exact(bound)}",
+        passed,
+        f"utility {number(row.utility, 3)} is {side} {number(bound, 3)}",
+    )
+
+
+def _success(row: Row, bound: float) -> tuple[str, bool, str]:
+    passed = row.success is not None and row.success <= bound
+    side = "at most" if passed else "above"
+    attack = "" if row.worst_attack is None else f" of {label(row.worst_attack, row.worst_parameters or {})}"
+    return (
+        f"success at most {exact(bound)}",
+        passed,
+        f"success{attack} {number(row.success, 3)} is {side} {number(bound, 3)}",
+    )
+
+
+def _advantage(
+    setting: Exposure | None, few: Sequence[FewTrials], goal: str | None, bound: float
+) -> tuple[str, bool, str, bool | None, int | None]:
+    """The same of the advantage, whether the bound is sure, and after how many plays it can be.
+
+    `few` are attacks with few trials that are right more often than guessing.
+    """
+    name = f"advantage{'' if goal is None else f' on {goal_words(goal)}'} at most {exact(bound)}"
+    judged = None if setting is None else setting.worst(goal)
+    worst: WorstAttack | FewTrials | None = judged
+    above = [one for one in few if one.upper > bound]
+    if above and (worst is None or worst.upper <= bound):
+        worst = max(above, key=lambda one: one.advantage)
+    if worst is None:
+        return name, False, "advantage was not measured by enough trials", None, None
+    attack = f"{label(worst.attack, worst.attack_parameters)} on {goal_words(worst.goal)}"
+    after = f" after {counted(worst.trials, 'trial')}" if isinstance(worst, FewTrials) else ""
+    measured = f"advantage of {attack} {number(worst.advantage, 3)} (up to {number(worst.upper, 3)}{after})"
+    if judged is None or worst.upper > bound:
+        return name, False, f"{measured} is above {number(bound, 3)}", None, None
+    # Nothing is sure about an attack with few trials that is right more often than guessing.
+    sure, needed = not few and judged.is_sure(bound), judged.plays_to_be_sure(bound)
+    finding = f"{measured} is at most {number(bound, 3)} {how_met(judged.plays, sure=sure)}"
+    return name, True, finding, sure, needed

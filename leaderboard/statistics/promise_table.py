@@ -1,0 +1,231 @@
+"""What the promises on a board cover: one row for each statement, with the defenses that it holds for."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+
+from leaderboard.pages.report import Section, Table, report_to_terminal
+from leaderboard.results.promises import ROLES, Promise
+from leaderboard.results.result import canonical, label
+
+TITLE = "What the promises cover"
+COLUMNS = ("promise", "what it covers, or why there is none", "defenses")
+NONE = "none"
+NO_GUARANTEE = "the method gives no guarantee"
+FEW = 3
+"""Columns from which on a list of all quasi-identifiers is shown by their number."""
+LONGEST = 90
+"""Characters of the parameters that name a family's settings; longer ones are counted instead."""
+_SYMBOLS = ("k", "l", "t", "ε", "δ", "Pk", NONE)
+_ROLE_WORDS = {
+    "quasi_identifiers": "Quasi-identifiers",
+    "sensitive": "Sensitive",
+    "unprotected": "Unprotected",
+    "identifiers": "Identifiers, in no release",
+    "left_out": "Without a role, in no release",
+}
+# A number that stands alone or begins a word such as 5-anonymity.
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.]\w)(?!\w)")
+_DEFAULT = "null"
+_LETTERS = {"-anonymity": "k", "-diversity": "l", "-closeness": "t"}
+
+
+def promise_tables(promises: Sequence[Promise]) -> dict[str, list[Table]]:
+    """Tables of what promises cover, by scenario; none for a scenario whose defenses say nothing.
+
+    Settings share a row if their statements differ in numbers only. A list of all quasi-identifiers, or of all released
+    columns, is shown by its length if it is long. The note below the table names the columns by role.
+
+    Parameters
+    ----------
+    promises : sequence of Promise
+        Promises of the settings on a board, in any order.
+
+    Returns
+    -------
+    dict of str to list of Table
+        One table for each scenario. If its results are of several roles files, there is one table for each.
+
+    Examples
+    --------
+    >>> from leaderboard.results.promises import Promise
+    >>> roles = {"quasi_identifiers": ("age", "city", "job"), "left_out": ("note",)}
+    >>> promises = [
+    ...     Promise(
+    ...         scenario="mine",
+    ...         defense="Mondrian",
+    ...         parameters={"k": k},
+    ...         guarantee=f"k={k}",
+    ...         statement=f"{k}-anonymity over age, city, job",
+    ...         roles=roles,
+    ...     )
+    ...     for k in (2, 5)
+    ... ]
+    >>> [table] = promise_tables(promises)["mine"]
+    >>> table.rows
+    [('k', 'k-anonymity over the 3 quasi-identifiers', 'Mondrian')]
+    >>> table.note
+    'Quasi-identifiers: age, city, job. Without a role, in no release: note.'
+    """
+    grouped: dict[str, dict[str, list[Promise]]] = defaultdict(lambda: defaultdict(list))
+    for promise in sorted(promises, key=lambda one: one.setting):
+        roles = canonical([promise.released, dict(promise.roles)])
+        grouped[promise.scenario][roles].append(promise)
+    return {
+        scenario: [_table(group) for _, group in sorted(by_roles.items())]
+        for scenario, by_roles in sorted(grouped.items())
+        if any(promise.statement for group in by_roles.values() for promise in group)
+    }
+
+
+def promises_to_terminal(promises: Sequence[Promise], width: int = 120) -> str:
+    """What promises cover as plain text of at most `width` characters a line; empty if nothing is known."""
+    sections = [Section(scenario, tables=tuple(tables)) for scenario, tables in promise_tables(promises).items()]
+    return report_to_terminal(sections, width) if sections else ""
+
+
+def promises_to_markdown(promises: Sequence[Promise]) -> str:
+    """What promises cover as Markdown; empty if nothing is known."""
+    from tabulate import tabulate
+
+    parts = []
+    for scenario, tables in promise_tables(promises).items():
+        for table in tables:
+            cells = [[cell.replace("|", r"\|") for cell in row] for row in table.texts()]
+            body = tabulate(cells, table.columns, tablefmt="pipe", disable_numparse=True)
+            parts.append(f"### {scenario}: {table.title}\n\n{body}\n\n{table.note}\n")
+    return "\n".join(parts)
+
+
+def _table(promises: Sequence[Promise]) -> Table:
+    """Table of the promises of one scenario with the same roles."""
+    first = promises[0]
+    protected = {number for name in _all_columns(first) for number in _NUMBER.findall(name)}
+    groups: dict[tuple[bool, str], list[Promise]] = defaultdict(list)
+    texts: dict[tuple[bool, str], list[str]] = defaultdict(list)
+    for promise in promises:
+        text = _text(promise)
+        key = not _symbols(promise), _NUMBER.sub(lambda match: match[0] if match[0] in protected else "\0", text)
+        groups[key].append(promise)
+        texts[key].append(text)
+    of_family: dict[str, list[tuple[bool, str]]] = defaultdict(list)
+    for key, group in groups.items():
+        for family in dict.fromkeys(promise.defense for promise in group):
+            of_family[family].append(key)
+    rows: list[tuple[str, str, str]] = []
+    for key, group in groups.items():
+        names = [
+            _names(
+                [promise for promise in group if promise.defense == family],
+                [promise for other in keys if other != key for promise in groups[other] if promise.defense == family],
+            )
+            for family, keys in of_family.items()
+            if key in keys
+        ]
+        rows.append((_guarantee(group), _merged(texts[key], protected), ", ".join(names)))
+    rows.sort(key=_order)
+    return Table(TITLE, COLUMNS, rows, note=_roles_note(first.roles))
+
+
+def _text(promise: Promise) -> str:
+    """Statement of a promise, in which long lists of columns are numbers."""
+    if not promise.statement:
+        return "the defense does not say" if _symbols(promise) else NO_GUARANTEE
+    text = promise.statement.removeprefix("none: ")
+    lists = [
+        (promise.released, "released columns"),
+        (promise.roles.get("quasi_identifiers", ()), "quasi-identifiers"),
+    ]
+    # The longer list first, since it may begin with the other one; of equal lists, the quasi-identifiers.
+    for columns, what in sorted(lists, key=lambda entry: (-len(entry[0]), entry[1])):
+        if len(columns) >= FEW and _unmistakable(columns, _all_columns(promise)):
+            joined = ", ".join(columns)
+            words = f"the {len(columns)} {what}"
+            text = text.replace(f"the columns {joined}", words).replace(joined, words)
+    return text
+
+
+def _unmistakable(columns: Sequence[str], everything: Collection[str]) -> bool:
+    """Whether the columns' joined names can only mean these columns in a list of columns."""
+    others = set(everything) - set(columns)
+    return not any("," in name for name in everything) and not any(
+        other.startswith(columns[-1]) or other.endswith(columns[0]) for other in others
+    )
+
+
+def _all_columns(promise: Promise) -> list[str]:
+    return [*promise.released, *(name for role in ROLES for name in promise.roles.get(role, ()))]
+
+
+def _symbols(promise: Promise) -> list[str]:
+    """Symbols of what is promised; empty if nothing is."""
+    text = "" if promise.guarantee == NONE else promise.guarantee
+    return [part.partition("=")[0] for part in text.split(", ") if part]
+
+
+def _guarantee(group: Sequence[Promise]) -> str:
+    """The guarantee that all settings of a group share, or its symbols."""
+    texts = {promise.guarantee or NONE for promise in group}
+    if len(texts) == 1:
+        return texts.pop()
+    symbols = {symbol for promise in group for symbol in _symbols(promise)}
+    return ", ".join(sorted(symbols, key=_place))
+
+
+def _merged(texts: Sequence[str], protected: Collection[str]) -> str:
+    """Texts that differ in numbers only as one text: with the letter of the criterion, or the numbers' range."""
+    numbers = [[number for number in _NUMBER.findall(text) if number not in protected] for text in texts]
+    positions = iter(zip(*numbers, strict=True))
+
+    def merged(match: re.Match[str]) -> str:
+        if match[0] in protected:
+            return match[0]
+        values: list[str] = sorted(set(next(positions)), key=float)
+        if len(values) == 1:
+            return values[0]
+        rest = texts[0][match.end() :]
+        letters = [letter for word, letter in _LETTERS.items() if rest.startswith(word)]
+        return letters[0] if letters else f"{values[0]} to {values[-1]}"
+
+    return _NUMBER.sub(merged, texts[0])
+
+
+def _names(own: Sequence[Promise], others: Sequence[Promise]) -> str:
+    """Name of a family, with a parameter that tells its settings of this row from those of other rows."""
+    family = own[0].defense
+    if not others:
+        return family
+    names = {name for promise in (*own, *others) for name in promise.parameters}
+    telling = [name for name in names if not _values(own, name) & _values(others, name)]
+    # One such parameter suffices: one that all these settings name, and with few values.
+    best = (
+        sorted(telling, key=lambda name: (_DEFAULT in _values(own, name), len(_values(own, name)), name))[:1] or names
+    )
+    parameters = [{name: value for name, value in one.parameters.items() if name in best} for one in own]
+    labels = list(dict.fromkeys(label("", given).strip() for given in parameters))
+    words = " or ".join(labels)
+    # Settings that leave such a parameter at its default have no label.
+    if not all(labels) or len(words) > LONGEST:
+        return f"{family} ({len(own)} of {len(own) + len(others)} settings)"
+    return f"{family} {words}"
+
+
+def _values(promises: Sequence[Promise], parameter: str) -> set[str]:
+    return {canonical(promise.parameters.get(parameter)) for promise in promises}
+
+
+def _roles_note(roles: Mapping[str, Sequence[str]]) -> str:
+    """The columns of each role in one paragraph."""
+    return " ".join(f"{words}: {', '.join(roles[role])}." for role, words in _ROLE_WORDS.items() if roles.get(role))
+
+
+def _order(row: tuple[str, str, str]) -> tuple[int, bool, str, str]:
+    """Promises by their first symbol, then those who promise nothing, and last those who do not say why."""
+    promise, text, names = row
+    return _place(promise.partition("=")[0].partition(",")[0]), text == NO_GUARANTEE, text, names
+
+
+def _place(symbol: str) -> int:
+    return _SYMBOLS.index(symbol) if symbol in _SYMBOLS else len(_SYMBOLS)
