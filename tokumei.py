@@ -106,7 +106,7 @@ def _code() -> int:
     except BrokenPipeError:
         code = 0
     except SystemExit as end:
-        from scenarios.running.methods.foreign_code import foreign_place
+        from scenarios.running.methods.code_places import foreign_place
 
         # A method of the user's own must not end the program as if all had gone well.
         code = _fail(_message(end)) if foreign_place(end) else end.code if isinstance(end.code, int) else 0
@@ -133,11 +133,11 @@ def _code() -> int:
 
 def _message(error: BaseException) -> str:
     """An exception in one printable line; the name of its class precedes errors other than `OSError`."""
-    from metrics.printable import one_line
+    from metrics.columns.printable import one_line
 
     if isinstance(error, OSError):
         return one_line(error)
-    from scenarios.running.methods.foreign_code import foreign_place
+    from scenarios.running.methods.code_places import foreign_place
 
     return f"{type(error).__name__}: {one_line(error)}{foreign_place(error)}"
 

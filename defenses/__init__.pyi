@@ -29,7 +29,7 @@ from .recoding.top_bottom_coding import TopBottomCoding as TopBottomCoding
 
 # grouping
 from .grouping.anatomy import Anatomy as Anatomy
-from .grouping.incognito.full_domain_release import FullDomainRelease as FullDomainRelease
+from .grouping.incognito.incognito import FullDomainRelease as FullDomainRelease
 from .grouping.incognito.incognito import Incognito as Incognito
 from .grouping.microaggregation.gower_microaggregation import GowerMicroaggregation as GowerMicroaggregation
 from .grouping.microaggregation.kmeans_microaggregation import KMeansMicroaggregation as KMeansMicroaggregation
@@ -83,7 +83,7 @@ from .curators.unaccounted_curator import UnaccountedCurator as UnaccountedCurat
 
 # ldp
 from .ldp.local_reports import LocalReports as LocalReports
-from .ldp.reported_table import ReportedTable as ReportedTable
+from .ldp.reported.reported_table import ReportedTable as ReportedTable
 
 # federated
 from .federated.federated_averaging_defense import FederatedAveraging as FederatedAveraging

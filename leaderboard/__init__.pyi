@@ -23,22 +23,22 @@ from .statistics.board import rank as rank
 from .statistics.pairs import Pair as Pair
 from .statistics.success import Success as Success
 from .statistics.pairs import matrix as matrix
-from .statistics.utility import Utility as Utility
-from .statistics.utility import pooled_utility as pooled_utility
+from .statistics.pairs import Utility as Utility
+from .statistics.pairs import pooled_utility as pooled_utility
 
 # Summary of several data sets and goals
-from .statistics.attack_usefulness import Usefulness as Usefulness
-from .statistics.attack_usefulness import usefulness as usefulness
+from .statistics.summary import Usefulness as Usefulness
+from .statistics.summary import usefulness as usefulness
 from .statistics.exposure import Exposure as Exposure
 from .statistics.exposure import WorstAttack as WorstAttack
 from .statistics.exposure import exposures as exposures
-from .statistics.mean_rank import MeanRank as MeanRank
-from .statistics.mean_rank import mean_ranks as mean_ranks
+from .statistics.summary import MeanRank as MeanRank
+from .statistics.summary import mean_ranks as mean_ranks
 from .statistics.summary import needs_summary as needs_summary
 from .statistics.summary import summarize as summarize
 from .statistics.summary import summary_tables as summary_tables
-from .statistics.utility_at_risk import BOUNDS as BOUNDS
-from .statistics.utility_at_risk import utility_left as utility_left
+from .statistics.exposure import BOUNDS as BOUNDS
+from .statistics.exposure import utility_left as utility_left
 
 # Tables and exports of the board, and its HTML page
 from .pages.exports import BOARD_COLUMNS as BOARD_COLUMNS

@@ -1,11 +1,11 @@
 # Released cells and the domains of columns
-from .cells import CategoricalCells as CategoricalCells
-from .cells import Cells as Cells
-from .cells import NumericCells as NumericCells
-from .cells import read_cells as read_cells
-from .domains import CategoricalDomain as CategoricalDomain
-from .domains import NumericDomain as NumericDomain
-from .domains import infer_domain as infer_domain
+from .columns.cells import CategoricalCells as CategoricalCells
+from .columns.cells import Cells as Cells
+from .columns.cells import NumericCells as NumericCells
+from .columns.cells import read_cells as read_cells
+from .columns.domains import CategoricalDomain as CategoricalDomain
+from .columns.domains import NumericDomain as NumericDomain
+from .columns.domains import infer_domain as infer_domain
 
 # Anonymity: equivalence classes, k-anonymity, l-diversity, t-closeness and related measures
 from .classes import equivalence_classes as equivalence_classes
@@ -54,8 +54,8 @@ from .score import advantage as advantage
 from .estimate import Estimate as Estimate
 from .estimate import across_plays as across_plays
 from .estimate import wilson as wilson
-from .roc import pooled_true_positive_rate as pooled_true_positive_rate
-from .roc import true_positive_rate as true_positive_rate
-from .control import risk_after_control as risk_after_control
+from .ranking import pooled_true_positive_rate as pooled_true_positive_rate
+from .ranking import true_positive_rate as true_positive_rate
+from .score import risk_after_control as risk_after_control
 from .empirical_epsilon import clopper_pearson as clopper_pearson
 from .empirical_epsilon import epsilon_lower_bound as epsilon_lower_bound

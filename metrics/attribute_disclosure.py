@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 from metrics.diversity import sensitive_counts
 
 

@@ -3,13 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import pandas as pd
 
-from metrics.arrays import Booleans, Integers
-from metrics.cells import SUPPRESSED
-from metrics.columns import require_column
+from metrics.columns.arrays import Booleans, Integers, require_column
+from metrics.columns.cells import SUPPRESSED
+
+# Numbers of equivalence classes by size, from which measures of whole classes follow.
+
+
+@dataclass(frozen=True)
+class SizeCounts:
+    """Number of equivalence classes of each size.
+
+    Parameters
+    ----------
+    sizes : ndarray of int, shape (distinct sizes,)
+        Sizes that occur, ascending, at least one.
+    counts : ndarray of int, shape (distinct sizes,)
+        Number of classes of each size.
+
+    Examples
+    --------
+    >>> sizes = SizeCounts.of_classes(np.array([2, 1, 1, 5]))
+    >>> sizes.rows, sizes.classes, sizes.uniques
+    (9, 4, 2)
+    """
+
+    sizes: Integers
+    counts: Integers
+
+    @classmethod
+    def of_classes(cls, class_sizes: Integers) -> Self:
+        """Count the sizes of some classes, shape (classes,)."""
+        sizes, counts = np.unique(class_sizes, return_counts=True)
+        return cls(sizes, counts)
+
+    @property
+    def rows(self) -> int:
+        """Number of records."""
+        return int((self.sizes * self.counts).sum())
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return int(self.counts.sum())
+
+    @property
+    def uniques(self) -> int:
+        """Number of classes of one record."""
+        return int(self.counts[self.sizes == 1].sum())
+
 
 _DENSE = 8
 """Up to this size in multiples of the number of rows, filling a table of counts is faster than sorting the rows."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from metrics.domains import Domain, NumericDomain
+from metrics.columns.domains import Domain, NumericDomain
 from metrics.profile import Profile
 
 

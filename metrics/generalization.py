@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.arrays import Floats, Integers
-from metrics.cells import NumericCells, read_cells
 from metrics.classes import require_columns
-from metrics.domains import Domain
+from metrics.columns.arrays import Floats, Integers
+from metrics.columns.cells import NumericCells, read_cells
+from metrics.columns.domains import Domain
 
 
 def generalization_precision(

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from metrics.arrays import Floats, Integers
-from metrics.cells import CategoricalCells, Cells, NumericCells, read_cells
 from metrics.classes import class_sizes, given_or_computed_classes, require_columns
-from metrics.domains import Domain
+from metrics.columns.arrays import Floats, Integers
+from metrics.columns.cells import CategoricalCells, Cells, NumericCells, read_cells
+from metrics.columns.domains import Domain
 
 
 def normalized_certainty_penalty(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from metrics.arrays import Booleans, Floats, Integers
+from metrics.columns.arrays import Booleans, Floats, Integers
 from metrics.estimate import check_confidence
 
 LARGEST_EPSILON = 50.0

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from metrics.domains import Domain
+from metrics.columns.domains import Domain
 from metrics.profile import Profile, check_comparable, original_profile, profile
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 from numpy.random import Generator
 
-from metrics.domains import Domain
+from metrics.columns.domains import Domain
 from metrics.fidelity import RangeQueries, query_fidelity
 from metrics.profile import check_comparable, original_profile, profile
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.arrays import Floats
-from metrics.cells import NumericCells, read_cells, unescape
-from metrics.domains import Domain, NumericDomain
+from metrics.columns.arrays import Floats
+from metrics.columns.cells import NumericCells, read_cells, unescape
+from metrics.columns.domains import Domain, NumericDomain
 
 PARTS = ("items", "ratings", "dates", "item_means", "pairs")
 POPULAR = 50

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.arrays import Integers
-from metrics.classes import class_sizes, equivalence_classes, given_or_computed_classes, require_columns
-from metrics.size_counts import SizeCounts
+from metrics.classes import SizeCounts, class_sizes, equivalence_classes, given_or_computed_classes, require_columns
+from metrics.columns.arrays import Integers
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.domains import Domain, NumericDomain
+from metrics.columns.domains import Domain, NumericDomain
 from metrics.profile import Profile
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.arrays import Integers
-from metrics.cells import SUPPRESSED
 from metrics.classes import class_sizes, joint_codes, require_columns
+from metrics.columns.arrays import Integers
+from metrics.columns.cells import SUPPRESSED
 
 Subset = tuple[str, ...]
 

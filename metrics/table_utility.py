@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from metrics.domains import CategoricalDomain, Domain
+from metrics.columns.domains import CategoricalDomain, Domain
 from metrics.fidelity import (
     RangeQueries,
     association,
@@ -18,9 +18,28 @@ from metrics.fidelity import (
     query_fidelity,
     relative_association_fidelity,
 )
-from metrics.profile import Profile, original_profile, profile
+from metrics.profile import CountedProfile, Profile, original_profile, profile
 from metrics.ranking import area_under_curve
 from metrics.references import association_noise, constant_table, information_free_fidelity, suppressed_table
+
+# Utility of one release as one number: the mean of its components.
+
+
+def headline_utility(scores: Mapping[str, float | None]) -> tuple[float, dict[str, float | None]]:
+    """Utility of one release, the mean of its components, and these components.
+
+    Parameters
+    ----------
+    scores : mapping of str to float or None
+        What `TableUtility.score` returns. The areas under the curve become the component ``classifier``, which is
+        anchored at 1/2 and at the classifier of the original. It is left out if that one does not exceed 1/2.
+    """
+    components = dict(scores)
+    auc, best = components.pop("classifier_auc"), components.pop("classifier_auc_original")
+    if auc is not None and best is not None and best > 0.5:
+        components["classifier"] = min(1.0, max(0.0, (auc - 0.5) / (best - 0.5)))
+    return float(np.mean([value for value in components.values() if value is not None])), components
+
 
 QUERIES = 200
 LEAST_SCALE = 0.25
@@ -227,3 +246,84 @@ def _predictions(train: Profile, test: Profile, column: int) -> NDArray[np.float
     model.fit(train.without(column)[row], label, sample_weight=labels[row, label])
     scores[:, model.classes_] = model.predict_proba(test.without(column))
     return scores
+
+
+# Utility of releases of tables that are read in parts.
+
+
+class CountedTableUtility(TableUtility):
+    """Utility of releases of one original table, both given by the expected counts of pairs of bins.
+
+    All measures of `TableUtility` but two need no more than these counts. Classifiers are trained on drawn rows. The
+    noise of associations is that of drawn rows, too, times their share of all rows, since it falls with their number
+    (see `metrics.references.association_noise`). If all rows are drawn, the utility is that of `TableUtility`. One case
+    differs: where the floor is 1, equal counts of pairs score 1 here, and only equal rows there.
+
+    Parameters
+    ----------
+    original : CountedProfile
+        The original table.
+    sample : DataFrame, shape (m, columns)
+        Rows of the original, drawn at random without replacement.
+    domains : mapping of str to Domain
+        The columns to compare, with their public bins.
+    held_out : DataFrame
+        Other real records, for testing classifiers; may be empty.
+    target : str, optional
+        The column that a classifier predicts.
+    rng : Generator
+        Draws the range queries, the reference tables and the halves of the sample.
+
+    Raises
+    ------
+    ValueError
+        If the sample is empty.
+    """
+
+    def __init__(
+        self,
+        original: CountedProfile,
+        sample: pd.DataFrame,
+        domains: Mapping[str, Domain],
+        held_out: pd.DataFrame,
+        target: str | None,
+        rng: Generator,
+    ) -> None:
+        super().__init__(sample, domains, held_out, target, rng)
+        self.counted = original
+        self.strength = association(original) if self.domains else self.strength
+        self.constant = constant_table(original)
+        self.suppressed = suppressed_table(original, self.domains)
+
+    @cached_property
+    def _anchors(self) -> tuple[dict[str, float], float]:
+        floor = information_free_fidelity(self.counted, self.suppressed, self._measures, self._reference_rng)
+        share = self.original.rows / self.counted.rows
+        return floor, share * association_noise(self.original, self._reference_rng)
+
+    @property
+    def _measures(self) -> dict[str, Callable[[Profile], float]]:
+        """Fidelity of a table to the whole original, by component."""
+        return {
+            "marginals": lambda table: marginal_fidelity(self.counted, table),
+            "associations": lambda table: (
+                relative_association_fidelity(self.strength, table) if table.starts.size > 1 else 1.0
+            ),
+            "queries": lambda table: query_fidelity(self.counted, table, self.queries),
+        }
+
+    def score_counts(self, released: CountedProfile, sample: Profile) -> dict[str, float | None]:
+        """Components of a release's utility; see `TableUtility.score`.
+
+        Parameters
+        ----------
+        released : CountedProfile
+            The release.
+        sample : Profile
+            Rows of the release, drawn at random without replacement.
+        """
+        components = {
+            name: anchored(value, self.floor[name], self.full[name]) if name in self._measurable else None
+            for name, value in self._fidelity(released).items()
+        }
+        return {**components, **self._classifier(self._auc(sample))}

@@ -15,9 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
-from metrics.arrays import Floats, Integers
-from metrics.classes import class_sizes, given_or_computed_classes
-from metrics.size_counts import SizeCounts
+from metrics.classes import SizeCounts, class_sizes, given_or_computed_classes
+from metrics.columns.arrays import Floats, Integers
 
 _SUMMED = 4096
 """Number of terms of a long sum that are added one by one."""

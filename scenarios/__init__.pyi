@@ -20,8 +20,8 @@ from .games.linkability import Linkability as Linkability
 from .games.membership import Membership as Membership
 from .games.curators.newcomer import Newcomer as Newcomer
 from .games.pk_anonymity import PkAnonymity as PkAnonymity
-from .games.pk_summary import PkSummary as PkSummary
-from .games.pk_summary import summarize_pk as summarize_pk
+from .games.pk_anonymity import PkSummary as PkSummary
+from .games.pk_anonymity import summarize_pk as summarize_pk
 from .games.playing import Outcome as Outcome
 from .games.playing import play as play
 from .games.pool import Pool as Pool

@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from attacks.linkage.run_coded_column import run_coded_column
-from attacks.linkage.sampled_learning import learned_models
+from attacks.linkage.blocks.run_coded_column import run_coded_column
+from attacks.linkage.blocks.sampled_learning import learned_models
 from metrics import infer_domain
 
 CATEGORIES = ["sex", "zip", "occupation", "education", "marital"]

@@ -92,7 +92,7 @@ def report_game(adult):
 def pools():
     """The pool game on invented emoji."""
     from scenarios import Pool
-    from scenarios.studies.emoji_population import emoji
+    from scenarios.studies.emoji_measures import emoji
 
     return Pool(records=emoji(800, 40, np.random.default_rng(0)), column="emoji", persons=200, reports=32)
 

@@ -5,7 +5,7 @@ import pandas as pd
 
 from defenses.base.hierarchy import Hierarchy, TableHierarchy
 from defenses.base.microdata import Microdata
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 AGE = NumericDomain(17, 90, True, (30, 45, 60))
 JOB = CategoricalDomain(("admin.", "blue|collar", "[none]", "*", "tech"))

@@ -7,8 +7,8 @@ from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.finished_table import read_finished
 from scenarios.checks.conformance.people import people
 from scenarios.tables.dataset import load_table
-from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.released import as_csv
+from scenarios.tables.roles import read_roles
 from scenarios.tables.seeds import generator
 
 ROLES = """

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 from numpy.random import SeedSequence
 
+from scenarios.tables.parts.files.output_files import output_files
+from scenarios.tables.parts.files.shuffled_output import write_release
 from scenarios.tables.parts.large_release import large_release
-from scenarios.tables.parts.output_files import output_files
 from scenarios.tables.parts.records import large_records
-from scenarios.tables.parts.shuffled_output import write_release
 
 ROLES = """
 identifiers = ["name"]

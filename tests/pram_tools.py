@@ -11,7 +11,7 @@ from defenses import (
     OptimalRetentionFromNoisyHistogram,
     OptimalRetentionWithPrior,
 )
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 JOB = CategoricalDomain(("admin.", "blue|collar", "services", "student"))
 

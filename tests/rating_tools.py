@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 DOMAINS = {
     "person": CategoricalDomain(("a", "b", "c")),

@@ -5,7 +5,7 @@ import pandas as pd
 from playing_tools import scored
 
 from defenses import LocalReports, Microdata
-from metrics.domains import CategoricalDomain
+from metrics.columns.domains import CategoricalDomain
 from scenarios.tables.seeds import generator
 
 SKETCHES = ("CountMeanSketch", "HadamardCountMeanSketch")

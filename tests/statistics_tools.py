@@ -5,7 +5,7 @@ import pandas as pd
 from playing_tools import scored
 
 from defenses import Microdata
-from metrics.domains import NumericDomain
+from metrics.columns.domains import NumericDomain
 
 
 def rng(seed=0):

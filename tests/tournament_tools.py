@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 
-from metrics.cells import escape_column
+from metrics.columns.cells import escape_column
 from scenarios import load
 from scenarios.tables.dataset import load_table, with_columns
 from scenarios.tournament.rules.advancing import advance

@@ -17,8 +17,8 @@ from attacks.base.sides import common_columns
 from attacks.base.transition_matrix import cell_codes, column_matrix, report_likelihoods
 from defenses.base.channel import Channel
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
-from metrics.domains import Domain
+from metrics.columns.arrays import Floats
+from metrics.columns.domains import Domain
 from metrics.profile import original_profile
 
 

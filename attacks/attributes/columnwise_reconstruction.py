@@ -13,7 +13,7 @@ from attacks.attributes.nearest_row_inference import NearestRowInference
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import ValueClaims
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 
 
 class ColumnwiseReconstruction(Attack):

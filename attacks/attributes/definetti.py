@@ -15,8 +15,8 @@ from attacks.base.released_classes import claims_from_scores, match, sensitive_m
 from attacks.base.sides import common_columns
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
 from metrics.classes import equivalence_classes
+from metrics.columns.arrays import Floats
 from metrics.profile import original_profile, profile
 
 BALANCING = 20

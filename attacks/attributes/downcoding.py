@@ -13,8 +13,8 @@ from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import ValueClaims
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from metrics.cells import CategoricalCells, NumericCells, read_cells
 from metrics.classes import equivalence_classes
+from metrics.columns.cells import CategoricalCells, NumericCells, read_cells
 
 
 class Downcoding(Attack):

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from attacks.base.attack import Knowledge, NotApplicable
 from attacks.base.transition_matrix import values
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
-from metrics.cells import read_cells
-from metrics.domains import Domain, NumericDomain
+from metrics.columns.arrays import Floats
+from metrics.columns.cells import read_cells
+from metrics.columns.domains import Domain, NumericDomain
 
 MOST_VALUES = 200
 """Largest number of values of a column that are told apart; rarer ones are never claimed."""

@@ -14,7 +14,7 @@ from attacks.base.claims import ValueClaims
 from attacks.base.released_classes import ReleasedClasses, claims_from_scores, match
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 
 
 class Minimality(Attack):

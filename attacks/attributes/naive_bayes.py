@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 from metrics.profile import Profile
 
 

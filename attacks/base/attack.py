@@ -14,7 +14,7 @@ from attacks.base.claims import Claims
 from defenses.base.channel import Channel
 from defenses.base.microdata import Microdata
 from defenses.base.parametrized import Parametrized
-from metrics.domains import Domain
+from metrics.columns.domains import Domain
 
 
 class NotApplicable(Exception):  # noqa: N818 (not an error: the pair of release and attack is skipped)
@@ -72,7 +72,7 @@ class Knowledge:
 
     def domains(self, columns: list[str]) -> Mapping[str, Domain]:
         """Domains of the given columns: the public one, or else one inferred from candidates and auxiliary people."""
-        from metrics.domains import infer_domain
+        from metrics.columns.domains import infer_domain
 
         declared = self.auxiliary.domains
         people = (self.candidates, self.auxiliary.frame)

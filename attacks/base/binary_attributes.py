@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from metrics.arrays import Floats
-from metrics.cells import read_cells
-from metrics.domains import Domain
+from metrics.columns.arrays import Floats
+from metrics.columns.cells import read_cells
+from metrics.columns.domains import Domain
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attacks.base.sides import SharedColumn
-from metrics.arrays import Floats
-from metrics.cells import NumericCells
-from metrics.domains import Domain
+from metrics.columns.arrays import Floats
+from metrics.columns.cells import NumericCells
+from metrics.columns.domains import Domain
 
 
 def encode_features(columns: list[SharedColumn], *, standardize: bool = False) -> tuple[Floats, Floats]:

@@ -14,10 +14,10 @@ from attacks.base.claims import ValueClaims
 from attacks.base.sides import SharedColumn, common_columns, gower_distance, shared_columns
 from attacks.base.transition_matrix import values
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
-from metrics.cells import read_cells
 from metrics.classes import equivalence_classes
-from metrics.domains import Domain
+from metrics.columns.arrays import Floats
+from metrics.columns.cells import read_cells
+from metrics.columns.domains import Domain
 
 TIE = 1e-9
 """Relative tolerance within which scores are tied with the best."""

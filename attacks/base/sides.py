@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from attacks.base.attack import Knowledge
 from defenses.base.channel import Channel
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Booleans, Floats, gathered
-from metrics.cells import CategoricalCells, Cells, NumericCells, read_cells
-from metrics.domains import Domain, NumericDomain
-from metrics.values import in_column, numbers_of
+from metrics.columns.arrays import Booleans, Floats, gathered
+from metrics.columns.cells import CategoricalCells, Cells, NumericCells, read_cells
+from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.values import in_column, numbers_of
 
 # Smallest distance of a cell with an open end from a number outside it, as a share of the range. It lies above rounding
 # errors, and in the mean over hundreds of columns above the threshold for ties.

@@ -12,9 +12,9 @@ from attacks.base.attack import NotApplicable, disclosed_channel
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import ReportAmongFakes, ReportedNumber, ReportedSet
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
-from metrics.cells import escape
-from metrics.domains import Domain, NumericDomain
+from metrics.columns.arrays import Floats
+from metrics.columns.cells import escape
+from metrics.columns.domains import Domain, NumericDomain
 
 
 def column_matrix(channel: Channel | None, column: str, domain: Domain) -> Floats:

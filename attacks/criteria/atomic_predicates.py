@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.cells import SUPPRESSED, read_cells, unescape
-from metrics.domains import Domain, NumericDomain
+from metrics.columns.cells import SUPPRESSED, read_cells, unescape
+from metrics.columns.domains import Domain, NumericDomain
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from attacks.base.released_classes import TIE
 from attacks.base.sides import shared_distance
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from attacks.base.claims import Predicates
 from attacks.criteria.atomic_predicates import AtLeast, AtMost, AtomicPredicate, Conjunction, Covered
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
-from metrics.cells import Cells, NumericCells, read_cells
-from metrics.domains import Domain
+from metrics.columns.arrays import Floats
+from metrics.columns.cells import Cells, NumericCells, read_cells
+from metrics.columns.domains import Domain
 
 BATCH = 256
 """Number of predicates tried at a time."""

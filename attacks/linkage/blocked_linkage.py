@@ -2,30 +2,236 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.attack import Attack, Knowledge, NotApplicable, disclosed_channel
 from attacks.base.claims import Decisions, RankedAnswers
 from attacks.base.sides import common_columns
-from attacks.linkage.auction import EMPTY, auction
-from attacks.linkage.blocked_search import DEPTH, blocked_search
-from attacks.linkage.blocking_pass import search_column
-from attacks.linkage.blocking_plan import BlockingPlan, blocking_plan
-from attacks.linkage.channel_rescoring import under_channel
+from attacks.linkage.blocks.auction import EMPTY, auction
+from attacks.linkage.blocks.blocking_pass import BlockingPass, members, search_column
+from attacks.linkage.blocks.blocking_plan import BlockingPlan, blocking_plan
+from attacks.linkage.blocks.pair_scores import ColumnScore, Single, column_scores, total_scores
+from attacks.linkage.blocks.run_coded_column import RunCodedColumn, run_coded_column
+from attacks.linkage.blocks.sampled_learning import LearnedModels, among_all, learned_models, log_sum
+from attacks.linkage.channel_factors import at_pairs
+from attacks.linkage.channel_likelihoods import channel_likelihoods
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
-from attacks.linkage.likeliest_candidates import LikeliestCandidates
-from attacks.linkage.likelihood_assignment import LikelihoodAssignment
+from attacks.linkage.likeliest_candidates import TIE, LikeliestCandidates
+from attacks.linkage.likelihood_assignment import GROUPED, LikelihoodAssignment
 from attacks.linkage.noted_answers import NotedAnswers
-from attacks.linkage.pair_scores import column_scores
-from attacks.linkage.run_coded_column import RunCodedColumn, run_coded_column
-from attacks.linkage.sampled_learning import LearnedModels, among_all, learned_models
 from attacks.linkage.sparse_matching import sparse_posterior
+from defenses.base.channel_parts import GroupMean, GroupMode, Likelihood
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Booleans, Floats, Integers
+
+# Likelihoods of a few candidates of every row under the release's channel.
+
+# Pairs whose likelihoods are computed at a time.
+CHUNK = 2**18
+
+
+def under_channel(
+    near: LikeliestCandidates, release: MicrodataRelease, knowledge: Knowledge, rows: Integers
+) -> LikeliestCandidates:
+    """Replace the log-likelihoods of candidates by those under the release's channel.
+
+    The other candidates of a row keep their share of the row's likelihood.
+
+    Parameters
+    ----------
+    near : LikeliestCandidates
+        Candidates of the rows; empty places have log-likelihoods below `EMPTY` and stay empty.
+    release, knowledge : MicrodataRelease, Knowledge
+        The release, which discloses a channel, and the attacker's knowledge.
+    rows : ndarray of int, shape (targets,)
+        Positions of the rows.
+
+    Raises
+    ------
+    NotApplicable
+        If the release discloses no channel.
+    """
+    parts = _parts(release, knowledge)
+    score = np.empty(near.log_likelihood.shape)
+    step = max(1, CHUNK // near.candidate.shape[1])
+    for start in range(0, rows.size, step):
+        chunk = slice(start, start + step)
+        score[chunk] = at_pairs(parts, rows[chunk][:, None], near.candidate[chunk])
+    score = np.where(near.log_likelihood > EMPTY, score, near.log_likelihood)
+    elsewhere = near.elsewhere + log_sum(score) - log_sum(near.log_likelihood)
+    return LikeliestCandidates(near.candidate, score, np.maximum(elsewhere, 10 * EMPTY))
+
+
+def _parts(release: MicrodataRelease, knowledge: Knowledge) -> list[Likelihood]:
+    """The channel's likelihoods; those of groups count by half, as in `LikelihoodAssignment`."""
+    channel = disclosed_channel(release.channel)
+    domains = knowledge.domains(common_columns(release, knowledge))
+    grouped = {part.columns for part in channel.parts if isinstance(part, GroupMean | GroupMode)}
+    parts = channel_likelihoods(channel, release.frame, knowledge.candidates, domains)
+    return [_weakened(part) if columns in grouped else part for columns, part in parts.items()]
+
+
+def _weakened(part: Likelihood) -> Likelihood:
+    return replace(part, kernel=lambda *sides: GROUPED * part.kernel(*sides))
+
+
+# Search for the likeliest candidates of every row among those that blocking passes propose.
+
+# Likeliest candidates that are kept of each row, and how far below the likeliest one they may be.
+DEPTH, FURTHEST = 12, 9.0
+# Pairs and rows of one chunk, and chunks that are searched at the same time.
+CHUNK_PAIRS, CHUNK_ROWS, THREADS = 2**20, 8192, 2
+# A row is looked up in further passes until it has so many times the pairs of one pass.
+MOST_IN_ALL = 2
+# Log-likelihood of an empty place in the list of a row.
+NOBODY = -1e9
+
+
+@dataclass(frozen=True)
+class Found:
+    """Likeliest candidates of some rows.
+
+    Attributes
+    ----------
+    candidate : ndarray of int, shape (rows, depth)
+        Positions of the candidates; 0 in empty places.
+    score : ndarray of float, shape (rows, depth)
+        Log-likelihoods; -1e9 in empty places.
+    elsewhere : ndarray of float, shape (rows,)
+        Log of the sum of the likelihoods of other candidates.
+    pairs : int
+        Number of pairs that were compared.
+    """
+
+    candidate: NDArray[np.int32]
+    score: Single
+    elsewhere: Floats
+    pairs: int
+
+
+def blocked_search(
+    plan: BlockingPlan, scores: Sequence[ColumnScore], others: Floats
+) -> tuple[LikeliestCandidates, int]:
+    """Find the likeliest candidates of every row, and count the pairs that were compared.
+
+    Candidates that no pass proposes count as a whole. Their number is estimated for each set of columns whose windows
+    hold their values, as if columns were independent.
+
+    Parameters
+    ----------
+    plan : BlockingPlan
+        The passes.
+    scores : sequence of ColumnScore
+        Log-likelihoods of all columns, which add up.
+    others : ndarray of float, shape (rows,)
+        Log of the mean likelihood of a row over all candidates in the columns that no pass uses.
+    """
+    rows, candidates = plan.search[0].column.codes.size, plan.search[0].column.values.size
+    everybody = np.arange(candidates)
+    passes = [BlockingPass([plan.search[column] for column in one], everybody) for one in plan.passes]
+    step = int(np.clip(CHUNK_PAIRS / max(1.0, plan.pairs), 64, CHUNK_ROWS))
+    chunks = [np.arange(start, min(start + step, rows)) for start in range(0, rows, step)]
+    depth = min(DEPTH, candidates)
+    near = LikeliestCandidates(
+        np.zeros((rows, depth), dtype=np.int32), np.full((rows, depth), NOBODY), np.full(rows, NOBODY)
+    )
+    pairs = 0
+    with ThreadPoolExecutor(THREADS) as pool:
+        for chunk, found in zip(
+            chunks, pool.map(lambda chunk: _searched(plan, passes, scores, others, chunk, depth), chunks), strict=True
+        ):
+            near.candidate[chunk], near.log_likelihood[chunk] = found.candidate, found.score
+            near.elsewhere[chunk] = found.elsewhere
+            pairs += found.pairs
+    return near, pairs
+
+
+def _searched(
+    plan: BlockingPlan,
+    passes: list[BlockingPass],
+    scores: Sequence[ColumnScore],
+    others: Floats,
+    rows: Integers,
+    depth: int,
+) -> Found:
+    used = np.zeros((rows.size, len(passes)), dtype=bool)
+    spent = np.zeros(rows.size)
+    best = np.full(rows.size, -np.inf, dtype=np.float32)
+    row_parts, candidate_parts, score_parts = [], [], []
+    for number, one in enumerate(passes):
+        ranges, wide = one.ranges(rows)
+        count = np.bincount(ranges.row, weights=ranges.high - ranges.low, minlength=rows.size)
+        count[wide] = np.inf
+        taken = (count <= plan.most_pairs) & (spent + count <= MOST_IN_ALL * plan.most_pairs)
+        used[:, number] = taken
+        spent[taken] += count[taken]
+        take = taken[ranges.row]
+        row, position = members(type(ranges)(ranges.row[take], ranges.low[take], ranges.high[take]))
+        if not row.size:
+            continue
+        candidate = np.take(one.order, position)
+        score = total_scores(scores, row + rows[0], candidate)
+        starts = np.flatnonzero(np.diff(row, prepend=-1))
+        best[row[starts]] = np.maximum(best[row[starts]], np.maximum.reduceat(score, starts))
+        near = np.flatnonzero(score >= np.take(best, row) - FURTHEST)
+        row_parts.append(row[near])
+        candidate_parts.append(candidate[near])
+        score_parts.append(score[near])
+    row = np.concatenate([*row_parts, np.zeros(0, dtype=np.intp)])
+    candidate = np.concatenate([*candidate_parts, np.zeros(0, dtype=np.intp)])
+    score = np.concatenate([*score_parts, np.zeros(0, dtype=np.float32)])
+    near = np.flatnonzero(score >= best[row] - FURTHEST)
+    row, candidate, score = row[near], candidate[near], score[near]
+    _, first = np.unique(row * (np.int64(2) ** 32) + candidate, return_index=True)
+    row, candidate, score = row[first], candidate[first], score[first]
+    order = np.lexsort((-score - TIE * _mixed(rows[row], candidate), row))
+    row, candidate, score = row[order], candidate[order], score[order]
+    rank = np.arange(row.size) - np.searchsorted(row, row)
+    listed = rank < depth
+    result = np.zeros((rows.size, depth), dtype=np.int32)
+    likelihood = np.full((rows.size, depth), NOBODY, dtype=np.float32)
+    result[row[listed], rank[listed]] = candidate[listed]
+    likelihood[row[listed], rank[listed]] = score[listed]
+    beyond = np.bincount(row[~listed], weights=np.exp(score[~listed] - best[row[~listed]]), minlength=rows.size)
+    with np.errstate(divide="ignore"):
+        beyond = np.log(beyond) + np.where(np.isfinite(best), best, 0.0)
+    elsewhere = np.logaddexp(np.maximum(beyond, NOBODY), _unsearched(plan, used, rows) + others[rows])
+    return Found(result, likelihood, elsewhere, int(spent.sum()))
+
+
+def _mixed(rows: Integers, candidates: Integers) -> Floats:
+    """Numbers in [0, 1) that look random, one for each pair, to break ties; the same on any number of threads."""
+    mixed = rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) ^ candidates.astype(np.uint64) * np.uint64(
+        0xC2B2AE3D27D4EB4F
+    )
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    return np.asarray((mixed >> np.uint64(40)) / 2.0**24)
+
+
+def _unsearched(plan: BlockingPlan, used: Booleans, rows: Integers) -> Floats:
+    """Log of the expected likelihood of all candidates that no pass proposes, in the plan's columns, shape (rows,)."""
+    inner = np.column_stack([column.inner[column.column.codes[rows]] for column in plan.search])
+    outer = np.column_stack([column.outer[column.column.codes[rows]] for column in plan.search])
+    table, covered = plan.patterns, plan.covered()
+    candidates = plan.search[0].column.values.size
+    result = np.full(rows.size, NOBODY)
+    kinds, kind = np.unique(used, axis=0, return_inverse=True)
+    for number, passes in enumerate(kinds):
+        missed = ~covered[passes].any(axis=0)
+        if missed.any():
+            some = np.flatnonzero(kind.ravel() == number)
+            log = inner[some] @ table[missed].T + outer[some] @ (~table[missed]).T
+            result[some] = log_sum(log) + np.log(candidates)
+    return result
+
 
 # Number of rows up to which each is compared with all candidates, and pairs of the sample where blocking is no use.
 FEW_ROWS, SAMPLED_PAIRS = 500, 10**9
@@ -56,13 +262,13 @@ class BlockedLinkage(Attack):
     steps:
 
     1. A sample of rows is compared with all candidates. Expectation maximization learns from it how the values of each
-       column were released: kept, disturbed by Gaussian noise or replaced (`attacks.linkage.sampled_learning`).
+       column were released: kept, disturbed by Gaussian noise or replaced (`attacks.linkage.blocks.sampled_learning`).
     2. A cell's window holds the values that it covers, or those within two standard deviations of a number with noise.
        A blocking pass proposes the candidates in a row's windows of some columns. Passes are chosen by the recall that
-       they add for each pair, until a budget of pairs is spent (`attacks.linkage.blocking_plan`).
+       they add for each pair, until a budget of pairs is spent (`attacks.linkage.blocks.blocking_plan`).
     3. Proposed pairs are scored by their log-likelihood, in chunks. Each row keeps its likeliest twelve candidates
-       (`attacks.linkage.blocked_search`). If the release has a channel, their likelihoods under it count instead.
-    4. Rows are assigned to different candidates by auction (`attacks.linkage.auction`).
+       (`attacks.linkage.blocked_linkage`). If the release has a channel, their likelihoods under it count instead.
+    4. Rows are assigned to different candidates by auction (`attacks.linkage.blocks.auction`).
     5. Confidences are the marginals of a random matching, by belief propagation on the kept candidates. All other
        candidates of a row count as one, with the likelihood that the models expect
        (`attacks.linkage.sparse_matching.sparse_posterior`).

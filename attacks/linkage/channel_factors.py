@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from defenses.base.channel_parts import Likelihood
-from metrics.arrays import Integers
+from metrics.columns.arrays import Integers
 
 Places = NDArray[np.int32]
 Single = NDArray[np.float32]

@@ -12,9 +12,9 @@ import pandas as pd
 
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import Likelihood
-from metrics.arrays import Booleans
-from metrics.domains import Domain, NumericDomain
-from metrics.values import numbers_of
+from metrics.columns.arrays import Booleans
+from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.values import numbers_of
 
 
 def stated_domains(channel: Channel | None) -> dict[str, Domain]:

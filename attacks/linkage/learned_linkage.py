@@ -16,8 +16,8 @@ from attacks.linkage.row_matching import matching_posterior
 from attacks.linkage.simulated_pairs import chosen_pairs, of_rows, simulated_pairs, some_rows
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats, Integers
-from metrics.cells import NumericCells
+from metrics.columns.arrays import Floats, Integers
+from metrics.columns.cells import NumericCells
 
 # Deviations from which on two numbers are equally far apart.
 FARTHEST = 5.0

@@ -15,7 +15,7 @@ from attacks.linkage.channel_likelihoods import channel_likelihoods
 from attacks.linkage.linkage_answers import Linkage
 from defenses.base.channel_parts import GroupMean, GroupMode, Likelihood
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 # Number of pairs up to which all of them are compared.
 DENSE = 10**6

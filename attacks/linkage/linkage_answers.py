@@ -12,7 +12,7 @@ from attacks.base.claims import Decisions, RankedAnswers
 from attacks.base.sides import derived_table, shared_distance, shared_table
 from attacks.linkage.row_matching import matching_posterior, one_to_one
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class Linkage(Attack):

@@ -13,7 +13,7 @@ from attacks.base.features import encode_features
 from attacks.base.sides import SharedColumn, shared_columns, shared_distance
 from defenses.base.parameters import check_choice
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 METRICS = (
     "gower",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 # Lower bounds that keep messages finite if a row has only one candidate, in double and in single precision.
 SMALLEST, SMALLEST_SINGLE = 1e-200, 1e-30

@@ -13,9 +13,9 @@ from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import RankedAnswers
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats, Integers
-from metrics.cells import NumericCells, read_cells, unescape
-from metrics.values import numbers_of
+from metrics.columns.arrays import Floats, Integers
+from metrics.columns.cells import NumericCells, read_cells, unescape
+from metrics.columns.values import numbers_of
 
 
 class ScoreboardDeanonymization(Attack):

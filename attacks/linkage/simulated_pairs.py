@@ -13,8 +13,8 @@ from attacks.base.attack import Knowledge, NotApplicable
 from attacks.base.sides import SharedColumn, shared_columns
 from attacks.base.simulation import simulation
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats, Integers
-from metrics.cells import CategoricalCells, NumericCells
+from metrics.columns.arrays import Floats, Integers
+from metrics.columns.cells import CategoricalCells, NumericCells
 
 # Smallest number of people for a simulation.
 FEWEST = 10

@@ -8,7 +8,7 @@ from numpy.random import Generator
 from attacks.base.claims import Decisions, RankedAnswers
 from attacks.linkage.likeliest_candidates import LikeliestCandidates
 from attacks.linkage.row_matching import SMALLEST
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 # Cost of leaving a row unassigned, as a loss of log-likelihood.
 LEFT_OVER = 1e4

@@ -12,7 +12,7 @@ from attacks.base.claims import Decisions
 from attacks.membership.reference_tables import reference_tables
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class CalibratedMembership(Attack):

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from attacks.base.sides import SharedColumn
 from defenses.base.microdata import Microdata
-from metrics.arrays import Floats, gathered
-from metrics.cells import CategoricalCells, NumericCells
-from metrics.domains import Domain
+from metrics.columns.arrays import Floats, gathered
+from metrics.columns.cells import CategoricalCells, NumericCells
+from metrics.columns.domains import Domain
 
 Singles = NDArray[np.float32]
 

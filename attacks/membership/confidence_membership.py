@@ -10,7 +10,7 @@ from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import Decisions
 from attacks.membership.model_confidence import Classifier, classifier
 from defenses.base.release import ModelRelease
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class ConfidenceMembership(Attack):

@@ -13,7 +13,7 @@ from attacks.membership.fitted_kernels import fitted_kernels
 from attacks.membership.mixture_kernel import log_density, log_kernels, mean_over_rows
 from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class DensityRatioMembership(CalibratedMembership):

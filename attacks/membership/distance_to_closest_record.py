@@ -10,7 +10,7 @@ from attacks.base.attack import Knowledge
 from attacks.base.sides import shared_distance
 from attacks.membership.calibrated_membership import CalibratedMembership
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 # Distances are shares of the columns' ranges; anything below this counts as an exact match.
 EXACT = 1e-4

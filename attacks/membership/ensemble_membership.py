@@ -18,7 +18,7 @@ from attacks.membership.marginal_ratios import coded, marginal_ratios
 from attacks.membership.synthesis_likelihood_ratio import enough_shadows, normal_ratio, taught_people
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Booleans, Floats
+from metrics.columns.arrays import Booleans, Floats
 
 
 class EnsembleMembership(Attack):

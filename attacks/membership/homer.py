@@ -12,7 +12,7 @@ from attacks.base.binary_attributes import BinaryAttributes, homer_scores, likel
 from attacks.base.sides import common_columns
 from attacks.membership.calibrated_membership import CalibratedMembership
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class Homer(CalibratedMembership):

@@ -14,7 +14,7 @@ from attacks.membership.fitted_kernels import FittedKernels
 from attacks.membership.mixture_kernel import log_density, log_kernel, log_kernels, mean_over_rows
 from attacks.membership.shadow_syntheses import ShadowSynthesis
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Booleans, Floats
+from metrics.columns.arrays import Booleans, Floats
 
 # Largest exponent in single precision, with room for sums.
 LARGEST_EXPONENT = np.float32(60.0)

@@ -8,7 +8,7 @@ from numpy.random import Generator
 from attacks.base.attack import Knowledge
 from attacks.membership.confidence_membership import ConfidenceMembership
 from attacks.membership.model_confidence import Classifier, own_class_probability
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class LossThreshold(ConfidenceMembership):

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from attacks.base.attack import Knowledge
 from attacks.base.sides import common_columns
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
-from metrics.cells import read_cells
-from metrics.domains import Domain
+from metrics.columns.arrays import Floats
+from metrics.columns.cells import read_cells
+from metrics.columns.domains import Domain
 
 # Largest two-way marginal in cells, and largest number of two-way marginals.
 MOST_CELLS, MOST_PAIRS = 100_000, 300

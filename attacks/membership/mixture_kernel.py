@@ -25,7 +25,7 @@ from attacks.base.attack import Knowledge
 from attacks.base.sides import common_columns, shared_columns
 from attacks.membership.column_lifts import ColumnLifts, Populations, Singles, part_count
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 
 # Most steps of expectation-maximization, largest change of a weight at which they end, and pseudo-count of each part.
 STEPS, SETTLED, PSEUDO_COUNT = 12, 2e-3, 0.1

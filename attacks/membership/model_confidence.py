@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge, NotApplicable
 from defenses.base.microdata import Microdata
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 # Ensembles give probabilities of 0 and 1, whose logits are infinite. Clipping them here also keeps the logit's tails
 # from depending on the clipping more than on the person.

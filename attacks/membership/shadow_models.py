@@ -10,7 +10,7 @@ from attacks.base.attack import Knowledge
 from attacks.membership.confidence_membership import ConfidenceMembership
 from attacks.membership.model_confidence import Classifier, class_numbers, shadows
 from defenses.base.parameters import check_integer
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class ShadowModels(ConfidenceMembership):

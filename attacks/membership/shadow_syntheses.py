@@ -11,7 +11,7 @@ from attacks.base.attack import Knowledge
 from attacks.base.simulation import simulation
 from attacks.membership.reference_tables import same_columns
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Booleans, Integers
+from metrics.columns.arrays import Booleans, Integers
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from attacks.membership.kernel_evidence import KernelEvidence, evidence_of_relea
 from attacks.membership.shadow_syntheses import ShadowSynthesis, shadow_syntheses
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Booleans, Floats, Integers
+from metrics.columns.arrays import Booleans, Floats, Integers
 
 # Auxiliary people who teach the attack, and smallest standard deviation of a log-density.
 PEOPLE, SMALLEST_DEVIATION = 400, 0.05

@@ -15,7 +15,7 @@ from attacks.pram.posterior_from_counts import posterior_from_counts
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_choice
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 TABLES = ("worst", "drawn")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attacks.pram.best_posterior import BestPosterior, most_informative_pair
 from defenses.base.parameters import check_real
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class LeakagePosterior(BestPosterior):

@@ -7,7 +7,7 @@ import numpy as np
 from attacks.reports.report_likelihood import round_likelihoods
 from attacks.reports.reported_value import ReportedValue
 from defenses.base.release import ReportsRelease
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class LongitudinalAveraging(ReportedValue):

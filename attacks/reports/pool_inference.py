@@ -13,8 +13,8 @@ from attacks.base.claims import RankedAnswers
 from attacks.reports.report_likelihood import posterior, reported_column, round_likelihoods
 from defenses.base.microdata import Microdata
 from defenses.base.release import ReportsRelease
-from metrics.arrays import Floats
-from metrics.domains import NumericDomain
+from metrics.columns.arrays import Floats
+from metrics.columns.domains import NumericDomain
 
 
 class PoolInference(Attack):

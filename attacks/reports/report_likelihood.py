@@ -6,7 +6,7 @@ import numpy as np
 
 from attacks.base.attack import Knowledge, NotApplicable
 from defenses.base.release import ReportsRelease
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 def round_likelihoods(release: ReportsRelease, rounds: int | None = None) -> list[Floats]:

@@ -11,7 +11,7 @@ from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import RankedAnswers
 from attacks.reports.report_likelihood import log_prior, posterior, reported_column
 from defenses.base.release import ReportsRelease
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class ReportedValue(Attack):

@@ -9,7 +9,7 @@ from attacks.statistics.statistical_disclosure import StatisticalDisclosure
 from attacks.statistics.statistics_knowledge import StatisticsKnowledge
 from defenses.base.parameters import check_integer
 from defenses.base.queries import QuerySession
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class Averaging(StatisticalDisclosure):

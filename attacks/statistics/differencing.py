@@ -9,7 +9,7 @@ from attacks.statistics.query_budget import ask, even_share
 from attacks.statistics.statistical_disclosure import StatisticalDisclosure
 from attacks.statistics.statistics_knowledge import StatisticsKnowledge
 from defenses.base.queries import Query, QuerySession
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class Differencing(StatisticalDisclosure):

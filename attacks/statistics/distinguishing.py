@@ -17,7 +17,7 @@ from attacks.statistics.learned_event import learn_event
 from attacks.statistics.query_budget import ask, even_share
 from defenses.base.parameters import check_integer
 from defenses.base.queries import Query, QuerySession
-from metrics.domains import NumericDomain
+from metrics.columns.domains import NumericDomain
 
 CONFIDENCE = 0.999
 

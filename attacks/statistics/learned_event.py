@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 from metrics.empirical_epsilon import epsilon_lower_bound
 
 # Features with more distinct values are binned.

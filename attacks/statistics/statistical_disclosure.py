@@ -12,7 +12,7 @@ from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import ValueClaims
 from attacks.statistics.statistics_knowledge import StatisticsKnowledge
 from defenses.base.queries import QuerySession
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class StatisticalDisclosure(Attack):

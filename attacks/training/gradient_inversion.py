@@ -15,8 +15,8 @@ from attacks.base.claims import ValueClaims
 from defenses.base.parameters import check_integer
 from defenses.base.release import TrainingRelease
 from defenses.base.training import TrainedNetwork, TrainingEncoding
-from metrics.arrays import Floats, Integers
-from metrics.domains import CategoricalDomain
+from metrics.columns.arrays import Floats, Integers
+from metrics.columns.domains import CategoricalDomain
 
 # Largest batch whose 2^B patterns are enumerated.
 LARGEST_BATCH = 12

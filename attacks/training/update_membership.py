@@ -13,7 +13,7 @@ from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import Decisions
 from defenses.base.parameters import check_choice
 from defenses.base.release import TrainingRelease
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 STATISTICS = ("alignment", "loss")
 ROUNDS = ("all", "first", "last")

@@ -11,10 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
-from metrics.arrays import Integers
-from metrics.cells import escape, read_cells
-from metrics.domains import CategoricalDomain, Domain, NumericDomain
-from metrics.values import distinct_cells, in_column, is_mixed
+from metrics.columns.arrays import Integers
+from metrics.columns.cells import escape, read_cells
+from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.columns.values import distinct_cells, in_column, is_mixed
 
 
 def check_columns(columns: Any) -> None:

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.cells import SUPPRESSED, interval_cell, set_cell
-from metrics.domains import format_number
-from metrics.values import UnfitValueError, distinct_values, numbers_of
+from metrics.columns.cells import SUPPRESSED, interval_cell, set_cell
+from metrics.columns.domains import format_number
+from metrics.columns.values import UnfitValueError, distinct_values, numbers_of
 
 
 class Hierarchy(ABC):

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.arrays import Integers
-from metrics.columns import require_column
-from metrics.domains import Domain, infer_domain
+from metrics.columns.arrays import Integers, require_column
+from metrics.columns.domains import Domain, infer_domain
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -76,7 +76,8 @@ class MicrodataRelease(Release):
     Parameters
     ----------
     frame : DataFrame, shape (rows, columns)
-        Released cells (see `metrics.cells`). A defense keeps rows in the order of the records; the game shuffles them.
+        Released cells (see `metrics.columns.cells`). A defense keeps rows in the order of the records; the game
+        shuffles them.
     origin : ndarray of int, shape (rows,)
         Position of the record that each row stems from, -1 for a row that stems from none or from several. It is the
         game's secret.

@@ -14,7 +14,7 @@ from defenses.dp.exact import fraction
 from defenses.dp.laplace import DiscreteLaplace, Laplace
 from defenses.dp.mechanism import check_privacy, lattice_step, on_lattice, steps_between
 from defenses.dp.sensitivity import histogram_sensitivity
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 from metrics.estimate import check_confidence
 
 

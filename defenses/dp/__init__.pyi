@@ -13,7 +13,7 @@ from .graphs import release_degree_counts as release_degree_counts
 from .graphs import release_edge_count as release_edge_count
 from .graphs import release_triangle_count as release_triangle_count
 from .binary_tree import BinaryTree as BinaryTree
-from .bulk import drawn_in_bulk as drawn_in_bulk
+from .mechanism import drawn_in_bulk as drawn_in_bulk
 
 # Sensitivities
 from .sensitivity import brute_force_sensitivity as brute_force_sensitivity

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from defenses.base.parameters import check_real
 from defenses.base.queries import BudgetSpent
 from defenses.dp.account_file import Costs, Entries, account_path, alone, check_cost, read_entries, write_entries
-from defenses.dp.bisection import bisect
 from defenses.dp.composition import group_privacy
+from defenses.dp.continuous_gaussian import bisect
 
 TOLERANCE = 2.0**-50
 """Relative excess that rounding may cause and that counts as none, so that ten tenths are one."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from defenses.base.parameters import check_real
-from metrics.files import write_atomically
+from metrics.columns.files import write_atomically
 
 Costs = Counter[tuple[float, float, float | None]]
 """Number of times that each cost (epsilon, delta, rho) was spent; rho is None where an answer has none."""

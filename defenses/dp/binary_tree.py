@@ -8,10 +8,9 @@ from numpy.typing import ArrayLike
 
 from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import check_integer
-from defenses.dp.bulk import drawn_in_bulk
 from defenses.dp.laplace import DiscreteLaplace
-from defenses.dp.mechanism import Mechanism, check_privacy, checked_integers
-from metrics.arrays import Integers64
+from defenses.dp.mechanism import Mechanism, check_privacy, checked_integers, drawn_in_bulk
+from metrics.columns.arrays import Integers64
 from metrics.estimate import check_confidence
 
 

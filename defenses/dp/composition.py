@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from defenses.base.parameters import check_choice, check_integer, check_real
-from defenses.dp.bisection import bisect
+from defenses.dp.continuous_gaussian import bisect
 from defenses.dp.mechanism import check_delta
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.dp.exact import ExponentialChance, settle_below, two_sided_geometric, words
-from metrics.arrays import Integers64
+from metrics.columns.arrays import Integers64
 
 MARGIN = 2.0**-40
 """Least distance between a uniform number and a floating-point probability at which their comparison is certain."""

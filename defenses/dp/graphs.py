@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from defenses.base.parameters import check_choice, check_integer
 from defenses.dp.laplace import DiscreteLaplace
-from metrics.arrays import Integers64
+from metrics.columns.arrays import Integers64
 
 
 def check_edges(edges: ArrayLike, n: int) -> Integers64:

@@ -10,11 +10,10 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.base.parameters import check_integer
-from defenses.dp.bulk import drawn_in_bulk
 from defenses.dp.exact import fraction, two_sided_geometric
-from defenses.dp.mechanism import PureMechanism, checked_numbers, like, on_lattice, steps_between
+from defenses.dp.mechanism import PureMechanism, checked_numbers, drawn_in_bulk, like, on_lattice, steps_between
 from defenses.dp.noise import IntegerNoise, PureLatticeNoise
-from metrics.arrays import Floats, Integers64
+from metrics.columns.arrays import Floats, Integers64
 from metrics.estimate import check_confidence
 
 

@@ -7,9 +7,8 @@ from abc import abstractmethod
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.dp.bulk import drawn_in_bulk
-from defenses.dp.mechanism import NoiseMechanism, PureMechanism, checked_integers, lattice_step, like
-from metrics.arrays import Integers64
+from defenses.dp.mechanism import NoiseMechanism, PureMechanism, checked_integers, drawn_in_bulk, lattice_step, like
+from metrics.columns.arrays import Integers64
 
 
 class IntegerNoise(NoiseMechanism):

@@ -13,7 +13,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import check_integer
 from defenses.dp.exact import LogisticChance, categories, fraction
 from defenses.dp.mechanism import Mechanism, check_privacy, checked_integers, like
-from metrics.arrays import Floats, Integers64
+from metrics.columns.arrays import Floats, Integers64
 from metrics.estimate import check_confidence
 
 

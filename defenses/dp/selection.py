@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 
 from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import check_integer
-from defenses.dp.bulk import drawn_in_bulk
 from defenses.dp.mechanism import (
     PureMechanism,
     checked_numbers,
+    drawn_in_bulk,
 )
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 from metrics.estimate import check_confidence
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from defenses.base.parameters import check_choice, check_integer, check_real
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 NEIGHBOURS = ("replace", "add or remove")
 

@@ -10,18 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import check_integer, check_real
-from defenses.dp.bulk import drawn_in_bulk
 from defenses.dp.exact import fraction, two_sided_geometric
 from defenses.dp.mechanism import (
     Mechanism,
     check_privacy,
     checked_number,
     checked_numbers,
+    drawn_in_bulk,
     lattice_step,
     on_lattice,
     steps_between,
 )
-from metrics.arrays import Booleans, Floats, Integers64
+from metrics.columns.arrays import Booleans, Floats, Integers64
 from metrics.estimate import check_confidence
 
 

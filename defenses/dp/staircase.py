@@ -10,11 +10,10 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.base.parameters import check_integer
-from defenses.dp.bulk import drawn_in_bulk
 from defenses.dp.exact import LogisticChance, categories, fraction, geometric
-from defenses.dp.mechanism import checked_number, on_lattice, steps_between
+from defenses.dp.mechanism import checked_number, drawn_in_bulk, on_lattice, steps_between
 from defenses.dp.noise import PureLatticeNoise
-from metrics.arrays import Floats, Integers64
+from metrics.columns.arrays import Floats, Integers64
 from metrics.estimate import check_confidence
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from defenses.base.parameters import check_real
 from defenses.base.parametrized import Parametrized
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class NormClipping(Parametrized, ABC):

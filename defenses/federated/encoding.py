@@ -12,10 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
-from metrics.arrays import Floats
-from metrics.columns import require_column
-from metrics.domains import CategoricalDomain, Domain, NumericDomain
-from metrics.values import in_column, numbers_of
+from metrics.columns.arrays import Floats, require_column
+from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.columns.values import in_column, numbers_of
 
 
 @dataclass(frozen=True)

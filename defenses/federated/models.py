@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from defenses.base.parameters import check_integer
 from defenses.base.parametrized import Parametrized
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 
 
 @dataclass(frozen=True)

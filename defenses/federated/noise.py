@@ -15,7 +15,7 @@ from defenses.base.parameters import check_real
 from defenses.base.parametrized import Parametrized
 from defenses.dp.mechanism import check_delta
 from defenses.federated.accounting import classical_multiplier, gaussian_shift, renyi_multiplier
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 GRID_BITS = 20
 """Noisy numbers are rounded to a grid with a step of at most 2**-GRID_BITS standard deviations."""

@@ -19,7 +19,7 @@ from defenses.federated.clipping import ExampleClipping
 from defenses.federated.encoding import Encoding
 from defenses.federated.models import Architecture, SoftmaxRegression
 from defenses.federated.noise import noisy
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 INTERVAL = 1e-3
 """Width of the cells in which the accountant counts privacy losses; it rounds them up."""

@@ -12,7 +12,7 @@ from defenses.base.parameters import check_integer
 from defenses.federated.field import AggregationError, PrimeField, Words
 from defenses.federated.secure_aggregation import SecureAggregation
 from defenses.federated.sharing import shamir_rebuild, shamir_shares
-from metrics.domains import Domain
+from metrics.columns.domains import Domain
 
 
 def secure_histogram(

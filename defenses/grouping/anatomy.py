@@ -18,9 +18,9 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from defenses.grouping.constraints import Constraint, LargestShare
-from metrics.arrays import Integers
-from metrics.cells import escape
-from metrics.domains import format_number
+from metrics.columns.arrays import Integers
+from metrics.columns.cells import escape
+from metrics.columns.domains import format_number
 
 
 class Anatomy(MicrodataDefense):

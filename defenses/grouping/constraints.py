@@ -13,8 +13,8 @@ import numpy as np
 from defenses.base.columns import CodedColumn, code_column, code_values
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
-from metrics.arrays import Booleans, Floats, Integers
-from metrics.domains import CategoricalDomain
+from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns.domains import CategoricalDomain
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

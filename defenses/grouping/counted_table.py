@@ -16,8 +16,8 @@ from defenses.base.defense import chosen_columns
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.grouping.constraints import Constraint, OrderedCloseness, SensitiveColumn, check_value_counts
-from metrics.arrays import Integers
-from metrics.domains import CategoricalDomain
+from metrics.columns.arrays import Integers
+from metrics.columns.domains import CategoricalDomain
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -12,7 +12,7 @@ from defenses.ldp.hashing import buckets
 from defenses.ldp.packed_bits import bits_at, grouped_counts, one_hot_reports
 from defenses.ldp.report_batch import Part, ReportBatch, numbers_to, packed
 from defenses.ldp.sketch import Sketch
-from metrics.arrays import Booleans, Floats, Integers64
+from metrics.columns.arrays import Booleans, Floats, Integers64
 
 
 class CountMeanSketch(Sketch):

@@ -14,7 +14,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.parametrized import Parametrized
 from defenses.ldp.report_batch import Part, ReportBatch
-from metrics.arrays import Floats, Integers64
+from metrics.columns.arrays import Floats, Integers64
 
 # Below, e^epsilon - 1 loses its digits in the estimates; above, nothing is protected. The keys of hashes have 32 bits.
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 100.0

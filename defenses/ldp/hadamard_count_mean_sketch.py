@@ -12,7 +12,7 @@ from defenses.ldp import hadamard
 from defenses.ldp.hashing import buckets
 from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
 from defenses.ldp.sketch import Sketch
-from metrics.arrays import Booleans, Floats, Integers64
+from metrics.columns.arrays import Booleans, Floats, Integers64
 
 
 class HadamardCountMeanSketch(Sketch):

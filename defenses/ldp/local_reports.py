@@ -19,8 +19,8 @@ from defenses.ldp.longitudinal import (
     LongitudinalSymmetricUnaryEncoding,
     LongitudinalUnaryEncoding,
 )
-from metrics.arrays import Integers64
-from metrics.domains import Domain
+from metrics.columns.arrays import Integers64
+from metrics.columns.domains import Domain
 
 MISSING = ("refuse", "category")
 

@@ -14,7 +14,7 @@ from defenses.base.parameters import check_integer, check_real
 from defenses.ldp.packed_bits import one_hot_reports
 from defenses.ldp.report_batch import ReportBatch
 from defenses.ldp.unary_encoding import UnaryEncoding
-from metrics.arrays import Floats, Integers64
+from metrics.columns.arrays import Floats, Integers64
 
 # Entries of a table over persons and bits that are held at a time.
 _AT_ONCE = 1 << 22

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from defenses.base.simplex import checked_counts, project_to_simplex
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 def norm_sub(counts: ArrayLike, total: float) -> Floats:

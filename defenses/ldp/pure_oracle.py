@@ -7,8 +7,9 @@ from abc import abstractmethod
 import numpy as np
 
 from defenses.ldp.frequency_oracle import FrequencyOracle
-from defenses.ldp.report_batch import ReportBatch
-from metrics.arrays import Booleans, Floats, Integers64
+from defenses.ldp.packed_bits import column_counts
+from defenses.ldp.report_batch import Part, ReportBatch, packed
+from metrics.columns.arrays import Booleans, Floats, Integers64
 
 
 class PureOracle(FrequencyOracle):
@@ -88,3 +89,32 @@ def guess_among_independent(p: float, q: float, d: int) -> float:
     is supported, where E[1/(1 + B)] = (1 - (1 - q)^d)/(d q). If none is, it is right with probability 1/d.
     """
     return float(p * -np.expm1(d * np.log1p(-q)) / (d * q) + (1 - p) * (1 - q) ** (d - 1) / d)
+
+
+# Pure protocols whose report is one bit for each value.
+
+
+class BitVectorOracle(PureOracle):
+    """Pure protocol whose report is a vector of d bits, eight to a byte; a set bit supports its value.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy of one report, in [1e-6, 100].
+    d : int
+        Number of values, at least 2.
+    """
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """The bits, one for each value."""
+        return {"bits": packed(self.d)}
+
+    def supports(self, reports: ReportBatch) -> Booleans:
+        """Return the bits of each report, shape (n, d)."""
+        self.check_reports(reports)
+        return np.unpackbits(reports.parts["bits"], axis=1, count=self.d).astype(bool)
+
+    def support_counts(self, reports: ReportBatch) -> Integers64:
+        """Number of reports in which each bit is set, shape (d,)."""
+        return column_counts(reports.parts["bits"], self.d)

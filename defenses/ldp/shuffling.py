@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.parametrized import Parametrized
-from defenses.dp.bisection import bisect
+from defenses.dp.continuous_gaussian import bisect
 from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
-from metrics.arrays import Floats, Integers64
+from metrics.columns.arrays import Floats, Integers64
 
 # Standard deviations, and further numbers, around the mean of a binomial number; the rest counts as delta.
 _DEVIATIONS, _FURTHER = 9.0, 60

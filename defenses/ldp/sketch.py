@@ -12,7 +12,7 @@ from defenses.base.parameters import check_integer
 from defenses.ldp.hashing import buckets, seeds_of
 from defenses.ldp.pure_oracle import PureOracle, guess_among_independent
 from defenses.ldp.report_batch import ReportBatch
-from metrics.arrays import Booleans, Floats, Integers64, Words64
+from metrics.columns.arrays import Booleans, Floats, Integers64, Words64
 
 # Number of hashes computed at a time.
 _AT_ONCE = 1 << 20

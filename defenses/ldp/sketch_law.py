@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from defenses.ldp.count_mean_sketch import CountMeanSketch
 from defenses.ldp.hashing import buckets, seeds_of
-from metrics.arrays import Floats, Integers64
+from metrics.columns.arrays import Floats, Integers64
 
 _CELLS = 1 << 20
 """Number of cells of the sketch that are drawn at a time."""

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.bit_vector_oracle import BitVectorOracle
-from metrics.arrays import Integers64
+from defenses.ldp.pure_oracle import BitVectorOracle
+from metrics.columns.arrays import Integers64
 
 # Number of random keys drawn at a time.
 _AT_ONCE = 1 << 20

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.bit_vector_oracle import BitVectorOracle
 from defenses.ldp.packed_bits import one_hot_reports, random_bits
-from defenses.ldp.pure_oracle import guess_among_independent
+from defenses.ldp.pure_oracle import BitVectorOracle, guess_among_independent
 from defenses.ldp.report_batch import ReportBatch
-from metrics.arrays import Integers64
+from metrics.columns.arrays import Integers64
 
 
 class UnaryEncoding(BitVectorOracle):

@@ -16,7 +16,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_choice, check_real
 from defenses.base.release import MicrodataRelease
-from metrics.domains import NumericDomain
+from metrics.columns.domains import NumericDomain
 
 
 class AdditiveNoise(MicrodataDefense):

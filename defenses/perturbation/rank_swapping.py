@@ -15,7 +15,7 @@ from defenses.base.defense import MicrodataDefense, chosen_columns, released_fra
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
-from metrics.domains import NumericDomain
+from metrics.columns.domains import NumericDomain
 
 
 class RankSwapping(MicrodataDefense):

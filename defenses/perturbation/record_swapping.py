@@ -12,8 +12,8 @@ from defenses.base.defense import MicrodataDefense, chosen_columns, released_fra
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Integers
 from metrics.classes import class_sizes, equivalence_classes
+from metrics.columns.arrays import Integers
 
 
 class RecordSwapping(MicrodataDefense):

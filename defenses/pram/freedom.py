@@ -28,7 +28,7 @@ from scipy.optimize import linear_sum_assignment, linprog
 from defenses.base.parameters import check_integer
 from defenses.pram.conversions import check_epsilon
 from defenses.pram.matrix import check_histogram
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 MOST_CATEGORIES = 10
 """Largest number of categories for the program of `least_variance_protocol`."""

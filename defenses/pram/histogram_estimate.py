@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from defenses.base.parameters import check_integer, check_real
 from defenses.pram.matrix import check_histogram, check_matrix, check_retention
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 ILL_CONDITIONED = 1e3
 """Condition number (1-norm) above which inversion raises a warning."""

@@ -20,10 +20,9 @@ from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
 from defenses.pram.conversions import retention_for_epsilon
 from defenses.pram.freedom import MOST_ENUMERATED, most_informative_matrix
-from defenses.pram.matrix import check_prior, epsilon, pk, prior_counts, transition_matrix
-from defenses.pram.public_categories import public_tables, unless_public
+from defenses.pram.matrix import check_prior, epsilon, pk, prior_counts, public_tables, transition_matrix, unless_public
 from defenses.pram.sampling import draw
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class OptimalMatrix(MicrodataDefense):

@@ -17,7 +17,7 @@ from defenses.pram.conversions import given_epsilon, k_for_epsilon
 from defenses.pram.matrix import check_prior, prior_counts, retention_epsilon, retention_pk
 from defenses.pram.optimal import optimal_retention
 from defenses.pram.retention_vectors import RetentionVectors
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class OptimalRetention(RetentionVectors):

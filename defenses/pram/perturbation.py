@@ -28,7 +28,7 @@ from defenses.pram.conversions import check_epsilon, retention_for_epsilon
 from defenses.pram.matrix import check_histogram
 from defenses.pram.optimal import private_retention, ratio_of
 from defenses.pram.reference import distance_matrix, private_minimum
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 SMALLEST_EPSILON = 2.0**-40
 """Smallest epsilon of a noisy histogram; noise for it stays far below 2^63."""

@@ -16,7 +16,7 @@ from defenses.pram.conversions import k_for_epsilon
 from defenses.pram.optimal import optimal_retention
 from defenses.pram.perturbation import noisy_histogram, retention_by_objective, retention_by_output
 from defenses.pram.retention_vectors import RetentionVectors
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class _PrivatelyTuned(RetentionVectors):

@@ -25,7 +25,7 @@ from defenses.pram.conversions import (
     k_for_epsilon,
     retention_for_epsilon,
 )
-from defenses.pram.public_categories import public_tables, unless_public
+from defenses.pram.matrix import public_tables, unless_public
 
 
 class RetentionReplacement(MicrodataDefense):

@@ -18,9 +18,9 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_boolean
 from defenses.base.release import MicrodataRelease
-from defenses.pram.public_categories import public_tables, unless_public
+from defenses.pram.matrix import public_tables, unless_public
 from defenses.pram.sampling import replace
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 MOST_CELLS = 10_000_000
 """Largest number of combinations of categories that are randomized jointly."""

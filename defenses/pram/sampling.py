@@ -7,7 +7,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.pram.matrix import check_matrix, check_retention
-from metrics.arrays import Integers
+from metrics.columns.arrays import Integers
 
 
 def replace(codes: ArrayLike, retention: ArrayLike, rng: Generator) -> Integers:

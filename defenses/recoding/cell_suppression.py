@@ -20,10 +20,10 @@ from defenses.base.k_anonymous_defense import KAnonymousDefense
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Booleans, Integers
-from metrics.cells import SUPPRESSED
 from metrics.classes import class_sizes, equivalence_classes
-from metrics.domains import format_number
+from metrics.columns.arrays import Booleans, Integers
+from metrics.columns.cells import SUPPRESSED
+from metrics.columns.domains import format_number
 
 _CHOICES = 10
 """Largest number of columns for which all sets of columns are tried."""

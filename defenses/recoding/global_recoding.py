@@ -13,7 +13,7 @@ from defenses.base.defense import MicrodataDefense, chosen_columns, released_fra
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
-from metrics.values import in_column
+from metrics.columns.values import in_column
 
 
 class GlobalRecoding(MicrodataDefense):

@@ -14,15 +14,14 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.synthetic.graphical.annealed_budget import AnnealedBudget
 from defenses.synthetic.graphical.candidates import Candidates, Growth, noise
-from defenses.synthetic.graphical.clique_tree import Columns
+from defenses.synthetic.graphical.clique_tree import MOST_CELLS, Columns, check_pairs, check_workload
 from defenses.synthetic.graphical.estimation import estimated
 from defenses.synthetic.graphical.graphical_synthesis import DrawnCodes, GraphicalSynthesis
-from defenses.synthetic.graphical.inference_size import MOST_CELLS, check_pairs, check_workload
 from defenses.synthetic.graphical.measured_table import MeasuredTable
 from defenses.synthetic.graphical.sampled_rows import sampled_rows
 from defenses.synthetic.graphical.workload import default_workload
 from defenses.synthetic.structural_zero import Zeros
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 
 ROUNDS = 4
 """Rounds for each column if no noise is ever reduced; the publication has 16."""
@@ -54,8 +53,8 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
         Largest number of cells of the model's junction tree, at least 1. There are at most 20 for each record, too,
         and 2 for each record in a measured set of several columns.
     structural_zeros : sequence of mapping of str to str
-        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. They are public. The model gives
-        those of categories and of whole bins a probability of nearly 0. Rows that hold one all the same are drawn
+        Combinations of cells that cannot occur, in the grammar of `metrics.columns.cells`. They are public. The model
+        gives those of categories and of whole bins a probability of nearly 0. Rows that hold one all the same are drawn
         again.
 
     Raises

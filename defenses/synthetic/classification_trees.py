@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
-from defenses.synthetic.category_order import category_order
+from defenses.synthetic.column_distributions import category_order
 from defenses.synthetic.mixed_column import Drawn, MixedColumn
 from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
 from defenses.synthetic.structural_zero import Zeros
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 
 MOST_CLASSES = 64
 """Largest number of classes that a tree tells apart; it takes the rarer categories of a column for one class."""
@@ -37,8 +37,8 @@ class ClassificationTrees(RowSynthesizer):
     rows : int, optional
         Number of new rows, at least 0; by default as many as records.
     structural_zeros : sequence of mapping of str to str
-        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. Rows that hold one are drawn again.
-        For example, ``{"age": "[0,15)", "income": "[1,1000000]"}`` says that no child has an income.
+        Combinations of cells that cannot occur, in the grammar of `metrics.columns.cells`. Rows that hold one are drawn
+        again. For example, ``{"age": "[0,15)", "income": "[1,1000000]"}`` says that no child has an income.
 
     Raises
     ------
@@ -53,8 +53,8 @@ class ClassificationTrees(RowSynthesizer):
     several records each, so there is no origin and no channel.
 
     The order of the columns matters: it is that of the table. A column without variation is copied. Trees split
-    unordered categories in the order of `defenses.synthetic.category_order`. They are not pruned, and grow until leaves
-    are pure or small. synthpop draws missing numbers by a tree of their own; here one tree predicts number and
+    unordered categories in the order of `defenses.synthetic.column_distributions`. They are not pruned, and grow until
+    leaves are pure or small. synthpop draws missing numbers by a tree of their own; here one tree predicts number and
     missingness together.
 
     References

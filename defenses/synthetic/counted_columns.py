@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 
 Columns = tuple[int, ...]
 """Numbers of columns in ascending order, or their sizes."""

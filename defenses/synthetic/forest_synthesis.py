@@ -3,20 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.random import Generator
+from scipy import special
 
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_choice, check_integer, check_real
-from defenses.synthetic.category_order import category_order
-from defenses.synthetic.leaf_numbers import LeafNumbers
+from defenses.synthetic.column_distributions import category_order
 from defenses.synthetic.mixed_column import Drawn, MixedColumn
 from defenses.synthetic.pruned_forest import Features, LeafMembers, PrunedForest
 from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
 from defenses.synthetic.structural_zero import Zeros
-from metrics.arrays import Booleans, Floats
+from metrics.columns.arrays import Booleans, Floats, Integers
+
+# Distribution of a column of numbers inside the leaves of a forest.
+
+
+@dataclass(frozen=True)
+class LeafNumbers:
+    """A uniform or truncated normal distribution of numbers for each leaf.
+
+    Attributes
+    ----------
+    low, high : ndarray of float, shape (nodes,)
+        Bounds of the numbers.
+    mean, deviation : ndarray of float, shape (nodes,), optional
+        Mean and standard deviation before truncation; None for uniform distributions.
+    """
+
+    low: Floats
+    high: Floats
+    mean: Floats | None = None
+    deviation: Floats | None = None
+
+    @staticmethod
+    def of(column: MixedColumn, low: Floats, high: Floats, members: LeafMembers, *, normal: bool) -> LeafNumbers:
+        """Fit the distributions.
+
+        Parameters
+        ----------
+        column : MixedColumn
+            A column of numbers.
+        low, high : ndarray of float, shape (nodes,)
+            Bounds of the column's ranks in each node.
+        members : LeafMembers
+            Records of the leaves.
+        normal : bool
+            Whether the distributions are truncated normal, or else uniform.
+        """
+        values = np.repeat(column.values, members.leaf.shape[1])
+        present = ~np.isnan(values)
+        leaf, values = members.leaf.ravel()[present], values[present]
+        size = members.count.size
+        count = np.maximum(np.bincount(leaf, minlength=size), 1)
+        bounds = _between(column.distinct, low[:size]), _between(column.distinct, high[:size])
+        if not normal:
+            return LeafNumbers(*bounds)
+        mean = np.bincount(leaf, weights=values, minlength=size) / count
+        variance = np.bincount(leaf, weights=(values - mean[leaf]) ** 2, minlength=size) / count
+        return LeafNumbers(*bounds, mean, np.sqrt(variance))
+
+    def drawn(self, leaf: Integers, rng: Generator) -> Floats:
+        """Draw a number in the leaf of each new row, shape (rows,)."""
+        low, high, share = self.low[leaf], self.high[leaf], rng.random(leaf.size)
+        if self.mean is None or self.deviation is None:
+            return np.asarray(low + share * (high - low))
+        mean, deviation = self.mean[leaf], self.deviation[leaf]
+        scale = np.where(deviation > 0, deviation, 1.0)
+        below, above = special.ndtr((low - mean) / scale), special.ndtr((high - mean) / scale)
+        numbers = mean + scale * special.ndtri(below + share * (above - below))
+        return np.where(deviation > 0, np.clip(numbers, low, high), mean)
+
+
+def _between(distinct: Floats, ranks: Floats) -> Floats:
+    """Numbers at bounds between ranks, which end at the smallest and the largest number."""
+    inside = np.clip(ranks, 0, distinct.size - 1)
+    return np.interp(inside, np.arange(distinct.size), distinct)
+
 
 MOST_ROUNDS = 10
 """Largest number of forests that are fitted one after the other."""
@@ -45,7 +111,8 @@ class ForestSynthesis(RowSynthesizer):
     rows : int, optional
         Number of new rows, at least 0; by default as many as records.
     structural_zeros : sequence of mapping of str to str
-        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. Rows that hold one are drawn again.
+        Combinations of cells that cannot occur, in the grammar of `metrics.columns.cells`. Rows that hold one are drawn
+        again.
 
     Raises
     ------
@@ -63,7 +130,7 @@ class ForestSynthesis(RowSynthesizer):
     categories are drawn by their frequency, and so is whether a number is missing. Present numbers have the leaf's mean
     and standard deviation before truncation. Bounds end at the smallest and largest number of the column. The accuracy
     is that on rows that a tree has not seen. A leaf with too few records is merged with its sibling. Unordered
-    categories are split in the order of `defenses.synthetic.category_order` by all other columns.
+    categories are split in the order of `defenses.synthetic.column_distributions` by all other columns.
 
     References
     ----------

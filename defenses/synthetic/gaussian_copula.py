@@ -14,7 +14,7 @@ from defenses.synthetic.column_distributions import distribution
 from defenses.synthetic.mixed_column import Drawn
 from defenses.synthetic.row_synthesizer import possible_rows
 from defenses.synthetic.structural_zero import Zeros, check_structural_zeros, structural_zeros
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 class GaussianCopula(MicrodataDefense):
@@ -28,7 +28,8 @@ class GaussianCopula(MicrodataDefense):
     Parameters
     ----------
     structural_zeros : sequence of mapping of str to str
-        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. Rows that hold one are drawn again.
+        Combinations of cells that cannot occur, in the grammar of `metrics.columns.cells`. Rows that hold one are drawn
+        again.
 
     Raises
     ------

@@ -11,14 +11,13 @@ from numpy.random import Generator
 
 from defenses.base.microdata import Microdata
 from defenses.base.simplex import project_to_simplex
-from defenses.synthetic.graphical.clique_tree import Columns
+from defenses.synthetic.graphical.clique_tree import MOST_CELLS, Columns, check_pairs
 from defenses.synthetic.graphical.estimation import NoisyMarginal, averaged, estimated
 from defenses.synthetic.graphical.graphical_synthesis import DrawnCodes, GraphicalSynthesis
-from defenses.synthetic.graphical.inference_size import MOST_CELLS, check_pairs
 from defenses.synthetic.graphical.measured_table import MeasuredTable
-from defenses.synthetic.graphical.merged_values import MergedValues
+from defenses.synthetic.graphical.refined_column import MergedValues
 from defenses.synthetic.graphical.sampled_rows import sampled_rows
-from metrics.arrays import Booleans, Integers
+from metrics.columns.arrays import Booleans, Integers
 
 ITERATIONS = 300
 """Steps of mirror descent."""
@@ -36,8 +35,8 @@ class MaximumSpanningTree(GraphicalSynthesis):
     delta : float
         Privacy parameter delta, in (0, 1).
     structural_zeros : sequence of mapping of str to str
-        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. They are public. The model gives
-        those of categories and of whole bins a probability of nearly 0. Rows that hold one all the same are drawn
+        Combinations of cells that cannot occur, in the grammar of `metrics.columns.cells`. They are public. The model
+        gives those of categories and of whole bins a probability of nearly 0. Rows that hold one all the same are drawn
         again.
 
     Raises

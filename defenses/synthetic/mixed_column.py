@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from defenses.base.columns import category_cells, category_codes, code_values, plain_numbers, stored_alike
 from defenses.base.microdata import Microdata
-from metrics.arrays import Floats, Integers
-from metrics.domains import Domain, NumericDomain
+from metrics.columns.arrays import Floats, Integers
+from metrics.columns.domains import Domain, NumericDomain
 
 Drawn = NDArray[Any]
 """Values of new rows: numbers with NaN where missing, or codes of categories."""

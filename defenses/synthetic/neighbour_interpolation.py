@@ -14,7 +14,7 @@ from defenses.base.parameters import check_choice, check_integer
 from defenses.synthetic.mixed_column import Drawn, MixedColumn
 from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
 from defenses.synthetic.structural_zero import Zeros
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 
 MOST_CELLS = 10_000_000
 """Largest number of votes that are counted at a time."""
@@ -37,7 +37,8 @@ class NeighbourInterpolation(RowSynthesizer):
     rows : int, optional
         Number of new rows, at least 0; by default as many as records.
     structural_zeros : sequence of mapping of str to str
-        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. Rows that hold one are drawn again.
+        Combinations of cells that cannot occur, in the grammar of `metrics.columns.cells`. Rows that hold one are drawn
+        again.
 
     Raises
     ------

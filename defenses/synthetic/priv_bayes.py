@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 
@@ -20,14 +20,86 @@ from defenses.base.release import MicrodataRelease
 from defenses.base.simplex import project_to_simplex
 from defenses.dp.exponential import Exponential
 from defenses.dp.laplace import DiscreteLaplace
-from defenses.synthetic.bayesian_network import SCORE_SENSITIVITY, dependence, maximal_parent_sets
 from defenses.synthetic.counted_columns import Columns, CountedColumns
 from defenses.synthetic.graphical.graphical_synthesis import INDEPENDENT
 from defenses.synthetic.graphical.sampled_rows import rounded
 from defenses.synthetic.released_columns import check_public_domains, uniform_inside, value_cells, value_draw
 from defenses.synthetic.row_synthesizer import possible_rows
 from defenses.synthetic.structural_zero import Zeros, check_structural_zeros, structural_zeros
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
+
+# Parents of the columns of a Bayesian network: possible sets, and scores of low sensitivity.
+
+SCORE_SENSITIVITY = 3
+"""Largest change of `dependence` when one record is replaced."""
+
+
+def maximal_parent_sets(sizes: Mapping[int, int], cells: float, degree: int) -> list[Columns]:
+    """Sets of columns that have at most `cells` combinations of values and to which no further column can be added.
+
+    The empty set is the answer where no column fits.
+
+    Parameters
+    ----------
+    sizes : mapping of int to int
+        Number of values of each possible parent.
+    cells : float
+        Largest number of combinations.
+    degree : int
+        Largest number of parents, at least 0.
+
+    References
+    ----------
+    Zhang, Cormode, Procopiuc, Srivastava and Xiao (2017), PrivBayes: private data release via Bayesian networks
+    (maximal parent sets).
+    """
+    ascending = sorted(sizes, key=lambda column: (sizes[column], column))
+    return [tuple(sorted(parents)) for parents in _extended((), 1, ascending, 0, sizes, cells, degree)]
+
+
+def _extended(
+    parents: Columns,
+    size: int,
+    ascending: Sequence[int],
+    start: int,
+    sizes: Mapping[int, int],
+    cells: float,
+    degree: int,
+) -> Iterator[Columns]:
+    """Maximal sets that extend `parents` by columns from position `start` of the ascending ones."""
+    smallest = next((column for column in ascending if column not in parents), None)
+    if len(parents) == degree or smallest is None or size * sizes[smallest] > cells:
+        yield parents
+        return
+    for position in range(start, len(ascending)):
+        column = ascending[position]
+        if size * sizes[column] > cells:
+            return
+        yield from _extended((*parents, column), size * sizes[column], ascending, position + 1, sizes, cells, degree)
+
+
+def dependence(table: CountedColumns, column: int, parents: Columns) -> float:
+    """Half the L1 distance of a column's joint counts with its parents from those of independence.
+
+    Let c(x, p) be the number of records with the value x and the parents' values p. The score is
+    R = 1/2 sum_{x, p} |c(x, p) - c(x) c(p) / n|. It is n times the total variation distance between the joint
+    distribution and the product of its marginals. It is computed in integers and rounded once.
+
+    Notes
+    -----
+    Replacing one record changes R by at most `SCORE_SENSITIVITY`. Proof. It moves the vectors of c(x, p), c(x) and
+    c(p) by at most 2 in L1 norm. With a = c(x) and b = c(p), of L1 norm at most n, the product changes by
+    |a'b' - ab| / n <= (|a' - a| |b'| + |a| |b' - b|) / n <= 4. Hence R changes by at most (2 + 4) / 2. Zhang et al.
+    (2017) bound the change of R by 3 + 2/n.
+    """
+    joint = _integer_counts(table, (*parents, column)).reshape(-1, table.sizes[column])
+    product = np.outer(_integer_counts(table, parents), _integer_counts(table, (column,)))
+    return float(np.abs(table.n * joint - product).sum()) / (2 * table.n)
+
+
+def _integer_counts(table: CountedColumns, columns: Columns) -> Integers:
+    return table.counts(columns).astype(np.int64)
+
 
 MOST_CELLS = 100_000
 """Largest number of cells of a joint distribution of several columns."""
@@ -59,8 +131,8 @@ class PrivBayes(MicrodataDefense):
     structure_share : float
         Share of epsilon with which the network is chosen, in (0, 1).
     structural_zeros : sequence of mapping of str to str
-        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. They are public. Rows that hold one
-        are drawn again.
+        Combinations of cells that cannot occur, in the grammar of `metrics.columns.cells`. They are public. Rows that
+        hold one are drawn again.
 
     Raises
     ------
@@ -81,7 +153,7 @@ class PrivBayes(MicrodataDefense):
 
     1. A random column comes first. Each further column and its parents, a set of earlier columns, are chosen together
        by the exponential mechanism. The score is the total variation distance from independence, times n. Replacing a
-       record moves it by 3 at most (`defenses.synthetic.bayesian_network`). The d - 1 choices share
+       record moves it by 3 at most (`defenses.synthetic.priv_bayes`). The d - 1 choices share
        `structure_share` of epsilon.
     2. The joint counts of each column with its parents get discrete Laplace noise (L1 sensitivity 2) and are projected
        to a distribution. Counts that other joint counts contain are sums of these. The m measured ones share the rest

@@ -19,7 +19,7 @@ from defenses.dp.exponential import Exponential
 from defenses.synthetic.counted_columns import counted
 from defenses.synthetic.graphical.graphical_synthesis import DrawnCodes, GraphicalSynthesis
 from defenses.synthetic.graphical.measured_table import MeasuredTable
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 
 MOST_CELLS = 100_000
 """Largest number of cells in a measured two-way marginal."""
@@ -71,8 +71,8 @@ class PrivateMarginals(GraphicalSynthesis):
     delta : float
         Privacy parameter delta, in (0, 1).
     structural_zeros : sequence of mapping of str to str
-        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. They are public. Rows that hold one
-        are drawn again.
+        Combinations of cells that cannot occur, in the grammar of `metrics.columns.cells`. They are public. Rows that
+        hold one are drawn again.
 
     Raises
     ------

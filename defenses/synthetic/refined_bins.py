@@ -16,7 +16,7 @@ from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
 from defenses.synthetic.graphical.refined_column import levels, refined_column
 from defenses.synthetic.maximum_spanning_tree import MaximumSpanningTree
 from defenses.synthetic.structural_zero import Zeros, check_structural_zeros
-from metrics.domains import NumericDomain
+from metrics.columns.domains import NumericDomain
 
 MOST_RECORDS = 1 / 8
 """Largest share of the records in a bin, unless it cannot be divided."""

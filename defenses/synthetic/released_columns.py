@@ -11,9 +11,9 @@ from numpy.random import Generator
 
 from defenses.base.microdata import Microdata
 from defenses.synthetic.mixed_column import Drawn
-from metrics.arrays import Integers
-from metrics.cells import escape
-from metrics.domains import Domain, NumericDomain
+from metrics.columns.arrays import Integers
+from metrics.columns.cells import escape
+from metrics.columns.domains import Domain, NumericDomain
 
 Inside = Callable[[Integers, Generator], Drawn]
 """``numbers(drawn, rng)``: a number inside each drawn bin, shape (n,)."""

@@ -37,7 +37,8 @@ class RowSynthesizer(MicrodataDefense):
     rows : int, optional
         Number of new rows, at least 0; by default as many as records.
     structural_zeros : sequence of mapping of str to str
-        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. Rows that hold one are drawn again.
+        Combinations of cells that cannot occur, in the grammar of `metrics.columns.cells`. Rows that hold one are drawn
+        again.
 
     Raises
     ------

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from defenses.base.microdata import Microdata
-from metrics.arrays import Booleans
-from metrics.cells import SUPPRESSED, CellError, NumericCells, read_cells
-from metrics.domains import Domain, NumericDomain, format_number
+from metrics.columns.arrays import Booleans
+from metrics.columns.cells import SUPPRESSED, CellError, NumericCells, read_cells
+from metrics.columns.domains import Domain, NumericDomain, format_number
 
 Zeros = Sequence[Mapping[str, str]]
-"""Declared structural zeros, each as a mapping of columns to cells in the grammar of `metrics.cells`."""
+"""Declared structural zeros, each as a mapping of columns to cells in the grammar of `metrics.columns.cells`."""
 
 
 @dataclass(frozen=True)

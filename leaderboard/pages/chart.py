@@ -7,9 +7,20 @@ from dataclasses import dataclass, replace
 from math import cos, pi, sin
 
 from leaderboard.pages.advantage_axis import Scale, position, ticks
-from leaderboard.pages.label_boxes import Box, Point, Segment, inside, is_clear, is_free, is_nearest, text_box
+from leaderboard.pages.label_boxes import (
+    Box,
+    Point,
+    Segment,
+    inside,
+    is_clear,
+    is_free,
+    is_nearest,
+    path,
+    staircase,
+    steps,
+    text_box,
+)
 from leaderboard.pages.number_text import number
-from leaderboard.pages.pareto_line import path, staircase, steps
 from leaderboard.results.result import label
 from leaderboard.statistics.board import Row
 from metrics.score import advantage

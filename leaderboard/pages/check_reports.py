@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from leaderboard.results.result import FAILURES, Result, label
-from metrics.printable import printable
+from metrics.columns.printable import printable
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from itertools import pairwise
 from leaderboard.pages.advantage_axis import Scale, position, ticks
 from leaderboard.pages.label_boxes import (
     Box,
+    Corner,
     Segment,
     crosses,
     inside,
@@ -17,12 +18,14 @@ from leaderboard.pages.label_boxes import (
     is_free,
     is_nearest,
     overlap,
+    path,
+    staircase,
+    steps,
     text_box,
 )
 from leaderboard.pages.number_text import number
-from leaderboard.pages.pareto_line import Corner, path, staircase, steps
+from leaderboard.statistics.exposure import BOUNDS
 from leaderboard.statistics.settings import Setting, best_within, most_useful_left_of
-from leaderboard.statistics.utility_at_risk import BOUNDS
 
 MARKERS = ("disc", "square", "diamond", "up", "down", "ring", "frame", "rhomb", "delta", "nabla", "plus", "cross")
 """Shapes of markers in the template."""

@@ -61,7 +61,8 @@ def render_page(
     summary : SummaryTables, optional
         Tables of several data sets or goals (`leaderboard.statistics.summary.summary_tables`).
     promises : sequence of Promise
-        What the defenses promise (`leaderboard.results.promises.stored_promises`); tables say which columns that covers.
+        What the defenses promise (`leaderboard.results.promises.stored_promises`); tables say which columns that
+        covers.
     earlier : sequence of Earlier
         Results that the board leaves out (`leaderboard.results.shown_results`); tables name them.
     """

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from leaderboard.results.result import canonical, label
-from metrics.near_names import nearest_name
+from metrics.columns.near_names import nearest_name
 
 LISTED, FEW = 30, 5
 """Largest number of settings that an error message lists, and of those that it lists if none is near what was named."""

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
+import signal
+import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, Self
 
 import sqlalchemy as sql
 
-from leaderboard.results.layout import migrate, record_layout
 from leaderboard.results.result import Result, canonical
 from leaderboard.results.rows import (
+    ADDED_COLUMNS,
     IDENTITY,
     JSON_COLUMNS,
     KEY,
+    add_column,
     documents_table,
     newest_ids,
     result_of,
@@ -26,7 +30,128 @@ from leaderboard.results.rows import (
     row_of,
     schema,
 )
-from leaderboard.results.waiting_interrupts import interrupts_wait
+from leaderboard.results.version import version
+
+# Content of stored documents.
+
+
+def document_content(name: str, text: str) -> dict[str, Any]:
+    """Content of a stored document, a JSON object.
+
+    Raises
+    ------
+    ValueError
+        If the document was changed by others.
+    """
+    try:
+        return dict(json.loads(text))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ValueError(f"the stored document {name[:8]} is damaged ({type(error).__name__})") from None
+
+
+# Ctrl-C and SIGTERM that wait until a short piece of work is done.
+
+
+@contextmanager
+def interrupts_wait() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait until a block ends; a second one of the same kind is heard at once.
+
+    A library that an exception leaves at any line may keep a transaction open, and the next one then finds the database
+    locked. Only the main thread hears signals: nothing changes in others.
+    """
+    with _waits(signal.SIGINT), _waits(signal.SIGTERM):
+        yield
+
+
+@contextmanager
+def _waits(number: int) -> Iterator[None]:
+    heard = signal.getsignal(number)
+    if threading.current_thread() is not threading.main_thread() or not callable(heard):
+        yield
+        return
+    came: list[FrameType | None] = []
+
+    def wait(number: int, frame: FrameType | None) -> None:
+        if came:
+            heard(number, frame)
+        came.append(frame)
+
+    signal.signal(number, wait)
+    try:
+        yield
+    finally:
+        signal.signal(number, heard)
+        if came:
+            heard(number, came[0])
+
+
+# Layout of a database of results: its number, migration of older ones, and refusal of others in words.
+
+LAYOUT = 1
+"""Number of the layout that this version writes; it grows when an older version could not read the tables."""
+_schema = sql.MetaData()
+_layout = sql.Table(
+    "tokumei_layout",
+    _schema,
+    sql.Column("number", sql.Integer, primary_key=True),
+    sql.Column("version", sql.Text, nullable=False),
+)
+
+
+def record_layout(connection: sql.Connection) -> None:
+    """Store the layout of a new database, and the version that made it."""
+    _schema.create_all(connection)
+    if connection.execute(sql.select(_layout.c.number)).first() is None:
+        connection.execute(_layout.insert(), {"number": LAYOUT, "version": version()})
+
+
+def migrate(connection: sql.Connection, name: str) -> None:
+    """Bring the results of an earlier version to this version's layout; current ones are not written to.
+
+    Databases before version 1.0 have no number. Those with scores have layout 1, some without the column ``parts``,
+    which is added. Those of development versions without scores are refused.
+
+    Parameters
+    ----------
+    connection : Connection
+        A transaction on the database, which has the table of results.
+    name : str
+        Name of the database in messages.
+
+    Raises
+    ------
+    ValueError
+        If this version cannot read the results. Nothing is changed.
+    """
+    inspector = sql.inspect(connection)
+    if inspector.has_table(_layout.name):
+        number, wrote = connection.execute(sql.select(_layout)).first() or (LAYOUT, "")
+        if number != LAYOUT:
+            newer = number > LAYOUT
+            raise ValueError(
+                f"{name}: holds results of {'a newer' if newer else 'an older'} version (tokumei {wrote} wrote layout "
+                f"{number}, this version reads layout {LAYOUT}); "
+                f"{'upgrade tokumei' if newer else 'read it with that version'}, or name another file to play again"
+            )
+    present = {column["name"] for column in inspector.get_columns(results_table.name)}
+    expected = [column.name for column in results_table.columns]
+    absent = [column for column in expected if column not in present and column not in ADDED_COLUMNS]
+    unknown = sorted(present - set(expected))
+    if absent or unknown:
+        why = _why(absent, unknown)
+        raise ValueError(f"{name}: holds results of another version ({why}); name another file to play again")
+    for column in ADDED_COLUMNS:
+        if column not in present:
+            connection.execute(add_column(results_table.c[column], connection.dialect))
+
+
+def _why(absent: list[str], unknown: list[str]) -> str:
+    if "scores" in absent and "values" not in absent:
+        return "a development version before 0.1 wrote it, without scores"
+    if absent:
+        return f"it has no column {absent[0]!r}"
+    return f"it has an unknown column {unknown[0]!r}"
+
 
 _CHUNK = 500
 """Number of keys in one query."""
@@ -55,7 +180,7 @@ class Store:
 
     Once `add` returns, its results survive the death of the process. Several processes may use one database at the
     same time; with PostgreSQL they may run on several hosts. Only the owner can read a new SQLite file. A
-    database of an earlier version is migrated or refused when it is opened (`leaderboard.results.layout`).
+    database of an earlier version is migrated or refused when it is opened (`leaderboard.results.store`).
 
     Parameters
     ----------

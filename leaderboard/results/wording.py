@@ -9,8 +9,7 @@ import sqlalchemy as sql
 
 from leaderboard.results.result import Result, canonical
 from leaderboard.results.rows import results_table
-from leaderboard.results.store import Store
-from leaderboard.results.stored_documents import document_content
+from leaderboard.results.store import Store, document_content
 
 _METHODS = (("defense", "parameters"), ("attack", "attack_parameters"))
 """Columns of a method's name and of its parameters as they were written."""

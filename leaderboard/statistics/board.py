@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from leaderboard.results.result import FAILURES, Result, canonical
-from leaderboard.statistics.pairs import Pair, by_pair, goals, matrix
+from leaderboard.statistics.pairs import Pair, Utility, by_pair, goals, matrix, pooled_utility
 from leaderboard.statistics.play_bounds import level_of_each
 from leaderboard.statistics.success import Success
-from leaderboard.statistics.utility import Utility, pooled_utility
 from metrics.score import advantage
 
 ENDED = ("ok", "skipped")

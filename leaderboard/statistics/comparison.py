@@ -12,7 +12,7 @@ from leaderboard.results.goals import in_order
 from leaderboard.results.result import FAILURES, Result
 from leaderboard.statistics.paces import computed_anew, log_ratios_of, paces_of
 from leaderboard.statistics.paired_results import ended_pairs, grouped, paired_settings
-from leaderboard.statistics.pairs import variant_name
+from leaderboard.statistics.pairs import headlines_without, jackknife_deviation, pooled_utility, variant_name
 from leaderboard.statistics.significance import (
     TestedChange,
     corrected,
@@ -21,8 +21,7 @@ from leaderboard.statistics.significance import (
     signed_rank_test,
     student_test,
 )
-from leaderboard.statistics.utility import headlines_without, jackknife_deviation, pooled_utility
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 COUNTED = ("failures", "mended failures")
 """Measures that are counted, not tested: plays that failed in the head alone, and in the base alone."""
@@ -136,10 +135,11 @@ def compare(
       disagree, nothing is divided out.
 
     Each test is against the tolerance, not against zero. Student's t assumes normally distributed differences. With n
-    plays its p-value is at least 2 · 4⁻ⁿ (`leaderboard.statistics.significance.student_floor`), and Wilcoxon's at least 2¹⁻ⁿ.
-    Holm's correction bounds the probability of any false alarm among all measures by `level`: half of it is for times,
-    half for utility and success (`leaderboard.statistics.significance.shared_level`). Measures with too few plays for any alarm
-    are marked as not judged and left out of the correction (Tarone); `plays_needed` says how many would do.
+    plays its p-value is at least 2 · 4⁻ⁿ (`leaderboard.statistics.significance.student_floor`), and Wilcoxon's at least
+    2¹⁻ⁿ. Holm's correction bounds the probability of any false alarm among all measures by `level`: half of it is for
+    times, half for utility and success (`leaderboard.statistics.significance.shared_level`). Measures with too few
+    plays for any alarm are marked as not judged and left out of the correction (Tarone); `plays_needed` says how many
+    would do.
 
     A trial that ended in the base and fails in the head is always a significant worsening, even if another one fails no
     more. The measures of an experiment are compared like success rates: smaller is better.

@@ -2,18 +2,114 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil, comb, floor
 from typing import Any
 
 from leaderboard.pages.number_text import counted, exact, number
 from leaderboard.pages.tables import place_title
 from leaderboard.results.goals import goal_words
-from leaderboard.results.result import Result, label
+from leaderboard.results.result import Result, canonical, label
 from leaderboard.statistics.board import Row, rank
 from leaderboard.statistics.exposure import Exposure, WorstAttack, exposures
-from leaderboard.statistics.few_trials import FewTrials, few_but_right, identity_of
-from leaderboard.statistics.met_words import how_met
+from leaderboard.statistics.met_words import IF_PLAYS_VARY, how_met, to_be_sure
+from leaderboard.statistics.pairs import Pair, matrix
+from leaderboard.statistics.play_bounds import LEVEL, upper_advantage
+from leaderboard.statistics.success import Success, judged
+
+# Attacks with too few trials to be judged on a board that are right more often than guessing: a gate counts them.
+
+Identity = tuple[str, str, str, str]
+"""A setting of a defense in one variant of a game: scenario, variant, class name, canonical parameters."""
+
+
+@dataclass(frozen=True)
+class FewTrials:
+    """An attack with fewer than `success.FEWEST_TRIALS` trials that is right more often than guessing.
+
+    Parameters
+    ----------
+    goal, attack : str
+        Goal of the attack, and its class name.
+    attack_parameters : dict
+        Its parameters.
+    advantage, upper : float
+        Its advantage, and the upper bound of it.
+    trials : int
+        Number of its trials over all plays.
+    """
+
+    goal: str
+    attack: str
+    attack_parameters: dict[str, Any]
+    advantage: float
+    upper: float
+    trials: int
+
+
+def identity_of(entry: Pair | Row | Exposure) -> Identity:
+    """The setting and variant that an entry of a board is about."""
+    return entry.scenario, entry.variant, entry.defense, canonical(entry.parameters)
+
+
+def few_but_right(results: Sequence[Result]) -> Mapping[Identity, list[FewTrials]]:
+    """Attacks on each setting with too few trials to be judged whose success guessing would hardly have.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Releases and trials, at most one per release and trial.
+
+    Notes
+    -----
+    The probability of at least so many successes by guessing (`probability_by_guessing`) is at most 1 - `LEVEL`,
+    divided by the number of attacks and goals on the setting (Bonferroni). The upper bounds hold together with `LEVEL`.
+    """
+    pairs = matrix(results)
+    outcomes: dict[Identity, list[tuple[Pair, Success]]] = defaultdict(list)
+    for pair in pairs:
+        outcomes[identity_of(pair)] += [(pair, success) for success in pair.successes.values()]
+    found: dict[Identity, list[FewTrials]] = defaultdict(list)
+    for identity, own in outcomes.items():
+        error = (1 - LEVEL) / max(1, len(own))
+        for pair, success in own:
+            if judged(success) or probability_by_guessing(success) > error:
+                continue
+            upper = upper_advantage(success, LEVEL, len(own))
+            trials = len(success.rates) * success.trials
+            attack = (success.goal, pair.attack, pair.attack_parameters)
+            found[identity].append(FewTrials(*attack, success.advantage, upper, trials))
+    return found
+
+
+def probability_by_guessing(success: Success) -> float:
+    """Probability that guessing has at least as many successes, over the pooled trials of all plays.
+
+    Notes
+    -----
+    The tests are exact: that of the binomial distribution if the chance level is known, and Fisher's if it is the rate
+    in a control group. Normal approximations fail at a few trials and small chance levels.
+
+    Examples
+    --------
+    Two hits in 28 trials are luck if a control group of 28 has none; 28 hits are not:
+
+    >>> [round(probability_by_guessing(Success("singling_out", (rate,), 28, 0.0, 28)), 3) for rate in (2 / 28, 1.0)]
+    [0.245, 0.0]
+    """
+    plays = len(success.rates)
+    trials = plays * success.trials
+    # Mean numbers of trials are rounded: a number of hits that is none is taken to the side of guessing.
+    hits = min(trials, floor(success.mean_rate * trials + 1e-9))
+    if success.control_trials is None:
+        chance = success.chance
+        return sum(comb(trials, k) * chance**k * (1 - chance) ** (trials - k) for k in range(hits, trials + 1))
+    control = plays * success.control_trials
+    right = hits + min(control, ceil(success.chance * control - 1e-9))
+    ways = sum(comb(trials, k) * comb(control, right - k) for k in range(hits, min(trials, right) + 1))
+    return ways / comb(trials + control, right)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +174,8 @@ class GateCheck:
     sure : bool or None
         Whether a bound of the advantage that is met is met however plays vary, or only in these plays. None for others.
     clean_plays : int or None
-        Fewest plays after which a bound of the advantage can be sure (`leaderboard.statistics.play_bounds.clean_plays`).
+        Fewest plays after which a bound of the advantage can be sure
+        (`leaderboard.statistics.play_bounds.clean_plays`).
     """
 
     scenario: str
@@ -221,3 +318,92 @@ def _advantage(
     sure, needed = not few and judged.is_sure(bound), judged.plays_to_be_sure(bound)
     finding = f"{measured} is at most {number(bound, 3)} {how_met(judged.plays, sure=sure)}"
     return name, True, finding, sure, needed
+
+
+# What a gate could not check: failed trials, goals that nobody measured, and what plays do not show.
+
+FEW_PLAYS = 5
+"""With fewer plays, a gate says what they do not show."""
+RARE = 0.2
+"""Share of releases that go wrong, in the example of what few plays do not show."""
+
+
+def gap_checks(results: Sequence[Result], bounds: GateBounds) -> list[GateCheck]:
+    """Failing checks of every defense with failed releases or trials, and of every goal that nobody measured.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Releases and trials, at most one per release and trial.
+    bounds : GateBounds
+        The bounds.
+
+    Examples
+    --------
+    >>> trial = Result(key="1", scenario="bank", defense="Mondrian", attack="Homer", play=0, status="timeout")
+    >>> for check in gap_checks([trial], GateBounds(max_advantage={"attribute": 0.1})):
+    ...     print(check.reason)
+    bank: Mondrian: 1 release or trial failed
+    bank: Mondrian: no attack on values was measured by enough trials
+    """
+    unmeasured = unmeasured_goals(results, bounds)
+    checks = []
+    for row in rank(results):
+        if row.failures:
+            count = f"{row.failures} releases and trials" if row.failures > 1 else "1 release or trial"
+            checks.append(GateCheck.of(row, "no release or trial fails", False, f"{count} failed"))
+        for goal in unmeasured:
+            words = goal_words(goal)
+            bound = f"advantage on {words} at most {exact(bounds.max_advantage[goal])}"
+            checks.append(GateCheck.of(row, bound, False, f"no attack on {words} was measured by enough trials"))
+    return checks
+
+
+def few_plays_note(results: Sequence[Result]) -> str:
+    """What the plays of a defense do not show if they are fewer than `FEW_PLAYS`; empty if they are enough.
+
+    Notes
+    -----
+    Let each release go wrong with probability p. All of n releases are right with probability (1 - p)ⁿ.
+
+    Examples
+    --------
+    >>> few_plays_note([Result(key=f"{play}", scenario="bank", defense="Mondrian", play=play) for play in range(2)])
+    '2 plays miss a defense that goes wrong in .2 of its releases with probability .64: give more --plays'
+    """
+    plays: dict[tuple[str, str, str], set[int]] = defaultdict(set)
+    for result in results:
+        if result.status == "ok":
+            plays[result.scenario, result.defense, result.parameters_text].add(result.play)
+    fewest = min(map(len, plays.values()), default=FEW_PLAYS)
+    if fewest >= FEW_PLAYS:
+        return ""
+    missed = number((1 - RARE) ** fewest)
+    verb = "misses" if fewest == 1 else "miss"
+    wrong = f"a defense that goes wrong in {exact(RARE)} of its releases"
+    return f"{counted(fewest, 'play')} {verb} {wrong} with probability {missed}: give more --plays"
+
+
+def not_sure_note(checks: Sequence[GateCheck]) -> str:
+    """How many bounds of the advantage are met in these plays and not for sure; empty if there is none.
+
+    Examples
+    --------
+    >>> from leaderboard import gate_checks
+    >>> from metrics import Score
+    >>> common = {"scenario": "bank", "defense": "Constant", "attack": "Homer"}
+    >>> scores = {"membership": Score("membership", rate=0.5, chance=0.5, trials=10_000)}
+    >>> trials = [Result(key=f"{play}", play=play, scores=scores, **common) for play in range(5)]
+    >>> not_sure_note(gate_checks(trials, GateBounds(max_advantage={None: 0.05})))
+    '1 bound of the advantage is met in these plays, if plays vary as they did here; to be sure takes at least 59 plays'
+    >>> not_sure_note(gate_checks(trials, GateBounds(max_advantage={None: 0.5})))
+    ''
+    """
+    open_checks = [check for check in checks if check.passed and check.sure is False]
+    if not open_checks:
+        return ""
+    verb = "is" if len(open_checks) == 1 else "are"
+    plays = [check.clean_plays for check in open_checks]
+    needed = None if None in plays else max(count for count in plays if count is not None)
+    bounds = counted(len(open_checks), "bound")
+    return f"{bounds} of the advantage {verb} met in these plays, {IF_PLAYS_VARY}; {to_be_sure(needed)}"

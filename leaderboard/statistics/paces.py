@@ -10,7 +10,7 @@ import numpy as np
 
 from leaderboard.results.result import Result
 from leaderboard.statistics.paired_results import RELEASE, ended_pairs, grouped
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 COMPARABLE = 3
 """Smallest number of defenses (or pairs of defense and attack) from which the machine's speed is estimated."""

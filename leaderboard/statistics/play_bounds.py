@@ -7,10 +7,9 @@ from math import ceil, log, log1p
 import numpy as np
 
 from leaderboard.statistics.success import Success, design_effect, play_errors
-from metrics.arrays import Floats
-from metrics.control import risk_after_control
+from metrics.columns.arrays import Floats
 from metrics.estimate import wilson
-from metrics.score import advantage
+from metrics.score import advantage, risk_after_control
 
 LEVEL = 0.95
 """Probability with which the upper bounds of all attacks on a defense hold together."""
@@ -37,7 +36,7 @@ def upper_advantage(success: Success, level: float, attacks: int = 1) -> float:
     -----
     With a known chance level, Wilson's bound of the pooled rate counts all plays as their number of trials divided by a
     design effect. With a control group, it is that of the ratio of two failure rates
-    (`metrics.control.risk_after_control`). The bound is the largest of three:
+    (`metrics.score.risk_after_control`). The bound is the largest of three:
 
     - Wilson's with the shared effect, at level 1 - (1 - level) / attacks (Bonferroni);
     - Wilson's with the `leaderboard.statistics.success.design_effect` of this attack, which is too narrow near 1;

@@ -9,7 +9,7 @@ from math import hypot
 import numpy as np
 
 from metrics import Estimate, across_plays, advantage, wilson
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 FEWEST_TRIALS = 30
 """Fewest trials over all plays of an attack that is judged, such as claimed predicates."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from attacks.base.attack import Attack, Knowledge
     from attacks.base.claims import RankedAnswers
     from defenses.base.release import MicrodataRelease
-    from metrics.arrays import Integers
+    from metrics.columns.arrays import Integers
 
 EPILOG = """\b
 Examples:

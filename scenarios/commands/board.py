@@ -180,7 +180,7 @@ def _stored_board(
 
 def _show_reports(scenarios: tuple[str, ...], db: str, form: str, html: Path | None) -> None:
     """Show the stored reports of experiments."""
-    from leaderboard.pages.stored_report import stored_reports
+    from leaderboard.pages.report import stored_reports
     from leaderboard.results.store import Store
 
     with bad_input(), Store(db) as store:

@@ -27,8 +27,7 @@ def check(name: str) -> None:
     from scenarios.checks.conformance.findings import findings
     from scenarios.checks.conformance.given_parameters import named_class
     from scenarios.checks.conformance.promises import untested_promises
-    from scenarios.checks.conformance.raised_exits import raised_exits
-    from scenarios.checks.conformance.suite import checks, process_checks
+    from scenarios.checks.conformance.suite import checks, process_checks, raised_exits
 
     def passed(title: str) -> None:
         echo(f"ok      {title}")

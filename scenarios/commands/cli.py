@@ -9,7 +9,7 @@ from importlib import import_module
 
 import click
 
-from metrics.printable import printable
+from metrics.columns.printable import printable
 
 EPILOG = """\b
 Examples:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrics.files import check_new_file, write_atomically
-from metrics.printable import printable
-from scenarios.running.methods.foreign_code import complaint
+from metrics.columns.files import check_new_file, write_atomically
+from metrics.columns.printable import printable
+from scenarios.running.methods.code_places import complaint
 from scenarios.tables.user_warnings import user_warnings
 
 if TYPE_CHECKING:

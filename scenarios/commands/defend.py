@@ -96,7 +96,7 @@ def defend(
         from scenarios.tables.dataset import load_table
         from scenarios.tables.empty_cells import empty_cells_warning, lost_gaps_note
         from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules
-        from scenarios.tables.parts.size import is_large, memory_bytes
+        from scenarios.tables.parts.files.table_files import is_large, memory_bytes
         from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
         from scenarios.tables.review.rows_of_people import RowsOfPeople, people_of_release
         from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
@@ -211,7 +211,7 @@ def _defend_in_parts(
 
 def _describe(dataset: Dataset, roles: Path | None, unique: Sequence[str], defense: MicrodataDefense) -> None:
     """Echo what was inferred about a table, and what may name people."""
-    from scenarios.tables.review.undeclared_hierarchies import hierarchy_notes
+    from scenarios.tables.review.undeclared_identifiers import hierarchy_notes
 
     for note in (*dataset.notes, *hierarchy_notes(dataset, defense)):
         echo(f"note: {note}", err=True)

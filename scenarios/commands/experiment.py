@@ -57,7 +57,7 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
     The report goes to standard output in one of `FORMATS`, and into an HTML page. It is stored beside the measurements.
     """
     from leaderboard.pages.check_reports import ReportedCheck
-    from leaderboard.pages.stored_report import StoredReport, keep_report
+    from leaderboard.pages.report import StoredReport, keep_report
     from leaderboard.results.store import Store
     from scenarios.running.workers.interrupts import signal_of, terminable
     from scenarios.studies.recorded_measurements import MeasurementFailed, RecordedMeasurements

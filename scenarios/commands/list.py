@@ -65,7 +65,7 @@ def _entries(kind: str) -> dict[str, str]:
 def _title(name: str) -> str:
     """Title of a data set, or how to install its package if that is missing."""
     from scenarios.datasets import FOLDER, MADE, load
-    from scenarios.tables.declared_roles import read_roles
+    from scenarios.tables.roles import read_roles
 
     try:
         # To read the records as well would take most of the command's time.

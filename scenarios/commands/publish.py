@@ -142,7 +142,7 @@ def _write(
 ) -> None:
     """Write the files of the board."""
     import leaderboard as lb
-    from metrics.files import write_atomically
+    from metrics.columns.files import write_atomically
     from scenarios.running.boards.standing_board import write_record, write_results
 
     write_results(folder, results)

@@ -90,9 +90,9 @@ def rank(
     from scenarios.running.workers.interrupts import signal_of, terminable
     from scenarios.running.workers.local import cores
     from scenarios.tables.dataset import load_table
-    from scenarios.tables.declared_roles import read_roles
     from scenarios.tables.released import input_path
     from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
+    from scenarios.tables.roles import read_roles
 
     display = Display(quiet=quiet)
     workers = jobs or cores()

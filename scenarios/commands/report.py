@@ -104,10 +104,10 @@ def report(
     from scenarios.assessment.reporting.release_report import report_sections, unchecked
     from scenarios.assessment.reporting.report_seed import seed_of_files, seed_words
     from scenarios.tables.dataset import load_table
-    from scenarios.tables.declared_roles import read_roles
     from scenarios.tables.released import refuse_existing
     from scenarios.tables.review.rows_of_people import number_of_people
     from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
+    from scenarios.tables.roles import read_roles
 
     with bad_input():
         if Path(output).suffix not in (".html", ".pdf"):
@@ -183,7 +183,7 @@ def _about(table: str, released: str, seed: int) -> dict[str, str]:
 def _writer(output: str) -> Any:
     """Function that writes the report; a PDF needs the extra `pdf`."""
     from leaderboard.pages.report import render_report
-    from metrics.files import write_atomically
+    from metrics.columns.files import write_atomically
 
     if Path(output).suffix == ".html":
         return lambda *parts: write_atomically(Path(output), render_report(*parts).encode())

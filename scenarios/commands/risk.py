@@ -70,7 +70,7 @@ def risk(
     Reports equivalence classes, uniques, and the risk under each attacker model.
     """
     with heavy_imports():
-        from scenarios.tables.parts.size import is_large, memory_bytes
+        from scenarios.tables.parts.files.table_files import is_large, memory_bytes
         from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
 
     with bad_input():
@@ -110,11 +110,11 @@ def _small(
     paths: list[Path], roles: Path | None, reading: dict[str, Any], sizes: dict[str, int | None]
 ) -> tuple[RiskReport, tuple[str, ...]]:
     """Report of a table in memory, and notes; the second path is the population's."""
-    from scenarios.tables.declared_roles import read_roles
-    from scenarios.tables.reading.file_rows import rows_from_one
+    from scenarios.tables.reading.text_table import rows_from_one
     from scenarios.tables.released import read_released
     from scenarios.tables.review.rows_of_people import hidden_people_notes
     from scenarios.tables.risk import risk_report
+    from scenarios.tables.roles import read_roles
 
     table = read_released(paths[0], roles, reading=reading)
     everybody = read_released(paths[1], roles, reading=reading).frame if len(paths) > 1 else None

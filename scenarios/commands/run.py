@@ -147,8 +147,7 @@ def _backend(options: RunOptions) -> Backend:
 def _explain(catalogues: list[Catalogue], options: RunOptions) -> None:
     """Say why each trial would be played; a database that does not exist is not created."""
     from leaderboard.results.store import Store
-    from scenarios.running.explanation import explain
-    from scenarios.running.explanation_text import written_explanations
+    from scenarios.running.explanation import explain, written_explanations
 
     absent = "://" not in options.db and not Path(options.db).exists()
     with bad_input(), Store("sqlite://" if absent else options.db) as store:
@@ -177,7 +176,7 @@ def _exit_code(played: Played, options: RunOptions) -> int:
     """Exit code of the run; what the gate refuses goes to standard error, and to the file of `--junit`."""
     import leaderboard as lb
     from leaderboard.results.goals import goal_words
-    from leaderboard.statistics.gate_gaps import few_plays_note, not_sure_note
+    from leaderboard.statistics.gate import few_plays_note, not_sure_note
 
     if played.interrupted:
         return SIGNALLED + played.interrupted

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from defenses.federated import SecureAnswer
-    from metrics.arrays import Floats
+    from metrics.columns.arrays import Floats
 
 EPILOG = """\b
 Examples:

@@ -70,9 +70,9 @@ def split(
 
         from leaderboard.pages.number_text import counted
         from scenarios.assessment.evaluation.control_size import control_words
-        from scenarios.tables.declared_roles import read_roles
-        from scenarios.tables.parts.output_files import output_files
+        from scenarios.tables.parts.files.output_files import output_files
         from scenarios.tables.released import STANDARD, input_path, refuse_existing
+        from scenarios.tables.roles import read_roles
         from scenarios.tables.split_table import SplitFile, drawn_control, one_row_each
         from scenarios.tables.toml.toml_file import read_bytes
 

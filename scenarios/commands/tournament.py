@@ -162,7 +162,7 @@ def submit(folder: Path, team: str, files: Sequence[Path], against: str | None, 
         from scenarios.tournament.rules.problems import InvalidFileError
         from scenarios.tournament.rules.submitting import submit as submit_file
         from scenarios.tournament.rules.submitting import submit_all
-        from scenarios.tournament.site.settling import settle
+        from scenarios.tournament.site.deciding import settle
 
         opened = Tournament(folder)
         settle(opened)
@@ -194,7 +194,7 @@ def advance(folder: Path, *, early: bool) -> None:
     with bad_input():
         from scenarios.tournament.rules.advancing import advance as advance_phase
         from scenarios.tournament.rules.folder import Tournament
-        from scenarios.tournament.site.settling import settle
+        from scenarios.tournament.site.deciding import settle
 
         opened = Tournament(folder)
         settle(opened)
@@ -220,7 +220,7 @@ def score(folder: Path, public_share: float, jobs: int | None, form: str, *, ret
     """Score every table against every attacker; write boards and reports."""
     with bad_input():
         from scenarios.tournament.rules.folder import Tournament
-        from scenarios.tournament.site.settling import settle
+        from scenarios.tournament.site.deciding import settle
 
         opened = Tournament(folder)
         opened.check_opening()

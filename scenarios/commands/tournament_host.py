@@ -88,7 +88,7 @@ def admit(folder: Path, team: str, file: Path, against: str | None, reason: str)
 def take(folder: Path, team: str, number: int) -> None:
     """Take an older submission of TEAM into force again; NUMBER is that of its entry, as `submit` showed it."""
     from scenarios.tournament.rules.submitting import take_into_force
-    from scenarios.tournament.site.settling import settle
+    from scenarios.tournament.site.deciding import settle
 
     with bad_input():
         tournament = _opened(folder)
@@ -104,7 +104,7 @@ def take(folder: Path, team: str, number: int) -> None:
 @reason_option
 def disqualify(folder: Path, team: str, reason: str) -> None:
     """Disqualify TEAM: its files do not count, and standings say why."""
-    from scenarios.tournament.host.disqualifying import disqualify as disqualify_team
+    from scenarios.tournament.host.late import disqualify as disqualify_team
 
     with bad_input():
         tournament = _opened(folder)
@@ -119,7 +119,7 @@ def disqualify(folder: Path, team: str, reason: str) -> None:
 @reason_option
 def readmit(folder: Path, team: str, reason: str) -> None:
     """Readmit a disqualified TEAM: its files count again."""
-    from scenarios.tournament.host.disqualifying import readmit as readmit_team
+    from scenarios.tournament.host.late import readmit as readmit_team
 
     with bad_input():
         tournament = _opened(folder)

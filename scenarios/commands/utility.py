@@ -51,10 +51,10 @@ def utility(
     """
     import json
 
-    from metrics.headline_utility import headline_utility
+    from metrics.table_utility import headline_utility
     from scenarios.assessment.reporting.rank_correlations import correlation_warnings
-    from scenarios.assessment.reporting.utility_words import association_words
-    from scenarios.tables.parts.size import is_large, memory_bytes
+    from scenarios.assessment.reporting.release_report import association_words
+    from scenarios.tables.parts.files.table_files import is_large, memory_bytes
     from scenarios.tables.released import STANDARD, input_path
 
     with bad_input():
@@ -183,7 +183,7 @@ def _large(
 
 def _about(released: Path, roles: Path | None) -> AbstractContextManager[None]:
     """Name the release in complaints about its cells."""
-    from scenarios.tables.reading.file_rows import rows_from_one
+    from scenarios.tables.reading.text_table import rows_from_one
 
     hint = "; labels of a hierarchy need --roles, which declares it" if roles is None else ""
     return rows_from_one(f"{released}: ", hint)

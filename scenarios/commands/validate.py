@@ -75,7 +75,7 @@ def validate(
                 )
                 echo(f"{file}: scenario {plan.name!r}, {counts}: valid")
             return
-        from scenarios.tables.parts.size import is_large, memory_bytes
+        from scenarios.tables.parts.files.table_files import is_large, memory_bytes
 
         if write_roles is not None:
             from scenarios.tables.released import refuse_existing
@@ -91,7 +91,7 @@ def validate(
     from scenarios.assessment.evaluation.blocked_promises import blocked_promises
     from scenarios.tables.review.notes import NOTHING_SENSITIVE, grouped_notes
     from scenarios.tables.review.summary import ColumnSummary
-    from scenarios.tables.review.undeclared_hierarchies import hierarchy_notes
+    from scenarios.tables.review.undeclared_identifiers import hierarchy_notes
 
     echo(tabulate(table.columns, headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
     notes = (
@@ -146,8 +146,12 @@ def _large(file: Path, roles: Path | None, reading: dict[str, Any], memory: int)
     """A table that is read in parts."""
     from scenarios.tables.impossible_rows import rule_notes
     from scenarios.tables.parts.records import large_records
-    from scenarios.tables.parts.rows_of_people import large_repeated_people_warnings, large_rows_of_people
-    from scenarios.tables.parts.validation import large_summary, sampled_frame
+    from scenarios.tables.parts.validation import (
+        large_repeated_people_warnings,
+        large_rows_of_people,
+        large_summary,
+        sampled_frame,
+    )
     from scenarios.tables.review.notes import record_notes, repeated_rows_warnings, table_warnings
 
     with large_records(file, roles, reading=reading, memory=memory // 2) as records:

@@ -8,8 +8,8 @@ from numpy.random import Generator
 
 from defenses.base.hierarchy import TableHierarchy
 from defenses.base.microdata import Microdata
-from metrics.arrays import Floats, Integers64
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.arrays import Floats, Integers64
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.datasets.sums import frame_sum
 from scenarios.tables.dataset import Dataset
 

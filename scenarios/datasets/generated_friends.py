@@ -9,7 +9,7 @@ import pandas as pd
 
 from defenses.base.hierarchy import TableHierarchy
 from defenses.base.microdata import Microdata
-from metrics.domains import CategoricalDomain
+from metrics.columns.domains import CategoricalDomain
 from scenarios.datasets.sums import frame_sum
 from scenarios.tables.dataset import Dataset
 

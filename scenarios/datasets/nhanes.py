@@ -8,7 +8,7 @@ import pandas as pd
 
 from defenses.base.hierarchy import Hierarchy, TableHierarchy
 from defenses.base.microdata import Microdata
-from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
 from scenarios.datasets.extras import extra
 from scenarios.datasets.sums import frame_sum
 from scenarios.tables.dataset import Dataset

@@ -7,7 +7,7 @@ import pandas as pd
 
 from defenses.base.hierarchy import Hierarchy
 from defenses.base.microdata import Microdata
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 PERIOD = 182
 """Width of a public bin of dates in days: half a year."""

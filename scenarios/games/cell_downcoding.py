@@ -14,8 +14,8 @@ from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, ValueClaims
 from defenses.base.defense import Defense
 from defenses.base.release import MicrodataRelease
-from metrics.cells import read_cells
 from metrics.classes import equivalence_classes
+from metrics.columns.cells import read_cells
 from metrics.score import Scores
 from scenarios.games.control_group import ControlGroupGame
 from scenarios.games.people import People

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from numpy.random import Generator
@@ -16,7 +17,29 @@ from defenses.base.parameters import check_choice
 from defenses.base.parametrized import Parametrized
 from defenses.base.release import Release
 from metrics.score import Scores
-from scenarios.games.publisher import Publisher
+
+# The mechanism as the adversary knows it.
+
+
+@dataclass(frozen=True)
+class Publisher:
+    """Repeats a defense and its publication on other records; equal ones are the same mechanism.
+
+    Parameters
+    ----------
+    defense : Defense
+        The defense.
+    publish : callable
+        ``publish(release, rng)`` of the game.
+    """
+
+    defense: Defense
+    publish: Callable[[Release, Generator], Any]
+
+    def __call__(self, records: Microdata, rng: Generator) -> Any:
+        """Release records of the adversary."""
+        return self.publish(self.defense.clone().apply(records, rng), rng)
+
 
 KNOWS = ("mechanism", "nothing")
 

@@ -21,8 +21,7 @@ from metrics.score import Scores
 from metrics.table_utility import TableUtility
 from scenarios.games.game import Secret
 from scenarios.games.questions.row_answers import row_scores
-from scenarios.games.table_game import TableGame
-from scenarios.games.table_worth import table_worth
+from scenarios.games.table_game import TableGame, table_worth
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.release import ReportsRelease
-from metrics.domains import CategoricalDomain
+from metrics.columns.domains import CategoricalDomain
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
-from scenarios.games.report_utility import utility_frequencies
+from scenarios.games.reports import utility_frequencies
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from defenses.base.release import MicrodataRelease
 from metrics.score import Scores
 from scenarios.games.people import People
 from scenarios.games.questions.question import Question
-from scenarios.games.table_game import TableGame
-from scenarios.games.table_worth import table_worth
+from scenarios.games.table_game import TableGame, table_worth
 
 
 class QuestionGame(TableGame):

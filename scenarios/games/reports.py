@@ -17,9 +17,39 @@ from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.release import ReportsRelease
+from defenses.base.simplex import project_to_simplex
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
-from scenarios.games.report_utility import utility_frequencies
+
+# Utility of randomized reports: accuracy of the estimated frequencies.
+
+
+def utility_frequencies(release: ReportsRelease, counts: NDArray[np.intp]) -> float | None:
+    """Anchored accuracy of estimated frequencies: 1 if they are exact, 0 if they are no better than uniform ones.
+
+    It is max(0, 1 - T/T_0). T is the total variation distance between the true frequencies and the estimates, which
+    are averaged over rounds and projected onto the simplex. T_0 is the distance between the true frequencies and the
+    uniform distribution.
+
+    Parameters
+    ----------
+    release : ReportsRelease
+        The reports of at least one round.
+    counts : ndarray of int, shape (d,)
+        True counts; they sum to the number of reports in a round.
+
+    Returns
+    -------
+    float or None
+        None if there is no report or the true distribution is uniform.
+    """
+    n, d = int(counts.sum()), counts.size
+    if not n:
+        return None
+    rounds = [release.protocol.estimate(reports) for reports in release.reports]
+    estimated = project_to_simplex(np.mean(rounds, axis=0), n)
+    uniform_error = np.abs(counts - n / d).sum()
+    return None if uniform_error == 0 else float(max(0.0, 1 - np.abs(estimated - counts).sum() / uniform_error))
 
 
 @dataclass(frozen=True)

@@ -6,22 +6,151 @@ import os
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from leaderboard.pages.number_text import counted
-from leaderboard.results.result import FAILURES, label
+from leaderboard.results.goals import goal_words
+from leaderboard.results.result import FAILURES, Result, canonical, label
 from leaderboard.statistics.pairs import variant_name
-from metrics.printable import printable
-from scenarios.running.standing import RunProgress
-from scenarios.running.time_left import TimeLeft
+from metrics.columns.printable import printable
+from metrics.score import advantage
 
 if TYPE_CHECKING:
     from leaderboard.results.result import Result
     from leaderboard.results.store import Store
     from scenarios.running.plan import Plan
-    from scenarios.running.standing import Worst
     from scenarios.running.units import Catalogue
+
+# Time left of a run, by what each kind of result has cost so far.
+
+
+@dataclass
+class _Cost:
+    count: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
+class TimeLeft:
+    """Cost of a run's results by defense, attack and game; memory does not grow with the number of plays.
+
+    Notes
+    -----
+    Every play costs about the same, but defenses and attacks differ. The results left of each kind count with the mean
+    cost of this kind, and kinds without a result with the mean cost of all. The work left, over the work done, is the
+    time left over the time that has passed.
+    """
+
+    costs: dict[Hashable, _Cost] = field(default_factory=lambda: defaultdict(_Cost))
+
+    def add(self, results: Iterable[Result]) -> None:
+        """Add results that have ended."""
+        for one in results:
+            methods = one.defense, one.parameters, one.attack, one.attack_parameters, one.game
+            cost = self.costs[canonical(methods)]
+            cost.count += 1
+            cost.seconds += one.seconds
+
+    def seconds(self, passed: float, left: int, kinds: int) -> float:
+        """Seconds left.
+
+        Parameters
+        ----------
+        passed : float
+            Seconds since the run began.
+        left : int
+            Number of results left.
+        kinds : int
+            Number of results of one play.
+        """
+        done, work = sum(cost.count for cost in self.costs.values()), sum(cost.seconds for cost in self.costs.values())
+        if not done:
+            return 0.0
+        if work <= 0:
+            return passed * left / done
+        # Results of each kind in this run: all plays, or those that were not played earlier.
+        plays = (done + left) / max(1, kinds)
+        missing = {kind: max(0.0, plays - cost.count) for kind, cost in self.costs.items()}
+        seen = sum(missing.values())
+        ahead = sum(missing[kind] * cost.seconds / cost.count for kind, cost in self.costs.items())
+        # More than all that is left can be missing of kinds of which some were played earlier.
+        unseen = (left - seen) * work / done if seen <= left else ahead * (left / seen - 1)
+        return passed * (ahead + unseen) / work
+
+
+# Interim results of a run: the worst attack on each defense so far.
+
+
+@dataclass
+class _Mean:
+    count: int = 0
+    rate: float = 0.0
+    chance: float = 0.0
+
+    def add(self, rate: float, chance: float) -> None:
+        self.count += 1
+        self.rate += (rate - self.rate) / self.count
+        self.chance += (chance - self.chance) / self.count
+
+    @property
+    def advantage(self) -> float:
+        return advantage(self.rate, self.chance) if self.chance < 1 else 0.0
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The attack and goal of the largest mean advantage so far against one defense.
+
+    Attributes
+    ----------
+    defense, attack, goal : str
+        Labels for display.
+    success, chance, advantage : float
+        Means over the plays so far, without confidence intervals.
+    plays : int
+        Number of plays so far.
+    """
+
+    defense: str
+    attack: str
+    goal: str
+    success: float
+    chance: float
+    advantage: float
+    plays: int
+
+
+@dataclass
+class RunProgress:
+    """Running means of rates and chance levels; memory grows with the number of pairs, not of plays."""
+
+    means: dict[str, dict[tuple[str, str], _Mean]] = field(default_factory=lambda: defaultdict(dict))
+
+    def add(self, results: Iterable[Result]) -> None:
+        """Add results to the means."""
+        for result in results:
+            if result.status != "ok" or not result.attack:
+                continue
+            pairs = self.means[label(result.defense, result.parameters)]
+            attack = label(result.attack, {**result.attack_parameters, **result.game})
+            for goal, score in result.scores.items():
+                if score.rate is not None and score.chance is not None:
+                    pairs.setdefault((attack, goal), _Mean()).add(score.rate, score.chance)
+
+    def worst(self) -> list[Worst]:
+        """Worst attack on each defense so far, in descending order of advantage."""
+        worst = []
+        for defense, pairs in self.means.items():
+            if pairs:
+                (attack, goal), mean = max(pairs.items(), key=lambda item: item[1].advantage)
+                worst.append(
+                    Worst(defense, attack, goal_words(goal), mean.rate, mean.chance, mean.advantage, mean.count)
+                )
+        return sorted(worst, key=lambda one: -one.advantage)
+
 
 # Seconds between progress lines without a terminal, and between updates of the table on a terminal.
 LINE_INTERVAL, TABLE_INTERVAL = 5.0, 0.5

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import Field
 
 from leaderboard.results.result import label
 from scenarios.games.game import Game
+from scenarios.games.questions.question import Question
 from scenarios.games.shared_people import SharedPeople
-from scenarios.running.distinct_settings import distinct
-from scenarios.running.methods.methods import build, describe, find, game_settings, source_name
+from scenarios.running.methods.methods import build, describe, exported, find, game_settings, source_name
 from scenarios.running.methods.written_methods import written_method
-from scenarios.running.questions import check_questions, read_questions
 from scenarios.running.workers.limits import Limits, read_size
 from scenarios.tables.dataset import Dataset, with_columns
 from scenarios.tables.impossible_rows import with_rules
 from scenarios.tables.near_names import suggestion
-from scenarios.tables.toml.complaint import located
 from scenarios.tables.toml.scenario_file import (
     MethodTable,
     ScenarioTable,
@@ -30,7 +28,104 @@ from scenarios.tables.toml.scenario_file import (
     scenario_tables,
     within,
 )
-from scenarios.tables.toml.toml_file import validated
+from scenarios.tables.toml.toml_file import located, validated
+
+# Questions of a scenario about the same people.
+
+
+def read_questions(table: Mapping[str, Any]) -> list[Question]:
+    """Questions of a game's table under ``question``: a name or a table with ``use``, or a list of them.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or a name or a parameter is wrong.
+    """
+    given = table.get("question", [])
+    questions = [_question(one) for one in (given if isinstance(given, list) else [given])]
+    if not questions:
+        raise ValueError(f"question: name at least one of {', '.join(exported('questions'))}")
+    return questions
+
+
+def _question(given: Any) -> Question:
+    described = {"use": given} if isinstance(given, str) else given
+    if not isinstance(described, Mapping) or "use" not in described:
+        raise ValueError(f"question: must be a name or a table with use, got {given!r}")
+    try:
+        question: Question = build(described, "questions")
+    except ValueError:
+        # To look at all games imports all of them, which takes a second.
+        if str(described["use"]) in exported("scenarios"):
+            raise ValueError(
+                f"question: {described['use']} is a game that draws its own people; give it a scenario of its own"
+            ) from None
+        raise
+    return question
+
+
+def check_questions(games: Sequence[SharedPeople], defenses: Sequence[Any], attacks: Sequence[Any]) -> None:
+    """Check that the questions, named defenses and named attacks of a scenario fit each other.
+
+    Raises
+    ------
+    ValueError
+        If two questions have the same goal, a question has no attack or an attack no question, or a defense makes no
+        table.
+    """
+    goals: dict[str, str] = {}
+    for game in games:
+        name = type(game.question).__name__
+        for goal in game.takes:
+            if goal in goals:
+                raise ValueError(f"{name} and {goals[goal]} are both about {goal}; write one scenario for each")
+            goals[goal] = name
+        if not any(entry.method.goal in game.takes for entry in attacks):
+            raise ValueError(f"{name} is about {' and '.join(game.takes)}, but no [[attack]] of the scenario is")
+    for entry in attacks:
+        if entry.method.goal not in goals:
+            raise ValueError(f"no question is about {entry.method.goal}, the goal of [[attack]] {entry.name}")
+    for entry in defenses:
+        if entry.method.kind != games[0].accepts:
+            raise ValueError(
+                f"the questions are about a {games[0].accepts} release, "
+                f"but [[defense]] {entry.name} makes {entry.method.kind}"
+            )
+
+
+# Settings that a scenario writes more than once: each is played once.
+
+T = TypeVar("T")
+
+
+def distinct(entries: Iterable[T], setting: Callable[[T], Any]) -> tuple[T, ...]:
+    """The entries of different settings in their order; of equal ones the first, as it is written.
+
+    Parameters
+    ----------
+    entries : iterable
+        Methods or games.
+    setting : callable
+        Gives an entry's setting as JSON values, in which 1 and 1.0 are one number.
+
+    Examples
+    --------
+    >>> distinct([0.5, 1, 1.0, True, 5e-1], lambda value: {"retention": value})
+    (0.5, 1, True)
+    """
+    first: dict[str, T] = {}
+    for entry in entries:
+        first.setdefault(repr(_by_value(setting(entry))), entry)
+    return tuple(first.values())
+
+
+def _by_value(value: Any) -> Any:
+    """A value whose whole numbers are integers, and whose mappings are sorted: equal ones have equal texts."""
+    if isinstance(value, Mapping):
+        return {name: _by_value(value[name]) for name in sorted(value)}
+    if isinstance(value, list | tuple):
+        return [_by_value(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class _ScenarioHead(ScenarioTable):

@@ -4,23 +4,189 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from defenses.base.parameters import check_integer, check_list, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from leaderboard.pages.number_text import counted
-from leaderboard.pages.report import Section
+from leaderboard.pages.report import Bars, Section, Table, Value
 from scenarios.studies.emoji_measures import (
     EACH,
     PERSONS,
+    SENT,
+    TARGETS,
+    TONES,
     WRITERS,
+    K,
+    M,
+    PipelineRun,
+    PoolResult,
+    WordDiscovery,
     losses_of_pipeline,
     measure_pipeline,
     measure_pools,
     measure_words,
 )
-from scenarios.studies.emoji_report import histograms_section, pool_section, stages_section, words_section
 from scenarios.studies.experiment import Experiment
 from scenarios.studies.measuring import Measuring, measured_anew, no_losses
 from scenarios.tables.seeds import generator
+
+# Report of the emoji experiment: stages of the pipeline, histograms, words and pool inference.
+
+
+def stages_section(pipeline: PipelineRun) -> Section:
+    """What each stage of the pipeline holds."""
+    use_cases = pipeline.use_cases
+    reports = sum(use_case.reports for use_case in use_cases)
+    size = sum(use_case.nbytes for use_case in use_cases) / 1e6
+    published = sum(len(use_case.published.values) for use_case in use_cases)
+    rows: list[list[Value]] = [
+        ["device, in the clear", "person, time, use case, value", len(use_cases) * pipeline.events],
+        ["device, privatized and sampled", "person, time, use case, report", reports],
+        ["ingestor", "report, one heap for each use case, shuffled", reports],
+        ["aggregator", "estimated count of each value", sum(use_case.protocol.d for use_case in use_cases)],
+        ["published above the threshold", "estimated count", published],
+    ]
+    return Section(
+        "From the device to the histogram",
+        (
+            f"Emoji, sites and persons are invented: 40 gestures in {len(TONES)} skin tones and 1,000 sites, both with "
+            f"power-law frequencies. A device privatizes each event at once and later sends a random {SENT:.0%} of the "
+            "records. The ingestor removes sender and time stamp and splits the reports by use case. The aggregator "
+            "sees only these shuffled reports.",
+        ),
+        (
+            Table(
+                "Who holds what",
+                ("stage", "a record holds", "records"),
+                rows,
+                note=f"The reports take {size:.0f} MB.",
+            ),
+        ),
+    )
+
+
+def histograms_section(pipeline: PipelineRun) -> Section:
+    """Accuracy of both histograms, and the most frequent emoji."""
+    rows: list[list[Value]] = [
+        [
+            use_case.name,
+            type(use_case.protocol).__name__,
+            f"{use_case.protocol.get_params()['epsilon']:g}",
+            use_case.protocol.report_bits,
+            use_case.reports,
+            use_case.error,
+            use_case.theory,
+            use_case.published.threshold,
+            int((use_case.expected > use_case.published.threshold).sum()),
+            len(use_case.published.values),
+            int((use_case.expected[use_case.published.values] == 0).sum()),
+        ]
+        for use_case in pipeline.use_cases
+    ]
+    names, expected, estimated = pipeline.names, pipeline.emoji.expected, pipeline.emoji.estimated
+    published = pipeline.emoji.published
+    top_ten: list[list[Value]] = [
+        [names[value], float(expected[value]), float(count)]
+        for value, count in zip(published.values[:10].tolist(), published.counts[:10].tolist(), strict=True)
+    ]
+    order = np.argsort(-expected, kind="stable")[:60]
+    height = float(max(expected[order].max(), estimated[order].max()))
+    return Section(
+        "What the aggregator learns",
+        ("Bars: estimated counts of the 60 most frequent emoji, negative ones left out; outline: the truth.",),
+        (
+            Table(
+                "Histograms",
+                (
+                    "use case",
+                    "protocol",
+                    "ε",
+                    "bits",
+                    "reports",
+                    "error",
+                    "theory",
+                    "threshold",
+                    "in truth",
+                    "published",
+                    "of nobody",
+                ),
+                rows,
+                digits=0,
+                note="Error: root mean square error of an estimated count, against 80 % of the events. Theory: the "
+                "same error from the protocol's mean variance, over hash functions too, plus the variance of sampling. "
+                "In truth: values whose true count exceeds the threshold. Published: values whose estimate exceeds it. "
+                "Of nobody: published values that nobody had. The false-alarm probability, that some such value is "
+                "published, is 5 %.",
+            ),
+            Table(
+                "The ten commonest emoji as published", ("emoji", "80 % of the events", "estimate"), top_ten, digits=0
+            ),
+        ),
+        (
+            Bars(
+                "emoji, ε = 4, CountMeanSketch",
+                np.maximum(estimated[order], 0).tolist(),
+                expected[order].tolist(),
+                height,
+                (names[order[0]], names[order[-1]]),
+            ),
+        ),
+    )
+
+
+def words_section(discovery: WordDiscovery) -> Section:
+    """The discovered words with true and estimated counts."""
+    rows: list[list[Value]] = [[word.word, word.typed, word.estimate] for word in discovery.words]
+    return Section(
+        "New words, without a list of them",
+        (
+            f"{WRITERS:,} devices report one word each of up to 6 letters, out of 27^6 = {27**6:,} possible ones. One "
+            "sketch takes the whole word, another takes two of its letters with an 8-bit hash of the word, with "
+            "epsilon 4 each. Frequent pairs of fragment and hash are joined where their hashes agree. The sketch of "
+            "whole words then shows which of the joined words exist.",
+        ),
+        (
+            Table(
+                "Words found",
+                ("word", "typed", "estimate"),
+                rows,
+                digits=0,
+                note=f"{discovery.frequent} words were typed 100 times or more, {discovery.unique:,} once.",
+            ),
+        ),
+    )
+
+
+def pool_section(results: Sequence[Sequence[PoolResult]], levels: Sequence[float], plays: int) -> Section:
+    """Success of pool inference by number of reports and epsilon."""
+    rows: list[list[Value]] = []
+    for of_count in results:
+        row: list[Value] = [of_count[0].reports]
+        for result in of_count:
+            row += [100 * result.rate.value, f"{100 * result.rate.low:.1f} to {100 * result.rate.high:.1f}"]
+        rows.append(row)
+    baseline = 100 * results[-1][-1].baseline
+    heads = [text for level in levels for text in (f"ε = {level:g} each", "95 % interval")]
+    return Section(
+        "Pool inference: the skin tone that a person prefers",
+        (
+            "Each report satisfies its epsilon, about one emoji. Each of a person's reports slightly shifts the "
+            "posterior odds towards the tone that the person uses most, whatever the gesture. The attacker knows which "
+            "reports come from one sender, which the ingestor is meant to prevent. The row with one report shows an "
+            "attacker who cannot link reports.",
+        ),
+        (
+            Table(
+                "Persons whose preferred skin tone is named, percent",
+                ("reports of a person", *heads),
+                rows,
+                note=f"{counted(plays, 'play')} of {TARGETS} persons, {len(TONES)} tones, CountMeanSketch with "
+                f"m = {M}, k = {K}. Without any report, the most frequent tone is right for {baseline:.1f} %. A person "
+                "uses the preferred tone in 85 of 100 emoji.",
+            ),
+        ),
+    )
 
 
 class Emoji(Experiment):

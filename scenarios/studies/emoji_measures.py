@@ -3,27 +3,194 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 
 from attacks.reports.pool_inference import PoolInference
+from defenses.base.hierarchy import TableHierarchy
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_real
 from defenses.ldp.count_mean_sketch import CountMeanSketch
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.hadamard_count_mean_sketch import HadamardCountMeanSketch
 from defenses.ldp.local_reports import LocalReports
+from defenses.ldp.report_batch import ReportBatch
 from defenses.ldp.sequence_fragment_puzzle import SequenceFragmentPuzzle
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
+from metrics.columns.domains import CategoricalDomain
 from metrics.estimate import Estimate, across_plays
 from scenarios.games.playing import play
 from scenarios.games.pool import Pool
-from scenarios.studies.apple_pipeline import Published, aggregate, ingest, send
-from scenarios.studies.emoji_population import emoji, power_law_shares, words
 from scenarios.studies.measuring import Losses, Measuring, by_play, measured_anew
 from scenarios.tables.seeds import generator
+
+# An invented population that types emoji, visits sites and writes new words.
+
+TONES = ("yellow", "light", "medium-light", "medium", "medium-dark", "dark")
+# Share of people who prefer each tone, and how often they use the preferred tone.
+TONE_SHARES = (0.35, 0.20, 0.17, 0.12, 0.09, 0.07)
+LOYALTY = 0.85
+GESTURES = (
+    "thumbs up", "folded hands", "clapping", "OK hand", "raised hands", "flexed arm", "waving", "victory",
+    "crossed fingers", "facepalm", "shrug", "raised fist", "thumbs down", "pointing up", "pointing right",
+    "call me", "handshake", "open hands", "writing", "nail polish", "selfie", "dancing", "running", "walking",
+    "bowing", "raising a hand", "no gesture", "OK gesture", "massage", "haircut", "teacher", "student", "cook",
+    "farmer", "judge", "astronaut", "pilot", "artist", "singer", "firefighter",
+)  # fmt: skip
+WORDS = ("yolo", "selfie", "meme", "hangry", "vlog", "emoji", "noob", "fomo")
+
+
+def power_law_shares(d: int, exponent: float = 1.0) -> Floats:
+    """Shares of d values that fall with their rank, shape (d,)."""
+    weights = np.arange(1, d + 1) ** -exponent
+    return np.asarray(weights / weights.sum())
+
+
+def emoji(persons: int, each: int, rng: Generator) -> Microdata:
+    """Emoji with a skin tone, `each` of every person; a person uses the preferred tone in 85 of 100 emoji.
+
+    Gestures follow a power law and are independent of tones. Level 1 of the emoji's hierarchy is its tone.
+    """
+    names = [f"{gesture}, {tone}" for gesture in GESTURES for tone in TONES]
+    preferred = rng.choice(len(TONES), persons, p=TONE_SHARES)
+    tone = np.repeat(preferred, each)
+    other = rng.random(tone.size) >= LOYALTY
+    tone[other] = rng.choice(len(TONES), int(other.sum()), p=TONE_SHARES)
+    gesture = rng.choice(len(GESTURES), tone.size, p=power_law_shares(len(GESTURES)))
+    frame = pd.DataFrame(
+        {
+            "person": np.repeat(np.arange(persons), each),
+            "emoji": np.array(names, dtype=object)[gesture * len(TONES) + tone],
+        }
+    )
+    levels = [[f"{gesture}, {tone}", tone, "*"] for gesture in GESTURES for tone in TONES]
+    return Microdata(
+        frame,
+        identifiers=("person",),
+        sensitive=("emoji",),
+        domains={"emoji": CategoricalDomain(tuple(names))},
+        hierarchies={"emoji": TableHierarchy(levels)},
+        person="person",
+    )
+
+
+def words(count: int, rng: Generator) -> list[str]:
+    """Typed words: 45 of 100 come from `WORDS`, earlier ones more often; the others are random and almost unique."""
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    typed = rng.choice(letters, (count, 6)).astype("<U1").view("<U6").ravel()
+    new = rng.random(count) < 0.45
+    typed[new] = np.array(WORDS)[rng.choice(len(WORDS), int(new.sum()), p=power_law_shares(len(WORDS), 0.5))]
+    return [str(word) for word in typed]
+
+
+# Apple's pipeline of local differential privacy: devices, an ingestor, an aggregator.
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Reports that devices sent for one use case.
+
+    Attributes
+    ----------
+    use_case : str
+        What the events are about.
+    person : ndarray of int, shape (n,)
+        Device that sent each report, known from its address.
+    minute : ndarray of int, shape (n,)
+        Minute of the day at which each report was sent.
+    reports : ReportBatch
+        The privatized events.
+    """
+
+    use_case: str
+    person: Integers = field(repr=False)
+    minute: Integers = field(repr=False)
+    reports: ReportBatch = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Published:
+    """Counts that the aggregator publishes for one use case.
+
+    Attributes
+    ----------
+    values : ndarray of int, shape (published,)
+        Values above the threshold, the most frequent first.
+    counts : ndarray of float, shape (published,)
+        Their estimated counts among the reports.
+    threshold : float
+        Published counts exceed this.
+    """
+
+    values: Integers
+    counts: Floats
+    threshold: float
+
+
+def send(
+    use_case: str, person: ArrayLike, values: ArrayLike, protocol: FrequencyOracle, share: float, rng: Generator
+) -> Sent:
+    """Privatize every event on its device, and send a random share of the reports within a day.
+
+    Events are privatized before sampling, so that no event waits on the device in the clear.
+
+    Parameters
+    ----------
+    use_case : str
+        What the events are about.
+    person, values : array_like of int, shape (events,)
+        Person and value of each event.
+    protocol : FrequencyOracle
+        Randomizes each event.
+    share : float
+        Share of the reports that are sent, in (0, 1].
+    rng : Generator
+        Source of all randomness of the devices.
+    """
+    check_real("share", share, low=0, high=1, open_low=True)
+    reports = protocol.privatize(values, rng)
+    sampled = np.flatnonzero(rng.random(len(reports)) < share)
+    minute = np.sort(rng.integers(24 * 60, size=sampled.size))
+    sampled = rng.permutation(sampled)
+    return Sent(use_case, np.asarray(person)[sampled], minute, reports.take(sampled))
+
+
+def ingest(batches: Sequence[Sent], rng: Generator) -> dict[str, list[ReportBatch]]:
+    """Remove sender and time, split the reports by use case, and shuffle each batch."""
+    split: dict[str, list[ReportBatch]] = {}
+    for batch in batches:
+        shuffled = batch.reports.take(rng.permutation(len(batch.reports)))
+        split.setdefault(batch.use_case, []).append(shuffled)
+    return split
+
+
+def aggregate(reports: ReportBatch, false_alarms: float = 0.05) -> Published:
+    """Estimate all counts and publish those above a threshold.
+
+    Parameters
+    ----------
+    reports : ReportBatch
+        Reports of one use case, at least one.
+    false_alarms : float
+        False-alarm probability, in (0, 1): some value that nobody holds exceeds the threshold.
+    """
+    from scipy.special import ndtri
+
+    check_real("false_alarms", false_alarms, low=0, high=1, open_low=True, open_high=True)
+    protocol = reports.protocol
+    counts = protocol.estimate(reports)
+    even = np.full(protocol.d, 1 / protocol.d)
+    threshold = float(ndtri(1 - false_alarms / protocol.d) * np.sqrt(protocol.variance(len(reports), even).max()))
+    values = np.argsort(-counts, kind="stable")
+    values = values[counts[values] > threshold]
+    return Published(values, counts[values], threshold)
+
 
 # Apple's published settings use k = 65,536 for emoji and sites. There are far fewer reports here, for which 2,048 do.
 M, K = 1024, 2048

@@ -14,7 +14,7 @@ from defenses.federated.clipping import ExampleClipping
 from defenses.federated.encoding import Encoding
 from defenses.federated.models import Network, SoftmaxRegression
 from defenses.federated.noise import SequentialNoise
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 from scenarios.tables.seeds import generator
 
 

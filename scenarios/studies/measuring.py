@@ -32,7 +32,7 @@ class Measuring(Protocol):
             plays; JSON values. Subject and settings name the measurement within its experiment.
         measure : callable
             Makes the measurement. Its value consists of numbers, texts, arrays, lists, dictionaries, and dataclasses of
-            this project (`scenarios.studies.value_text`).
+            this project (`scenarios.studies.recorded_measurements`).
         losses : callable
             Measures of each play in the value, for comparisons of two runs.
         """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 from scenarios.datasets import load
 
 CATEGORIES = 74

@@ -12,8 +12,8 @@ from defenses.ldp.count_mean_sketch import CountMeanSketch
 from defenses.ldp.sequence_fragment_puzzle import SequenceFragmentPuzzle
 from defenses.ldp.sketch import mean_estimate
 from defenses.ldp.sketch_law import draw_estimates
-from metrics.arrays import Floats, Integers64
-from scenarios.studies.emoji_population import GESTURES, TONE_SHARES, TONES, power_law_shares, words
+from metrics.columns.arrays import Floats, Integers64
+from scenarios.studies.emoji_measures import GESTURES, TONE_SHARES, TONES, power_law_shares, words
 
 M, K = 1024, 65_536
 EMOJI_EPSILON, SITES_EPSILON = 4.0, 8.0

@@ -4,27 +4,177 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from defenses.base.parameters import check_integer, check_list, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
-from leaderboard.pages.report import Section
+from leaderboard.pages.line_chart import Lines, Series
+from leaderboard.pages.number_text import counted, number
+from leaderboard.pages.report import Bars, Section, Table, Value
+from metrics.columns.arrays import Floats
+from scenarios.studies.emoji_measures import WORDS
 from scenarios.studies.experiment import Experiment
 from scenarios.studies.measuring import Measuring, measured_anew, no_losses
 from scenarios.studies.sketch_measures import (
+    EMOJI_EPSILON,
+    SITES,
+    SITES_EPSILON,
+    VALUES,
+    WORDS_EPSILON,
+    WORDS_K,
+    WRITERS,
+    Autoplay,
+    GridCell,
     K,
+    Locale,
+    M,
     lecture_example,
     measure_autoplay,
     measure_grid,
     measure_locales,
     measure_new_words,
 )
-from scenarios.studies.sketch_report import (
-    autoplay_section,
-    example_section,
-    grid_section,
-    locales_section,
-    words_section,
-)
 from scenarios.tables.seeds import generator
+
+# Report of the sketch experiment: measurements beside published figures and exact theory.
+
+
+def example_section(sketch: Floats, estimate: float) -> Section:
+    """The lecture's example: computed values beside the lecture's."""
+    rows: list[list[Value]] = [
+        [f"row {number}", ", ".join(f"{value:g}" for value in row), theirs]
+        for number, (row, theirs) in enumerate(zip(sketch, ("3, 0, 0, 0", "0, 6, 3, 0", "0, 0, 0, 0"), strict=True), 1)
+    ]
+    rows.append(["estimated count of the third value", f"{number(estimate, 4)}", f"8/3 = {number(8 / 3, 4)}"])
+    return Section(
+        "Four users, three hash functions, four columns",
+        (
+            "Without noise. The third user's value was typed twice. Its count is overestimated, because it shares a "
+            "column with another value under the first function.",
+        ),
+        (Table("Sketch and estimate", ("", "ours", "lecture"), rows),),
+    )
+
+
+def grid_section(cells: Sequence[GridCell], people: int, epsilon: float, plays: int) -> Section:
+    """Error over k and m, beside the exact theory and the lecture's bound."""
+    rows: list[list[Value]] = [
+        [f"{cell.k:,}", f"{cell.m:,}", cell.error, cell.theory, cell.error / cell.theory, cell.bound] for cell in cells
+    ]
+    columns = sorted({cell.m for cell in cells})
+    series = []
+    for m in columns:
+        line = sorted((cell for cell in cells if cell.m == m), key=lambda cell: cell.k)
+        series.append(Series(f"m = {m:,}", [cell.k for cell in line], [cell.error for cell in line]))
+    return Section(
+        f"Error over the size of the sketch, {people:,} people, epsilon {epsilon:g}",
+        (
+            "More hash functions (k) cost the server time, more columns (m) cost each user transmission. Both reduce "
+            "collisions, and the error falls to that of the noise. No user was drawn: the sums of the reports come "
+            "from their exact law.",
+        ),
+        (
+            Table(
+                "Root mean square error of an estimated count",
+                ("k", "m", "ours", "exact variance", "ours / exact", "lecture's bound"),
+                rows,
+                digits=2,
+                note=f"{VALUES} values of power-law frequency, {counted(plays, 'draw')} of the hash functions. The "
+                "lecture bounds the variance with c^2 n, but (c^2 - 1) n / 4 is exact. Its bound is therefore "
+                "about twice the error.",
+            ),
+        ),
+        (),
+        (Lines("Error over k", "hash functions k", "root mean square error", tuple(series), "lower", "logarithmic"),),
+    )
+
+
+def locales_section(locales: Sequence[Locale], people: int) -> Section:
+    """The most frequent emoji of each locale, true and estimated."""
+    tables, bars = [], []
+    for locale in locales:
+        truly, ours = (np.argsort(-counts, kind="stable")[:10] for counts in (locale.typed, locale.estimated))
+        rows: list[list[Value]] = [
+            [rank, locale.emoji[value], locale.emoji[true], float(locale.typed[value]), float(locale.estimated[value])]
+            for rank, (value, true) in enumerate(zip(ours, truly, strict=True), 1)
+        ]
+        tables.append(
+            Table(
+                f"{locale.name} keyboard",
+                ("rank", "as estimated", "in truth", "typed", "estimate"),
+                rows,
+                digits=0,
+            )
+        )
+        order = np.argsort(-locales[0].typed, kind="stable")[:40]
+        height = float(max(np.max(each.typed) for each in locales))
+        bars.append(
+            Bars(
+                f"{locale.name}, in the order of {locales[0].name}",
+                np.maximum(locale.estimated[order], 0).tolist(),
+                locale.typed[order].astype(float).tolist(),
+                height,
+                (locale.emoji[order[0]], locale.emoji[order[-1]]),
+            )
+        )
+    return Section(
+        "Emoji by keyboard locale",
+        (
+            f"Published setting: m = {M:,}, k = {K:,}, epsilon {EMOJI_EPSILON:g}; {people:,} invented reports in each "
+            "locale. Apple shows a figure of two locales without numbers; ours stand beside the truth.",
+        ),
+        tuple(tables),
+        tuple(bars),
+    )
+
+
+def autoplay_section(autoplay: Autoplay, people: int) -> Section:
+    """How many sites are decided as their visitors would."""
+    agree = autoplay.truly == autoplay.decided
+    rows: list[list[Value]] = []
+    bands = ((0.0, 0.05), (0.05, 0.2), (0.2, 0.5))
+    for low, high in bands:
+        distance = np.abs(autoplay.shares - 0.5)
+        inside = (distance >= low) & ((distance < high) if high < 0.5 else (distance <= high))
+        right = int((agree & inside).sum())
+        error = float(np.abs(autoplay.estimated - autoplay.shares)[inside].max()) if inside.any() else None
+        rows.append([f"{50 - 100 * high:.0f} to {50 - 100 * low:.0f} %", int(inside.sum()), right, error])
+    rows.append(["all", agree.size, int(agree.sum()), float(np.abs(autoplay.estimated - autoplay.shares).max())])
+    return Section(
+        "Sound of videos by site",
+        (
+            f"Published setting: m = {M:,}, k = {K:,}, epsilon {SITES_EPSILON:g}; {people:,} invented visits of "
+            f"{SITES} sites. A report is a site and whether its visitor let a sound on. A video plays with sound where "
+            "most visitors want it.",
+        ),
+        (
+            Table(
+                "Sites decided as most of their visitors would",
+                ("minority of the visitors", "sites", "decided right", "largest error of the share"),
+                rows,
+                digits=4,
+            ),
+        ),
+    )
+
+
+def words_section(discovered: Sequence[tuple[str, int, float]]) -> Section:
+    """Words discovered in the published setting."""
+    rows: list[list[Value]] = [[word, typed, estimate] for word, typed, estimate in discovered]
+    hits = sum(word in WORDS for word, _, _ in discovered)
+    return Section(
+        "New words",
+        (f"Published setting: m = {M:,}, k = {WORDS_K:,}, epsilon {WORDS_EPSILON:g}; {WRITERS:,} devices.",),
+        (
+            Table(
+                "Words found",
+                ("word", "typed", "estimate"),
+                rows,
+                digits=0,
+                note=f"{hits} of the {len(WORDS)} new words, and {len(discovered) - hits} others.",
+            ),
+        ),
+    )
 
 
 class Sketches(Experiment):

@@ -15,7 +15,7 @@ from defenses.base.simplex import project_to_simplex
 from defenses.ldp.best import best_protocol
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.local_reports import LocalReports, protocols
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 from scenarios.games.playing import play
 from scenarios.games.reports import Reports
 from scenarios.studies.measuring import Losses, Measuring, by_play, measured_anew, no_losses

@@ -14,18 +14,15 @@ from attacks.base.attack import Knowledge
 from attacks.linkage.channel_likelihoods import outside, stated_domains
 from defenses.base.channel import Channel
 from defenses.base.microdata import Microdata
-from metrics.domains import Domain, NumericDomain
-from metrics.named_categories import named_categories
-from scenarios.tables.declared import declared_domain
-from scenarios.tables.declared_roles import read_roles
-from scenarios.tables.inference import inferred_domain
-from scenarios.tables.reading.file_rows import rows_from_one
+from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.named_categories import named_categories
+from scenarios.tables.dataset import inferred_domain
 from scenarios.tables.reading.readable_cells import filled_gaps, known_cells
 from scenarios.tables.reading.text_column import TextColumn
-from scenarios.tables.reading.text_table import text_table
+from scenarios.tables.reading.text_table import rows_from_one, text_table
 from scenarios.tables.reading.unknown_values import category_note, number_note
 from scenarios.tables.reading.written_cells import WrittenCells
-from scenarios.tables.roles import Roles
+from scenarios.tables.roles import Roles, declared_domain, read_roles
 from scenarios.tables.toml.toml_file import read_bytes
 
 HINT = "labels of a hierarchy need --roles, which declares it"

@@ -16,11 +16,11 @@ from attacks.linkage.likelihood_assignment import DENSE, LikelihoodAssignment
 from attacks.linkage.row_matching import matching_posterior
 from defenses.base.channel import Channel
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 from scenarios.tables.candidate_table import candidates_beside
-from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.reading.text_table import text_table
 from scenarios.tables.released import input_path, text_frame
+from scenarios.tables.roles import read_roles
 from scenarios.tables.toml.toml_file import read_bytes, read_text
 
 # Pairs of rows and candidates up to which confidences are learned for attacks that state none; about 8 GB.

@@ -11,15 +11,14 @@ from typing import Any
 
 import pandas as pd
 
-from metrics.arrays import Integers
-from metrics.domains import Domain
-from metrics.files import PRIVATE, check_new_file, write_atomically
-from scenarios.tables.declared_roles import read_roles
+from metrics.columns.arrays import Integers
+from metrics.columns.domains import Domain
+from metrics.columns.files import PRIVATE, check_new_file, write_atomically
 from scenarios.tables.reading.cell_spelling import spelling_domain, with_one_spelling
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
 from scenarios.tables.reading.written_cells import WrittenCells
-from scenarios.tables.roles import Column, Roles
+from scenarios.tables.roles import Column, Roles, read_roles
 from scenarios.tables.toml.toml_file import read_bytes
 
 STANDARD = "-"
@@ -98,7 +97,7 @@ def read_released(
         The roles file of the original table. Identifiers that it names may be missing from the release. Without a
         roles file, every column is a quasi-identifier.
     reading : mapping of str, optional
-        How the file is read; see `scenarios.tables.declared_roles.read_roles`.
+        How the file is read; see `scenarios.tables.roles.read_roles`.
     written : WrittenCells, optional
         Written form of the cells, as of the original table. By default, what the roles file declares.
 

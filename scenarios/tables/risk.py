@@ -11,12 +11,10 @@ import pandas as pd
 
 import metrics as m
 from leaderboard.pages.number_text import counted, exact
-from metrics.arrays import Booleans, Integers
-from metrics.class_diversity import ClassDiversity
-from metrics.classes import agreeing_records, rows_in_classes, without_group
-from metrics.diversity import sensitive_counts
+from metrics.classes import SizeCounts, agreeing_records, rows_in_classes, without_group
+from metrics.columns.arrays import Booleans, Integers
+from metrics.diversity import ClassDiversity, sensitive_counts
 from metrics.risk import prosecutor_of_sizes
-from metrics.size_counts import SizeCounts
 from metrics.suda import coded_cells, minimal_unique_sets
 from scenarios.tables.noised_numbers import looks_noised
 from scenarios.tables.released import ReleasedTable

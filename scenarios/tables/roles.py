@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import datetime
+import math
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
+import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from metrics.domains import CategoricalDomain, Domain, NumericDomain
-from scenarios.tables.reading.calendar_periods import checked_levels, default_period
+from metrics.columns.arrays import Floats
+from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
+from scenarios.tables.reading.calendar_periods import DAY, checked_levels, default_period
 from scenarios.tables.reading.calendar_periods import cuts as calendar_cuts
-from scenarios.tables.reading.date_format import DAY, ISO, DateFormat, declared_number
+from scenarios.tables.reading.date_form import ISO, DateFormat, declared_number
 from scenarios.tables.reading.encodings import check_encoding
-from scenarios.tables.toml.toml_file import TomlTable
+from scenarios.tables.toml.toml_file import TomlTable, read_bytes, read_toml, validated
 
 if TYPE_CHECKING:
     from defenses.base.hierarchy import Hierarchy
     from scenarios.tables.reading.date_form import DateForm
-
 
 MOST_DIGITS = 15
 """Largest number of digits after the point that a column declares; a floating-point number keeps no more."""
@@ -186,7 +190,7 @@ class DateColumn(TomlTable):
     low, high : date, optional
         Public bounds. An upper bound without a time of day includes the day.
     format : str
-        Format of the dates; see `scenarios.tables.reading.date_format.DateFormat`.
+        Format of the dates; see `scenarios.tables.reading.date_form.DateFormat`.
     cuts : list of date, optional
         Interior cut points of the public bins. By default bins are months, quarters or years; see
         `scenarios.tables.reading.calendar_periods.default_period`.
@@ -336,3 +340,80 @@ class Roles(TomlTable):
         for role in ("identifiers", "quasi_identifiers", "sensitive", "unprotected"):
             keys |= dict.fromkeys(getattr(self, role) or [], f"key '{role}'")
         return keys
+
+
+# Domains that a roles file declares.
+
+BINS = 10
+"""Number of bins of numbers without declared cuts."""
+_DIGITS = 9
+"""Digits of the width of a range that the ends of its bins keep."""
+
+
+def declared_domain(declared: Column | None) -> tuple[Domain | None, list[str]]:
+    """Domain that a roles file declares, or None, and notes on what was added to the declaration."""
+    if isinstance(declared, DateColumn):
+        domain = declared.domain()
+        if domain is None or declared.cuts is not None:
+            return domain, []
+        return domain, [f"no cuts declared: {domain.size} bin{'s' * (domain.size > 1)} of the calendar"]
+    if isinstance(declared, NumberColumn):
+        return _declared_numbers(declared)
+    if declared is None or declared.categories is None:
+        return None, []
+    return CategoricalDomain(tuple(declared.categories), declared.ordered), []
+
+
+def _declared_numbers(declared: NumberColumn) -> tuple[NumericDomain | None, list[str]]:
+    if declared.low is None or declared.high is None:
+        return None, []
+    notes, integer = [], bool(declared.integer)
+    if declared.integer is None and declared.decimals is None:
+        # Integrality read from the records would make the declared domain depend on them.
+        notes.append("integer is not declared, so that releases may hold fractions")
+    if declared.cuts is not None:
+        cuts = tuple(declared.cuts)
+        return NumericDomain(declared.low, declared.high, integer, cuts, decimals=declared.decimals), notes
+    domain = NumericDomain(declared.low, declared.high, integer, decimals=declared.decimals)
+    edges = np.linspace(domain.edges[0], domain.edges[-1], BINS + 1)[1:-1]
+    even = np.unique(np.ceil(edges) if integer else short_numbers(edges, domain.high - domain.low))
+    domain = replace(domain, cuts=tuple(even[(even > domain.low) & (even <= domain.high)].tolist()))
+    return domain, [*notes, f"no cuts declared: {domain.size} bins of equal width"]
+
+
+def short_numbers(numbers: Floats, width: float) -> Floats:
+    """Numbers without the noise of binary fractions, such as 74.7 for 74.69999999999999, shape (n,).
+
+    They keep `_DIGITS` digits of `width`, the width of their range.
+    """
+    digits = _DIGITS - math.ceil(math.log10(width)) if width > 0 else _DIGITS
+    return np.array([round(number, digits) for number in numbers.tolist()])
+
+
+# The roles file of a table together with options that say how its files are read.
+
+
+def read_roles(roles: Path | None, reading: Mapping[str, Any] | None = None, *, content: bytes | None = None) -> Roles:
+    """Content of a roles file; without a file, roles that declare nothing.
+
+    Parameters
+    ----------
+    roles : Path, optional
+        The file.
+    reading : mapping of str, optional
+        Values of the keys ``separator``, ``encoding``, ``decimal`` and ``na`` that replace those of the file.
+    content : bytes, optional
+        Content of the file, if it was read already.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read, or is no roles file with these values.
+    """
+    declared = Roles()
+    if roles is not None:
+        declared = read_toml(roles, read_bytes(roles) if content is None else content, Roles)
+    if not reading:
+        return declared
+    tables = {**declared.model_dump(exclude_unset=True), **reading}
+    return validated(Path("options") if roles is None else roles, tables, Roles)

@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from metrics.domains import Domain, NumericDomain
-from metrics.printable import printable
+from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.printable import printable
 from scenarios.tables.dataset import Dataset
-from scenarios.tables.declared_roles import read_roles
-from scenarios.tables.reading.date_form import DateForm
-from scenarios.tables.reading.date_format import ISO
-from scenarios.tables.reading.whole_numbers import integer_cell
-from scenarios.tables.roles import Roles
+from scenarios.tables.reading.date_form import ISO, DateForm
+from scenarios.tables.reading.written_cells import integer_cell
+from scenarios.tables.roles import Roles, read_roles
 
 HEADER = """\
 # Roles and domains of {name}, written by `tokumei {command}`.

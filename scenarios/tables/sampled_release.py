@@ -15,8 +15,8 @@ from attacks.linkage.nearest_neighbour import NearestNeighbour
 from attacks.linkage.sweeney_join import SweeneyJoin
 from defenses.base.channel_parts import ChannelPart, Likelihood, Presence
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Integers
-from metrics.domains import Domain
+from metrics.columns.arrays import Integers
+from metrics.columns.domains import Domain
 from scenarios.tables.seeds import generator
 
 MOST_PAIRS = 25_000_000

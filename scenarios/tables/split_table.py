@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from metrics.arrays import Booleans, Integers
-from metrics.columns import require_column
+from metrics.columns.arrays import Booleans, Integers, require_column
 from scenarios.tables.reading.csv_text import csv_rows, decompressed, inferred_separator
 from scenarios.tables.reading.encodings import table_text
 from scenarios.tables.reading.text_column import TextColumn

@@ -10,10 +10,10 @@ from pyarrow import parquet
 
 from defenses import Incognito, Mondrian
 from metrics import k_anonymity
+from scenarios.tables.parts.files.output_files import output_files
+from scenarios.tables.parts.files.shuffled_output import write_release
 from scenarios.tables.parts.large_release import large_release
-from scenarios.tables.parts.output_files import output_files
 from scenarios.tables.parts.records import large_records
-from scenarios.tables.parts.shuffled_output import write_release
 
 pytestmark = pytest.mark.long
 

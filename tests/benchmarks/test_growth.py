@@ -22,7 +22,7 @@ from scenarios.games.pool import Pool
 from scenarios.running.methods.descriptions import metrics
 from scenarios.running.methods.methods import exported
 from scenarios.running.plan import read_plan
-from scenarios.studies.emoji_population import emoji
+from scenarios.studies.emoji_measures import emoji
 from scenarios.tables.seeds import generator
 
 SIZES = (1000, 4000, 16000)

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 import metrics as m
-from metrics.class_diversity import ClassDiversity
-from metrics.diversity import sensitive_counts
+from metrics.diversity import ClassDiversity, sensitive_counts
 
 
 @pytest.mark.parametrize("seed", range(5))

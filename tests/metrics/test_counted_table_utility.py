@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 
 from metrics import CategoricalDomain
-from metrics.counted_profile import CountedProfile
-from metrics.counted_table_utility import CountedTableUtility
-from metrics.profile import original_profile
+from metrics.profile import CountedProfile, original_profile
+from metrics.table_utility import CountedTableUtility
 
 NAMES = tuple("abcd")
 DOMAINS = {name: CategoricalDomain(tuple("uvwxyz")) for name in NAMES}

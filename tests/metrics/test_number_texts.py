@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from metrics.domains import format_number
-from metrics.number_texts import LARGEST, SMALLEST, number_texts
+from metrics.columns.domains import format_number
+from metrics.columns.values import LARGEST, SMALLEST, number_texts
 
 
 def numbers_of_all_sizes(count):

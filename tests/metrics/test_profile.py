@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import metrics.profile
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 from metrics.fidelity import RangeQueries, association
 from metrics.profile import CodedProfile, DenseProfile, original_profile, profile
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import beta, norm
 
 from metrics import pooled_true_positive_rate, true_positive_rate
-from metrics.roc import resolves_rate
+from metrics.ranking import resolves_rate
 
 
 def test_hand_made_scores():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from metrics.size_counts import SizeCounts
+from metrics.classes import SizeCounts
 from metrics.uniques import _sum_of_logarithms
 
 

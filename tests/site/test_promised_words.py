@@ -12,7 +12,7 @@ import pytest
 import defenses
 from defenses import Microdata
 from defenses.base.hierarchy import Hierarchy
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.commands.defend import EPILOG
 from scenarios.running.methods.written_methods import given_parameters
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from defenses.base.channel_parts.part import ChannelPart
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 # Annotations of the parts' fields: the types in a channel file, and their names in messages.
 _TYPES: dict[str, tuple[type, ...]] = {

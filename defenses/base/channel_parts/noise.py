@@ -11,7 +11,7 @@ import pandas as pd
 from defenses.base.channel_parts.part import ColumnPart, Likelihood, ValuePart, equal
 from defenses.base.columns import plain_numbers
 from defenses.base.parameters import check_choice
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from defenses.base.channel_parts.part import Likelihood, ValuePart, equal
 from defenses.base.columns import plain_numbers
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 @dataclass(frozen=True)

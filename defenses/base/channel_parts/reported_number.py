@@ -12,9 +12,9 @@ import pandas as pd
 from defenses.base.channel_parts.part import ColumnPart, Likelihood
 from defenses.base.columns import plain_numbers
 from defenses.base.number_law import NumberLaw
-from metrics.arrays import Booleans, Floats
-from metrics.cells import SUPPRESSED
-from metrics.domains import NumericDomain
+from metrics.columns.arrays import Booleans, Floats
+from metrics.columns.cells import SUPPRESSED
+from metrics.columns.domains import NumericDomain
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from defenses.base.channel_parts.part import ColumnPart, ColumnsPart, Likelihood
-from metrics.arrays import Booleans, Floats
-from metrics.cells import read_cells
-from metrics.domains import Domain, NumericDomain
+from metrics.columns.arrays import Booleans, Floats
+from metrics.columns.cells import read_cells
+from metrics.columns.domains import Domain, NumericDomain
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from defenses.base.channel_parts.part import ColumnPart, Likelihood
 from defenses.base.columns import plain_codes
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 @dataclass(frozen=True)

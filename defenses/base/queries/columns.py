@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from defenses.base.column_table import CodedTexts
 from defenses.base.microdata import Microdata
-from metrics.arrays import Floats
-from metrics.columns import require_column
-from metrics.domains import CategoricalDomain, NumericDomain
-from metrics.values import distinct_values, number_of, texts_of
+from metrics.columns.arrays import Floats, require_column
+from metrics.columns.domains import CategoricalDomain, NumericDomain
+from metrics.columns.values import distinct_values, number_of, texts_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,9 +11,8 @@ import numpy as np
 
 from defenses.base.microdata import Microdata
 from defenses.base.queries.columns import as_numbers, coded
-from metrics.arrays import Booleans
-from metrics.columns import require_column
-from metrics.values import texts_of
+from metrics.columns.arrays import Booleans, require_column
+from metrics.columns.values import texts_of
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 
 from defenses.base.microdata import Microdata
 from defenses.base.queries.query import Query
-from metrics.arrays import Floats, Integers64
-from metrics.domains import CategoricalDomain
+from metrics.columns.arrays import Floats, Integers64
+from metrics.columns.domains import CategoricalDomain
 
 
 @dataclass(frozen=True, eq=False)

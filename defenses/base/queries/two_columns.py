@@ -9,9 +9,9 @@ import numpy as np
 
 from defenses.base.microdata import Microdata
 from defenses.base.queries.columns import numbers, require_selection
-from defenses.base.queries.moments import covariance_of, middle_of
+from defenses.base.queries.one_column import covariance_of, middle_of
 from defenses.base.queries.query import Query
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,11 +19,11 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous_defense import k_anonymity_over
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_choice, check_integer, check_real
+from defenses.base.release import MicrodataRelease
 from defenses.grouping.constrained_defense import ConstrainedDefense
 from defenses.grouping.constraints import SensitiveColumn, all_hold, check_apart, sensitive_columns
 from defenses.grouping.counted_table import ClassCells, CountedTable, Recoding
 from defenses.grouping.incognito.branching import limited_optimum
-from defenses.grouping.incognito.full_domain_release import FullDomainRelease, search_remark
 from defenses.grouping.incognito.lattice import Lattice, build_lattice, counted_lattice, leveled_column
 from defenses.grouping.incognito.losses import LOSSES
 from defenses.grouping.incognito.search import (
@@ -33,8 +33,45 @@ from defenses.grouping.incognito.search import (
     optimum,
     rows_of_share,
 )
-from metrics.arrays import Integers
-from metrics.cells import SUPPRESSED, escape_column
+from metrics.columns.arrays import Integers
+from metrics.columns.cells import SUPPRESSED, escape_column
+
+# Tables released by full-domain generalization.
+
+
+@dataclass(frozen=True, kw_only=True)
+class FullDomainRelease(MicrodataRelease):
+    """A table released by full-domain generalization, with one hierarchy level per column.
+
+    Parameters
+    ----------
+    levels : mapping of str to int
+        Level of each generalized column.
+    loss : float
+        Loss of the release, in the measure that was minimised.
+    optimal : bool
+        Whether the search proved that no allowed choice of levels has a smaller loss.
+    bound : float
+        Lower bound on the loss of every allowed choice of levels; the loss itself where `optimal`.
+    """
+
+    levels: Mapping[str, int]
+    loss: float
+    optimal: bool = True
+    bound: float = math.nan
+
+    @property
+    def remark(self) -> str:
+        """The loss, and whether it is proven minimal."""
+        return search_remark(self.loss, optimal=self.optimal, bound=self.bound)
+
+
+def search_remark(loss: float, *, optimal: bool, bound: float) -> str:
+    """The loss, and whether it is proven minimal."""
+    if optimal:
+        return f"loss {loss:.4g}, proven minimal"
+    return f"loss {loss:.4g}, not proven minimal: no choice of levels has less than {bound:.4g}"
+
 
 _NODES = 1 << 23
 """Largest number of nodes in a lattice that is searched as a whole; larger ones are searched under a limit."""

@@ -16,8 +16,8 @@ from defenses.base.columns import CodedColumn, code_values
 from defenses.base.hierarchy import Hierarchy
 from defenses.base.microdata import Microdata
 from defenses.grouping.constraints import SensitiveColumn
-from metrics.arrays import Booleans, Floats, Integers
-from metrics.values import in_column
+from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns.values import in_column
 
 if TYPE_CHECKING:
     from defenses.grouping.constraints import Histogram

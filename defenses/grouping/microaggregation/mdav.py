@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from defenses.base.parameters import check_choice
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 
 
 def groups(numbers: ArrayLike, k: int, categories: ArrayLike | None = None, *, distance: str = "squared") -> Integers:

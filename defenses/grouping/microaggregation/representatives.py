@@ -18,9 +18,9 @@ from defenses.base.k_anonymous_defense import KAnonymousDefense
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_choice
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats, Integers
 from metrics.classes import count_pairs, group_starts
-from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.columns.arrays import Floats, Integers
+from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
 
 REPRESENTATIVES = ("mean", "median", "mode")
 """What a group may release: its mean, its lower median, or its mode (the smallest one if there are several)."""

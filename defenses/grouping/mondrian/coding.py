@@ -11,8 +11,8 @@ import numpy as np
 
 from defenses.base.columns import CodedColumn, code_column, plain_numbers
 from defenses.base.microdata import Microdata
-from metrics.arrays import Floats, Integers
-from metrics.domains import Domain, NumericDomain
+from metrics.columns.arrays import Floats, Integers
+from metrics.columns.domains import Domain, NumericDomain
 
 _PARALLEL = 1 << 16
 """Number of rows from which threads are worth their start."""

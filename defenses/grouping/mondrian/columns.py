@@ -8,16 +8,37 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from defenses.base.columns import CodedColumn
 from defenses.base.hierarchy import Hierarchy, TableHierarchy
-from defenses.grouping.mondrian.interval_texts import interval_texts
-from metrics.arrays import Floats, Integers
-from metrics.cells import SUPPRESSED, set_cell
 from metrics.classes import count_pairs, group_starts
-from metrics.domains import CategoricalDomain, Domain, NumericDomain
-from metrics.values import in_column
+from metrics.columns.arrays import Floats, Integers
+from metrics.columns.cells import SUPPRESSED, set_cell
+from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain, format_number
+from metrics.columns.values import in_column, number_texts
+
+# Texts of many intervals at once.
+
+
+def interval_texts(low: Floats, high: Floats) -> NDArray[np.object_]:
+    """Cells for the numbers from `low` to `high`, both included, as `metrics.columns.cells.interval_cell` writes each.
+
+    Parameters
+    ----------
+    low, high : ndarray of float, shape (n,)
+        Ends of the intervals; a plain cell where both are equal.
+    """
+    # Adding 0.0 makes 0.0 of -0.0, which `format_number` writes alike.
+    ends = [number_texts(numbers + 0.0, format_number) for numbers in (low, high)]
+    texts = pc.binary_join_element_wise(
+        pc.binary_join_element_wise("[", ends[0], ""), pc.binary_join_element_wise(ends[1], "]", ""), ","
+    )
+    cells: NDArray[Any] = pc.if_else(pa.array(low == high), ends[0], texts).to_numpy(zero_copy_only=False)
+    return cells if cells.flags.writeable else cells.copy()
+
 
 MISSING = 0
 """Code of a missing value, which comes before all other values."""

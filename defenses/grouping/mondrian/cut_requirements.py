@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from defenses.grouping.constraints import Constraint, SensitiveColumn
-from metrics.arrays import Booleans, Integers
+from metrics.columns.arrays import Booleans, Integers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -8,8 +8,8 @@ import numpy as np
 
 from defenses.grouping.mondrian.columns import OrderedColumn
 from defenses.grouping.mondrian.cut_requirements import CutRequirements
-from metrics.arrays import Booleans, Floats, Integers
 from metrics.classes import group_starts
+from metrics.columns.arrays import Booleans, Floats, Integers
 
 
 @dataclass(frozen=True)

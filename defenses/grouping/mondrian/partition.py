@@ -11,11 +11,234 @@ from functools import partial
 
 import numpy as np
 
-from defenses.grouping.mondrian.columns import OrderedColumn
-from defenses.grouping.mondrian.open_classes import CutRules, Cuts, OpenClasses
-from defenses.grouping.mondrian.splits import best_cuts
-from metrics.arrays import Booleans, Integers
-from metrics.classes import group_starts
+from defenses.grouping.mondrian.columns import MISSING, OrderedColumn, OrderedNumbers
+from defenses.grouping.mondrian.open_classes import CutRules, Cuts, OpenClasses, best_of_each_class
+from metrics.classes import count_pairs, group_starts
+from metrics.columns.arrays import Booleans, Floats, Integers
+
+# The best cut of each class in Mondrian.
+
+# The best cut of each class in a column of numbers with few ties.
+
+_RUN = 16
+"""Places in a run: short, so that bounds are tight; long, so that there are few bounds."""
+
+
+def is_continuous(column: OrderedColumn) -> bool:
+    """Tell whether a column holds numbers, few of them tied and none missing."""
+    if not isinstance(column, OrderedNumbers) or column.size <= column.codes.size // 2:
+        return False
+    return column.domain.high > column.domain.low and bool(column.codes.min() > MISSING)
+
+
+@dataclass(frozen=True)
+class PlaceRuns:
+    """Runs of neighbouring places between two records, with at least k records of the class on both sides.
+
+    Attributes
+    ----------
+    group : ndarray of int, shape (runs,)
+        Class of each run, ascending.
+    first, last : ndarray of int, shape (runs,)
+        Position of the record before the first and before the last place of each run.
+    """
+
+    group: Integers
+    first: Integers
+    last: Integers
+
+    @classmethod
+    def between(cls, classes: OpenClasses, k: int) -> PlaceRuns:
+        """All places of these classes; a class of fewer than 2 k records has none."""
+        places = np.maximum(0, classes.sizes - 2 * k + 1)
+        counts = -(-places // _RUN)
+        group = np.repeat(np.arange(counts.size), counts)
+        rank = np.arange(group.size) - (np.cumsum(counts) - counts)[group]
+        first = (classes.begins + k - 1)[group] + rank * _RUN
+        return cls(group, first, np.minimum(first + _RUN, (classes.begins + k - 1 + places)[group]) - 1)
+
+    def taken(self, runs: Integers) -> PlaceRuns:
+        """Some of the runs."""
+        return PlaceRuns(self.group[runs], self.first[runs], self.last[runs])
+
+
+def cuts_between_records(column: OrderedNumbers, classes: OpenClasses, runs: PlaceRuns, rules: CutRules) -> Cuts | None:
+    """Best cuts of a column with few ties and no missing value; None if a relaxed cut may fall among ties.
+
+    Parameters
+    ----------
+    column : OrderedNumbers
+        A continuous column.
+    classes : OpenClasses
+        The classes; each row is a record.
+    runs : PlaceRuns
+        All places of the classes.
+    rules : CutRules
+        What a cut must satisfy.
+    """
+    codes = classes.sorted_codes(column)
+    tied = bool((codes[1:] == codes[:-1]).any())
+    if tied and not rules.strict:
+        return None
+    lowest, highest = column.numbers[codes[classes.begins]], column.numbers[codes[classes.begins + classes.sizes - 1]]
+    width = column.domain.high - column.domain.low
+    uncut = classes.sizes * np.minimum(1.0, (highest - lowest) / width)
+    # Places from `first` to `last` of a run, and the records around them; shape (runs, 1) or (runs, places).
+    if not rules.requirements:
+        group, first, last = runs.group, runs.first, runs.last
+        below = _loss(first - classes.begins[group] + 1, column.numbers[codes[first]] - lowest[group], width)
+        rows_right = (classes.begins + classes.sizes)[group] - 1
+        above = [_loss(rows_right - at, highest[group] - column.numbers[codes[at + 1]], width) for at in (first, last)]
+        reached = uncut[group] - below - above[0]
+        if tied:
+            reached[codes[first] == codes[first + 1]] = -np.inf
+        starts = group_starts(group)
+        reached = np.repeat(np.maximum.reduceat(reached, starts), np.diff(starts, append=group.size))
+        runs = runs.taken(np.flatnonzero(uncut[group] - below - above[1] >= reached))
+    group = runs.group
+    at = runs.first[:, None] + np.arange(_RUN)
+    np.minimum(at, runs.last[:, None], out=at)
+    left = at - (classes.begins[group] - 1)[:, None]
+    before, after = codes[at], codes[at + 1]
+    gain = uncut[group, None] - _loss(left, column.numbers[before] - lowest[group, None], width)
+    gain -= _loss(classes.sizes[group, None] - left, highest[group, None] - column.numbers[after], width)
+    if tied:
+        gain[before == after] = -np.inf
+    if rules.requirements:
+        allowed = gain > -np.inf
+        groups = np.broadcast_to(group[:, None], gain.shape)
+        gain[~classes.satisfied(column, groups, left, allowed, rules.requirements)] = -np.inf
+    place = gain.argmax(axis=1)
+    of_run = np.arange(group.size), place
+    best, run = best_of_each_class(gain[of_run], group, classes.sizes.size)
+    cut = at[of_run][run]
+    return Cuts(best, codes[cut].astype(np.intp), cut + 1 - classes.begins)
+
+
+def _loss(records: Integers, spread: Floats, width: float) -> Floats:
+    """Certainty penalty of this number of records whose numbers spread this far."""
+    return np.asarray(records * np.minimum(1.0, spread / width))
+
+
+def best_cuts(columns: Sequence[OrderedColumn], classes: OpenClasses, rules: CutRules) -> tuple[Integers, Cuts]:
+    """Find the allowed cut of each class with the largest gain; of equal gains the first column and value count.
+
+    Parameters
+    ----------
+    columns : sequence of OrderedColumn
+        At least one column, with the codes of the classes' records.
+    classes : OpenClasses
+        The classes.
+    rules : CutRules
+        What a cut must satisfy.
+
+    Returns
+    -------
+    column : ndarray of int, shape (classes,)
+        Position of the column that is cut.
+    cuts : Cuts
+        The cuts in these columns.
+    """
+    runs = None if classes.weights is not None else PlaceRuns.between(classes, rules.k)
+    if runs is not None and not runs.group.size:
+        nothing = Cuts.none(classes.sizes.size)
+        return nothing.value, nothing
+    cuts = [_cuts_of_column(column, classes, runs, rules) for column in columns]
+    gain = np.stack([cut.gain for cut in cuts])
+    best = gain.argmax(axis=0)
+    here = best, np.arange(best.size)
+    value, left = (np.stack([getattr(cut, name) for cut in cuts])[here] for name in ("value", "left"))
+    return best, Cuts(gain[here], value, left)
+
+
+def _cuts_of_column(column: OrderedColumn, classes: OpenClasses, runs: PlaceRuns | None, rules: CutRules) -> Cuts:
+    cuts = None
+    if runs is not None and isinstance(column, OrderedNumbers) and is_continuous(column):
+        cuts = cuts_between_records(column, classes, runs, rules)
+    return _cuts_between_values(column, classes, rules) if cuts is None else cuts
+
+
+def _cuts_between_values(column: OrderedColumn, classes: OpenClasses, rules: CutRules) -> Cuts:
+    """Best cuts of a column whose values are counted in each class; relaxed ones may fall among tied records."""
+    group, value, count, rows = _class_values(column, classes)
+    starts = group_starts(group)
+    distinct = np.diff(starts, append=group.size)
+    first, last = value[starts], value[starts + distinct - 1]
+    uncut = classes.sizes * column.loss(first, last, distinct)
+    up_to = np.cumsum(count) - (np.cumsum(classes.sizes) - classes.sizes)[group]
+    up_to_rows = up_to if classes.weights is None else np.cumsum(rows) - classes.begins[group]
+    most = (classes.sizes - rules.k)[group]
+    whole = (up_to >= rules.k) & (up_to <= most)
+    if rules.strict:
+        at = np.flatnonzero(whole)
+    else:
+        tied = (distinct > 1)[group] & (most >= rules.k)
+        before = up_to - count
+        among = [tied & (before < inner) & (inner < up_to) for inner in (rules.k, most)]
+        at = np.flatnonzero(whole | among[0] | among[1])
+    if not at.size:
+        return Cuts.none(classes.sizes.size)
+    following = value[np.minimum(at + 1, value.size - 1)]
+    group, value, left, rank = group[at], value[at], up_to[at], at - starts[group[at]] + 1
+    size, first, last, distinct, uncut = classes.sizes[group], first[group], last[group], distinct[group], uncut[group]
+
+    def gains(
+        left: Integers, rows: Integers, right_first: Integers, right_distinct: Integers, allowed: Booleans
+    ) -> Floats:
+        saved = uncut - left * column.loss(first, value, rank)
+        saved -= (size - left) * column.loss(right_first, last, right_distinct)
+        return np.where(classes.satisfied(column, group, rows, allowed, rules.requirements), saved, -np.inf)
+
+    gain = gains(left, up_to_rows[at], following, distinct - rank, whole[at])
+    if not rules.strict:
+        for inner, allowed in zip((np.full_like(size, rules.k), size - rules.k), among, strict=True):
+            among_ties = gains(inner, inner, value, distinct - rank + 1, allowed[at])
+            left, gain = np.where(among_ties > gain, inner, left), np.maximum(gain, among_ties)
+    best, cut = best_of_each_class(gain, group, classes.sizes.size)
+    return Cuts(best, value[cut], left[cut])
+
+
+def _class_values(column: OrderedColumn, classes: OpenClasses) -> tuple[Integers, Integers, Integers, Integers]:
+    """Class, value, number of records and number of rows of each distinct pair, ascending."""
+    class_of, count = classes.class_of, classes.sizes.size
+    if classes.weights is not None:
+        return _weighted_values(column, classes, classes.weights)
+    if count * column.size <= class_of.size:
+        group, value, records = count_pairs(class_of, column.codes, count, column.size)
+        return group, value, records, records
+    values = classes.sorted_codes(column).astype(np.intp)
+    differs = np.empty(values.size, dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=differs[1:])
+    differs[classes.begins] = True
+    at = np.flatnonzero(differs)
+    records = np.diff(at, append=values.size)
+    return class_of[at], values[at], records, records
+
+
+def _weighted_values(
+    column: OrderedColumn, classes: OpenClasses, weights: Integers
+) -> tuple[Integers, Integers, Integers, Integers]:
+    """As `_class_values`, for rows of several records each."""
+    bound = classes.sizes.size * column.size
+    keys = classes.class_of * column.size + column.codes
+    if bound <= keys.size:
+        table = np.bincount(keys, minlength=bound)
+        pairs = np.flatnonzero(table)
+        rows, records = table[pairs], np.bincount(keys, weights=weights, minlength=bound)[pairs].astype(np.intp)
+    else:
+        if bound < 1 << 31:
+            # Sorting pairs of a key and a position is faster than an indirect sort.
+            pairs = np.sort((keys << 32) + np.arange(keys.size))
+            keys, order = pairs >> 32, pairs & 0xFFFFFFFF
+        else:
+            order = np.argsort(keys, kind="stable")
+            keys = keys[order]
+        starts = group_starts(keys)
+        pairs, rows = keys[starts], np.diff(starts, append=keys.size)
+        records = np.add.reduceat(weights[order], starts)
+    group = pairs // column.size
+    return group, pairs - group * column.size, records, rows
+
 
 _ROWS = 1 << 17
 """Classes with more records than this in all are divided among blocks, whose arrays stay in a processor's cache."""

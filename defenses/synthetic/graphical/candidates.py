@@ -15,7 +15,7 @@ from defenses.synthetic.graphical.estimation import GraphicalModel, NoisyMargina
 from defenses.synthetic.graphical.measured_table import MeasuredTable
 from defenses.synthetic.graphical.sampled_rows import sampled_rows
 from defenses.synthetic.graphical.workload import CandidateCounts, downward_closure
-from metrics.arrays import Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 
 FEWEST_ROWS = 1000
 """Fewest rows that are drawn from a model to compare it with the records."""

@@ -25,7 +25,7 @@ from defenses.synthetic.graphical.measured_table import MeasuredTable
 from defenses.synthetic.released_columns import Inside, check_public_domains, uniform_inside, value_cells, value_draw
 from defenses.synthetic.row_synthesizer import possible_rows
 from defenses.synthetic.structural_zero import StructuralZero, Zeros, check_structural_zeros, structural_zeros
-from metrics.arrays import Booleans, Floats, Integers
+from metrics.columns.arrays import Booleans, Floats, Integers
 
 DrawnCodes = Callable[[int, Generator], list[Integers]]
 """``draw(rows, rng)``: position of the value of new rows in each column, one array of shape (rows,) for each."""
@@ -51,8 +51,8 @@ class GraphicalSynthesis(MicrodataDefense):
     delta : float
         Privacy parameter delta, in (0, 1).
     structural_zeros : sequence of mapping of str to str
-        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. They are public. Rows that hold one
-        are drawn again.
+        Combinations of cells that cannot occur, in the grammar of `metrics.columns.cells`. They are public. Rows that
+        hold one are drawn again.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
 from defenses.synthetic.counted_columns import Columns, CountedColumns
 from defenses.synthetic.graphical.estimation import NoisyMarginal
-from metrics.arrays import Booleans
+from metrics.columns.arrays import Booleans
 
 # Deficits of a noisy total within so many standard deviations of its noise count as noise.
 DEVIATIONS = 3.0

@@ -67,7 +67,7 @@ def open_account(path: Path | None, terms: AccountTerms, content: bytes, table: 
     -----
     The account keeps a random key and the keyed hash of the table's file. Without the key, the hash says nothing about
     the table. With the key, one can test guesses of the whole file. Only the owner can therefore read the
-    account's file (`metrics.files.write_atomically`), and it must not be published.
+    account's file (`metrics.columns.files.write_atomically`), and it must not be published.
     """
     if path is not None and path.exists():
         account = Account.restore(path)

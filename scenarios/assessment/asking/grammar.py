@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from defenses.base.queries import Condition, Query
-from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
 from scenarios.tables.near_names import suggestion
 
 PHRASES = {
@@ -112,7 +112,8 @@ def read_query(text: str, schema: Schema) -> Query:
     >>> read_query("mean incme", Schema(("income", "job"), domains))
     Traceback (most recent call last):
     ...
-    scenarios.assessment.asking.grammar.QueryTextError: query, character 6, 'incme': is no column; did you mean 'income'?
+    scenarios.assessment.asking.grammar.QueryTextError: query, character 6, 'incme': is no column; did you mean
+    'income'?
     """
     return _Reader(text, schema).query()
 

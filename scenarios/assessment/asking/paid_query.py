@@ -16,12 +16,11 @@ from defenses.curators.curator_session import CuratorSession
 from defenses.dp.account import Account
 from defenses.dp.composition import zcdp_epsilon
 from defenses.dp.concentrated_accountant import ConcentratedAccountant
-from metrics.domains import Domain
+from metrics.columns.domains import Domain
 from scenarios.assessment.asking.account_terms import AccountTerms, composition_of, keep, open_account
 from scenarios.assessment.asking.grammar import Schema, read_query
-from scenarios.tables.declared import declared_domain
 from scenarios.tables.reading.column_file import ColumnFile
-from scenarios.tables.roles import DateColumn, Roles
+from scenarios.tables.roles import DateColumn, Roles, declared_domain
 from scenarios.tables.toml.toml_file import read_bytes, read_toml
 
 if TYPE_CHECKING:

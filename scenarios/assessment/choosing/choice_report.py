@@ -22,7 +22,7 @@ from leaderboard.statistics.promise_table import promise_tables
 from scenarios.assessment.choosing.choice import BASELINE, Choice, Finalist
 from scenarios.assessment.choosing.confirmation import ERROR
 from scenarios.assessment.choosing.halving import front
-from scenarios.assessment.choosing.kinds import SYNTHETIC, is_of
+from scenarios.assessment.choosing.portfolio import SYNTHETIC, is_of
 from scenarios.assessment.choosing.whole_table import Effect
 from scenarios.running.plan import NamedMethod
 from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes, promise_to_people

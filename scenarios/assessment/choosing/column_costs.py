@@ -11,9 +11,9 @@ import pandas as pd
 
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Booleans
-from metrics.cells import CategoricalCells, NumericCells, read_cells
-from metrics.domains import Domain, NumericDomain, format_number
+from metrics.columns.arrays import Booleans
+from metrics.columns.cells import CategoricalCells, NumericCells, read_cells
+from metrics.columns.domains import Domain, NumericDomain, format_number
 
 VALUES = "values"
 """What integers count without a unit."""

@@ -27,15 +27,15 @@ def confirmed_bounds(results: Sequence[Result], settings: int) -> dict[tuple[str
     Returns
     -------
     dict of (str, str) to float
-        Bounds by setting. Attacks with fewer than `leaderboard.statistics.success.FEWEST_TRIALS` trials are not judged, and no
-        bound is about them.
+        Bounds by setting. Attacks with fewer than `leaderboard.statistics.success.FEWEST_TRIALS` trials are not judged,
+        and no bound is about them.
 
     Notes
     -----
-    The bounds hold however plays vary (`leaderboard.statistics.play_bounds.sure_upper`). A setting meets a bound b if the upper
-    bounds of all its attacks do, each of level 1 - `ERROR` / settings. Suppose that some attack has an advantage above
-    b. Its own upper bound is then at most b with probability at most `ERROR` / settings. This holds however many
-    attacks there are. Over all settings the probabilities add up to `ERROR`.
+    The bounds hold however plays vary (`leaderboard.statistics.play_bounds.sure_upper`). A setting meets a bound b if
+    the upper bounds of all its attacks do, each of level 1 - `ERROR` / settings. Suppose that some attack has an
+    advantage above b. Its own upper bound is then at most b with probability at most `ERROR` / settings. This holds
+    however many attacks there are. Over all settings the probabilities add up to `ERROR`.
 
     References
     ----------

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.statistics.exposure import Exposure
+from leaderboard.statistics.exposure import Exposure, meets
 from leaderboard.statistics.play_bounds import level_of_each
 from leaderboard.statistics.success import widening
-from leaderboard.statistics.utility_at_risk import meets
 from scenarios.assessment.choosing.confirmation import ERROR
 
 FINALISTS = 3

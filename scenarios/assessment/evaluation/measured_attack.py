@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metrics.control import risk_after_control
 from metrics.estimate import Estimate, wilson
-from metrics.score import Score, advantage
+from metrics.score import Score, advantage, risk_after_control
 
 CONFIDENCE = 0.95
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from metrics.arrays import Integers
-from metrics.cells import SUPPRESSED
-from metrics.domains import Domain
+from metrics.columns.arrays import Integers
+from metrics.columns.cells import SUPPRESSED
+from metrics.columns.domains import Domain
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.finished_table import FinishedTable
 from scenarios.assessment.evaluation.row_origin import DOUBTED, MOST_PAIRS, RowOrigin, held_people, kinds_of_rows
@@ -80,7 +80,7 @@ def fitting_records(released: pd.DataFrame, records: pd.DataFrame, domains: Mapp
 
     Examples
     --------
-    >>> from metrics.domains import NumericDomain
+    >>> from metrics.columns.domains import NumericDomain
     >>> released = pd.DataFrame({"age": ["[20,29]", "*", "[20,29]"]})
     >>> fitting_records(released, pd.DataFrame({"age": [50, 21, 28]}), {"age": NumericDomain(0, 99)}).tolist()
     [1, 0, 2]

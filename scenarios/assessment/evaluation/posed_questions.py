@@ -2,53 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
+import attacks as a
+from attacks import BayesInference, ClassifierInference, MajorityInClass, NotApplicable
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import Decisions, Predicates, RankedAnswers, ValueClaims
+from attacks.criteria.atomic_predicates import records_met
+from defenses.base.defense import released_frame
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from leaderboard.pages.number_text import number
-from metrics.arrays import Integers
+from metrics.columns.arrays import Booleans, Floats, Integers
 from metrics.score import Score
-from scenarios.assessment.evaluation.attack_sets import (
-    ATTRIBUTES,
-    COSTLY_ROWS,
-    EVERYTHING,
-    HALVES,
-    LINKS,
-    MEMBERS,
-    NOTHING,
-    QUASI,
-    QUASI_ROWS,
-    ROWS,
-    SINGLING_OUT,
-    Tied,
-    attempted,
-)
-from scenarios.assessment.evaluation.attribute_baseline import (
-    baseline_successes,
-    inferred,
-    true_codes,
-    with_first_sensitive,
-)
 from scenarios.assessment.evaluation.control_people import records_among
 from scenarios.assessment.evaluation.evaluation_setting import AUXILIARY, EvaluationSetting
 from scenarios.assessment.evaluation.finished_table import FinishedTable
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
-from scenarios.assessment.evaluation.people_scores import (
-    by_person,
-    candidate_numbers,
-    one_row,
-    people_isolated,
-    person_score,
-)
 from scenarios.assessment.evaluation.row_origin import RowOrigin, held_people, kinds_of_rows
 from scenarios.games.people import People
 from scenarios.games.questions.attribute_question import AttributeQuestion, successes
@@ -60,6 +37,204 @@ from scenarios.games.questions.row_answers import row_scores
 from scenarios.games.questions.singling_out_question import SinglingOutQuestion
 from scenarios.tables.review.rows_of_people import person_numbers
 from scenarios.tables.seeds import generator
+
+# Scores of attacks on people who may have several rows: a person is one trial.
+
+
+def candidate_numbers(people: People) -> Integers:
+    """Number of the person of each candidate, from 0 in their order, shape (candidates,)."""
+    members, others = person_numbers(people.records), person_numbers(people.others)
+    whose: Integers = pd.factorize(np.concatenate([members, members.max(initial=-1) + 1 + others])[people.order])[0]
+    return whose
+
+
+def by_person(correct: Floats, known: Booleans, whose: Integers) -> tuple[float, int]:
+    """Successes of all people, and their number; a person's success is the mean over those rows that count.
+
+    Parameters
+    ----------
+    correct : ndarray of float, shape (rows,)
+        Probability that the attack is right about each row.
+    known : ndarray of bool, shape (rows,)
+        Whether the row counts.
+    whose : ndarray of int, shape (rows,)
+        Number of the person of each row.
+
+    Examples
+    --------
+    >>> by_person(np.array([1.0, 0.0, 1.0]), np.array([True, True, True]), np.array([0, 0, 1]))
+    (1.5, 2)
+    """
+    rows, hits = np.bincount(whose[known]), np.bincount(whose[known], weights=correct[known])
+    some = rows > 0
+    return float((hits[some] / rows[some]).sum()), int(some.sum())
+
+
+def person_score(best: Integers, origin: Integers, order: Integers, people: Integers) -> Score:
+    """Score of links of released rows with records of people who have several; any record of the person is right.
+
+    Parameters
+    ----------
+    best : ndarray of int, shape (rows,)
+        Candidate that is named for each row, -1 for none.
+    origin : ndarray of int, shape (rows,)
+        Record that the row stems from.
+    order : ndarray of int, shape (records,)
+        Record of each candidate.
+    people : ndarray of int, shape (records,)
+        Person of each record.
+    """
+    whose = people[origin]
+    right = (best >= 0) & (people[order[best]] == whose)
+    everybody = np.ones(whose.size, dtype=bool)
+    hits, trials = by_person(right.astype(float), everybody, whose)
+    # A guess is any record, so that a person of many records is named more often.
+    chance, _ = by_person(np.bincount(people)[whose] / people.size, everybody, whose)
+    return Score("reidentification", hits / trials if trials else None, chance / max(1, trials), trials)
+
+
+def people_isolated(predicates: Sequence[Callable[[pd.DataFrame], Booleans]], records: Microdata) -> int:
+    """Number of predicates that hold for rows of exactly one person."""
+    numbers = person_numbers(records)
+    if numbers.max(initial=-1) + 1 == len(records):
+        return records_met(predicates, records.frame).count(1)
+    met = (numbers[predicate(records.frame)] for predicate in predicates)
+    return sum(bool(rows.size) and bool((rows == rows[0]).all()) for rows in met)
+
+
+def one_row(people: Microdata) -> Microdata:
+    """The first row of each person."""
+    return people.take(np.unique(person_numbers(people), return_index=True)[1])
+
+
+# Baseline of attribute inference without control people: the values that other records predict.
+
+LEARNED = 20_000
+"""Largest number of records that the baseline learns from."""
+BASELINES: tuple[Attack, ...] = (BayesInference(), ClassifierInference(), MajorityInClass())
+
+
+def baseline_successes(setting: EvaluationSetting, column: str, targets: int) -> Floats:
+    """Probability that the baseline infers each target's value, shape (targets,).
+
+    The baseline learns from the other records in the clear, which say nothing about the targets themselves. Whatever it
+    infers follows from statistics of the population. Of `BASELINES` and the most frequent value, the one that infers
+    most targets' values counts. An advantage over it is therefore rather too small than too large.
+
+    Parameters
+    ----------
+    setting : EvaluationSetting
+        The original records.
+    column : str
+        The column whose values are inferred.
+    targets : int
+        Number of targets.
+    """
+    return setting.kept(f"baseline of {column}", targets, lambda: _learned(setting, column, targets))
+
+
+def _learned(setting: EvaluationSetting, column: str, targets: int) -> Floats:
+    people = setting.members(targets)
+    rest = with_first_sensitive(setting.rest(targets), column)
+    rest = rest.take(np.arange(min(LEARNED, len(rest))))
+    truth = true_codes(people, column)
+    codes = true_codes(rest, column)
+    size = people.domains[column].size
+    if not (codes < size).any():
+        return np.zeros(len(people))
+    best: Floats = (truth == np.bincount(codes[codes < size]).argmax()).astype(float)
+    release = MicrodataRelease(released_frame(rest), np.full(len(rest), -1))
+    knowledge = Knowledge(people.frame[list(people.quasi_identifiers)], rest.take(np.arange(min(AUXILIARY, len(rest)))))
+    for attack in BASELINES:
+        rng = generator(setting.seed, "rank", "baseline", column, type(attack).__name__)
+        try:
+            claims = attack.run(release.view(rng), knowledge, rng)
+        except NotApplicable:
+            continue
+        correct = inferred(claims, people, column, truth)
+        best = max(best, correct, key=lambda values: float(values.sum()))
+    return best
+
+
+def inferred(claims: object, people: Microdata, column: str, truth: Integers) -> Floats:
+    """Probability that each person's value is inferred, shape (people,); 0 where the true value is missing."""
+    if not isinstance(claims, ValueClaims):
+        raise TypeError(f"attribute inference makes claimed values, got {type(claims).__name__}")
+    domain = people.domains[column]
+    return np.where(truth < domain.size, successes(claims, column, domain, truth)[0], 0.0)
+
+
+def true_codes(people: Microdata, column: str) -> Integers:
+    """Category or bin of each person's value, shape (people,); the domain's size where it is missing."""
+    return people.domains[column].codes(people.frame[column])
+
+
+def with_first_sensitive(people: Microdata, column: str) -> Microdata:
+    """The same people with a sensitive column as the first one, which attacks infer."""
+    return replace(people, sensitive=(column, *(name for name in people.sensitive if name != column)))
+
+
+# Attacks on finished releases, none of which needs to repeat the mechanism or to compare all rows with all people.
+
+EVERYTHING, QUASI, NOTHING, HALVES = "everything", "quasi-identifiers", "nothing", "two halves"
+"""What the attacker knows of its targets."""
+ROWS: tuple[Attack, ...] = (a.NearestNeighbour(), a.AssignmentLinkage(), a.SweeneyJoin())
+COSTLY_ROWS: tuple[Attack, ...] = (a.ExpectationMaximizationLinkage(),)
+QUASI_ROWS: tuple[Attack, ...] = (a.NearestNeighbour(), a.SweeneyJoin())
+MEMBERS: tuple[Attack, ...] = (
+    a.DistanceToClosestRecord(rounds=1),
+    a.DensityRatioMembership(rounds=1),
+    a.Homer(rounds=1),
+    a.MarginalLikelihoodRatio(rounds=1),
+)
+ATTRIBUTES: tuple[Attack, ...] = (
+    a.MajorityInClass(),
+    a.Homogeneity(),
+    a.DeFinetti(),
+    a.BayesInference(),
+    a.ClassifierInference(),
+)
+SINGLING_OUT: tuple[Attack, ...] = (a.UnivariateSinglingOut(), a.MultivariateSinglingOut())
+LINKS: tuple[Attack, ...] = (a.NearestRowLinkability(),)
+
+
+class Tied(NamedTuple):
+    """Score of an attack whose claims are the same about everybody, so that what it hits is luck.
+
+    Parameters
+    ----------
+    score : Score
+        The score.
+    """
+
+    score: Score
+
+
+def attempted(
+    attack: Attack, knows: str, play: Callable[[], Score | Tied], column: str = "", *, nothing_told: bool = False
+) -> MeasuredAttack:
+    """Outcome of one attack; an attack that does not fit is skipped with its reason.
+
+    Where the release tells nobody apart, what the attack hits is luck: it is right as often as guessing.
+    """
+    blank = MeasuredAttack(attack=type(attack).__name__, goal=attack.goal, knows=knows, column=column)
+    try:
+        score = play()
+        if isinstance(score, Tied):
+            score, nothing_told = score.score, True
+        elif nothing_told and score.rate is None:
+            # Nothing was claimed, as where no row stands out.
+            score = replace(score, rate=score.chance)
+    except (a.NotApplicable, ValueError) as reason:
+        return replace(blank, reason=" ".join(str(reason).split()))
+    except MemoryError:
+        return replace(blank, reason="too many pairs of rows and people for this machine's memory")
+    if score.advantage is None:
+        return replace(blank, reason="nothing to be right or wrong about")
+    if nothing_told:
+        score = replace(score, rate=score.chance)
+    return replace(blank, score=score, nothing_told=nothing_told)
+
 
 PAIRS = 30_000_000
 """Largest number of pairs of a row and a person that an attack compares."""

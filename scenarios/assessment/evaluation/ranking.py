@@ -3,26 +3,54 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from leaderboard.results.store import Store
-from leaderboard.results.waiting_interrupts import interrupts_wait
-from metrics.printable import one_line
+from leaderboard.results.store import Store, interrupts_wait
+from metrics.columns.printable import one_line
+from metrics.score import Score
 from scenarios.assessment.evaluation.baseline_releases import ReleasedFile
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.assessment.evaluation.evaluation_text import read_evaluation, written_evaluation
 from scenarios.assessment.evaluation.finished_table import read_finished
+from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
 from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation, evaluate
 from scenarios.running.methods.fingerprint import closure, digest, versions
 from scenarios.running.workers.failure import reason_of
 from scenarios.running.workers.fork_server import worker_context
-from scenarios.running.workers.process import leave_terminal, send_or_end
-from scenarios.running.workers.process_end import ended
+from scenarios.running.workers.process import ended, leave_terminal, send_or_end
+
+# Evaluations of releases as JSON text, for the database of results.
+
+
+def written_evaluation(evaluation: ReleaseEvaluation) -> str:
+    """An evaluation as JSON; the order of names is kept, so that reports of it stay the same."""
+    return json.dumps(asdict(evaluation), ensure_ascii=False, allow_nan=False, default=lambda number: number.tolist())
+
+
+def read_evaluation(text: str) -> ReleaseEvaluation:
+    """The evaluation that `written_evaluation` wrote.
+
+    Raises
+    ------
+    ValueError
+        If the text was changed by others.
+    """
+    try:
+        content = json.loads(text)
+        outcomes = tuple(_outcome(outcome) for outcome in content.pop("outcomes"))
+        return ReleaseEvaluation(**{**content, "outcomes": outcomes, "notes": tuple(content["notes"])})
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"a stored evaluation is damaged ({type(error).__name__})") from None
+
+
+def _outcome(content: dict[str, Any]) -> MeasuredAttack:
+    score = content["score"]
+    return MeasuredAttack(**{**content, "score": None if score is None else Score(**score)})
 
 
 @dataclass(frozen=True)

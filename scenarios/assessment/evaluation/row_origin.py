@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metrics.arrays import Booleans, Floats, Integers
-from metrics.cells import CategoricalCells, NumericCells, read_cells, unescape
-from metrics.domains import Domain, NumericDomain
-from metrics.values import distinct_values
+from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns.cells import CategoricalCells, NumericCells, read_cells, unescape
+from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.values import distinct_values
 
 FALSE_ALARM = 0.001
 """Probability that rows in an order of their own are taken for rows in the records' order."""

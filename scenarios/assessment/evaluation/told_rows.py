@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from metrics.arrays import Floats, Integers
-from metrics.domains import Domain
+from metrics.columns.arrays import Floats, Integers
+from metrics.columns.domains import Domain
 from scenarios.assessment.evaluation.row_origin import FALSE_ALARM, SAME, CellDistance
 
 SAMPLED = 500

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leaderboard.pages.number_text import number
-from scenarios.assessment.evaluation.attack_sets import EVERYTHING, HALVES, NOTHING, QUASI
-from scenarios.assessment.evaluation.posed_questions import two_halves
+from scenarios.assessment.evaluation.posed_questions import EVERYTHING, HALVES, NOTHING, QUASI, two_halves
 from scenarios.assessment.reporting.findings import ABOVE, UNSURE, WITHIN, Finding, verdict
 from scenarios.assessment.reporting.profiles import Measured, unmeasured_goals
 

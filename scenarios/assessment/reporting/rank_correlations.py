@@ -9,9 +9,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from metrics.arrays import Floats
-from metrics.cells import NumericCells, read_cells
-from metrics.domains import Domain, NumericDomain
+from metrics.columns.arrays import Floats
+from metrics.columns.cells import NumericCells, read_cells
+from metrics.columns.domains import Domain, NumericDomain
 
 SHOWN = 5
 """Most pairs that are shown."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,22 +12,27 @@ import pandas as pd
 
 from defenses.base.defense import MicrodataDefense
 from defenses.base.release import MicrodataRelease
-from leaderboard.pages.number_text import counted
-from metrics.cells import read_cells
+from leaderboard.pages.number_text import counted, exact
 from metrics.classes import equivalence_classes, rows_in_classes
+from metrics.columns.cells import NumericCells, read_cells
+from metrics.columns.domains import Domain, NumericDomain
 from scenarios.assessment.choosing.column_costs import column_costs
-from scenarios.assessment.evaluation.control_in_release import refuse_control_in_release
-from scenarios.assessment.evaluation.control_people import control_warnings
+from scenarios.assessment.evaluation.control_people import control_warnings, refuse_control_in_release
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.finished_table import FinishedTable, read_finished
 from scenarios.assessment.evaluation.people_of_rows import people_of_rows
 from scenarios.assessment.evaluation.release_evaluation import class_report, evaluate
 from scenarios.assessment.evaluation.row_origin import recognized_origin, told_origin
 from scenarios.assessment.evaluation.told_rows import random_share, refuse_misfit
-from scenarios.assessment.reporting.closeness_advice import closeness_advice
-from scenarios.assessment.reporting.far_values import far_value_warnings
-from scenarios.assessment.reporting.findings import attack_findings, class_findings, identifier_findings, ordered
-from scenarios.assessment.reporting.interval_ends import interval_end_warnings
+from scenarios.assessment.reporting.findings import (
+    ABOVE,
+    Finding,
+    attack_findings,
+    class_findings,
+    class_title,
+    identifier_findings,
+    ordered,
+)
 from scenarios.assessment.reporting.more_people import more_people
 from scenarios.assessment.reporting.profiles import Measured
 from scenarios.assessment.reporting.promise_checks import refuse_false_promise
@@ -38,6 +44,145 @@ from scenarios.tables.review.coarse_bins import coarse_bin_warnings, hidden_diff
 from scenarios.tables.review.notes import identifier_warnings, repeated_people_warnings
 from scenarios.tables.review.rows_of_people import ClassMembers
 from scenarios.tables.toml.toml_file import read_bytes
+
+# Released numbers beyond all original ones, as wide bins at the ends of a domain give.
+
+WIDER = 1.25
+"""Ratio of the standard deviations, released over original, from which a column is named."""
+
+
+def far_value_warnings(released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain]) -> Iterator[str]:
+    """One sentence for each column of numbers that spreads wider than the original, with numbers beyond all of its own.
+
+    A synthesizer draws numbers anywhere in a bin. A last bin that reaches to what is possible at all then holds numbers
+    that nobody has: means and standard deviations change, although the counts of bins are right.
+
+    Parameters
+    ----------
+    released : DataFrame, shape (rows, columns)
+        Released cells.
+    records : DataFrame, shape (records, more columns)
+        Original values.
+    domains : mapping of str to Domain
+        Domains of the columns in question.
+    """
+    for name, domain in domains.items():
+        if name not in released:
+            continue
+        cells = read_cells(released[name], domain)
+        values = records[name].dropna().to_numpy(dtype=float) if isinstance(domain, NumericDomain) else np.empty(0)
+        plain = (cells.plain & ~cells.missing)[cells.codes]
+        if not isinstance(cells, NumericCells) or not len(values) or not plain.any():
+            continue
+        numbers = cells.midpoint()[cells.codes][plain]
+        beyond = float(((numbers < values.min()) | (numbers > values.max())).mean())
+        before, after = float(values.std()), float(numbers.std())
+        if beyond and after > WIDER * before:
+            yield (
+                f"{name}: the standard deviation grows from {_digits(before)} to {_digits(after)}, since "
+                f"{_percent(beyond)} of the released numbers lie beyond all original ones, by noise or in wide bins at "
+                "the ends; narrower cuts mend the bins"
+            )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.01 else f"{100 * share:.1g} %"
+
+
+def _digits(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+# Ends of released intervals that are values of single people.
+
+TIGHT = 0.5
+"""Share of a column's ends that are values of one person each, above which the intervals were fitted to people."""
+
+
+def interval_end_warnings(
+    released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain]
+) -> Iterator[str]:
+    """One sentence for each column whose intervals end at values of single people.
+
+    Parameters
+    ----------
+    released : DataFrame, shape (rows, columns)
+        Released cells.
+    records : DataFrame, shape (records, more columns)
+        Original values.
+    domains : mapping of str to Domain
+        Domains of the released columns.
+
+    Notes
+    -----
+    Intervals as narrow as a class allows end at the values of two people of it. Downcoding (Cohen 2022) recovers
+    records from them. Ends of a public hierarchy meet the value of one person only by chance.
+    """
+    for name in released.columns:
+        cells = read_cells(released[name], domains[str(name)])
+        if isinstance(cells, NumericCells):
+            ends = _ends(cells)
+            values, people = np.unique(records[name].dropna().to_numpy(dtype=float), return_counts=True)
+            single = int(np.isin(ends, values[people == 1]).sum())
+            if single > TIGHT * ends.size:
+                yield (
+                    f"{name}: {single:,} of {ends.size:,} ends of intervals are values of one person each; whoever "
+                    "sees such an end learns that somebody has this value. Hierarchies have public ends: see Incognito."
+                )
+
+
+def _ends(cells: NumericCells) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Distinct ends of the intervals of a column, without those of its domain."""
+    wide = (cells.low < cells.high) & ~cells.suppressed[cells.owner]
+    ends = np.unique(np.concatenate([cells.low[wide], cells.high[wide]]))
+    return np.asarray(ends[np.isfinite(ends) & (ends != cells.domain.low) & (ends != cells.domain.high)])
+
+
+# How strict t-closeness must be for the findings on classes that are above a threshold.
+
+
+def closeness_advice(
+    records: pd.DataFrame, sensitive: Mapping[str, Domain], findings: Sequence[Finding], threshold: float
+) -> Iterator[str]:
+    """One sentence for each sensitive column whose classes are above the threshold: the t that keeps them within.
+
+    Parameters
+    ----------
+    records : DataFrame, shape (records, columns)
+        Original values.
+    sensitive : mapping of str to Domain
+        Sensitive columns with their domains.
+    findings : sequence of Finding
+        Findings on the release.
+    threshold : float
+        Largest acceptable risk, in (0, 1).
+
+    Notes
+    -----
+    With equal distances, t-closeness bounds the difference of a value's shares p in a class and q in the table by t.
+    The risk (p - q) / (1 - q) is then at most t / (1 - q), which is largest for the commonest value. So
+    t = threshold (1 - max q) keeps every class within the threshold. It counts each number as a value of its own,
+    while findings count public bins. A class holds few of many distinct numbers, so that only the whole table is close.
+
+    References
+    ----------
+    Li, Li and Venkatasubramanian (2007), t-closeness, section 4.
+    """
+    above = {one.title for one in findings if one.status == ABOVE}
+    for column, domain in sensitive.items():
+        if class_title(column) in above:
+            # Values are no cells: "{E}" may be a category, and as a cell it is a set.
+            commonest = float(np.bincount(domain.codes(records[column])).max() / len(records))
+            closeness = math.floor(1000 * threshold * (1 - commonest)) / 1000
+            single = records[column].nunique() > domain.size
+            first = (
+                f" Before, write {column} in ranges: single numbers leave one class of all people." if single else ""
+            )
+            if closeness > 0:
+                yield (
+                    f"{class_title(column)}: a defense with t-closeness keeps it within {exact(threshold)} by "
+                    f"t={closeness:g}, as Mondrian or Incognito with `-p t={closeness:g}`.{first}"
+                )
 
 
 def report_content(

@@ -4,27 +4,158 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from math import exp
 from pathlib import Path
 
 from defenses.base.guarantee import Guarantee
 from leaderboard.pages.number_text import exact, measure, number
 from leaderboard.pages.report import Section, Table, Value
-from scenarios.assessment.reporting.attack_rows import attack_rows
+from leaderboard.results.goals import goal_words
+from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
 from scenarios.assessment.reporting.attacker_words import full_verdict
 from scenarios.assessment.reporting.findings import COUNTED, FEW, LITTLE, Finding, interval_words
-from scenarios.assessment.reporting.profiles import Measured, chosen_profiles
+from scenarios.assessment.reporting.profiles import THRESHOLDS, Measured, chosen_profiles, threshold_words
 from scenarios.assessment.reporting.promise_checks import unchecked_words
-from scenarios.assessment.reporting.promise_words import promise_words
 from scenarios.assessment.reporting.rank_correlations import RankCorrelation
 from scenarios.assessment.reporting.report_seed import seed_words
-from scenarios.assessment.reporting.thresholds import THRESHOLDS, threshold_words
-from scenarios.assessment.reporting.utility_words import PARTS, association_words
 from scenarios.tables.dataset import Dataset
-from scenarios.tables.review.rows_of_people import RowsOfPeople
+from scenarios.tables.review.rows_of_people import MOST_NAMED, RowsOfPeople, epsilon_of_a_person
 from scenarios.tables.review.summary import ColumnSummary, summary
 from scenarios.tables.risk import RiskReport
+
+# What the parts of a utility measure, and why associations may be missing, 0 or 1.
+
+PARTS = {
+    "marginals": "counts of single columns: 1 - distance of the distributions",
+    "associations": "relations of pairs of columns (Cramer's V)",
+    "queries": "counts of people in ranges of two columns",
+    "classifier": "a classifier trained on the release, tested on control people",
+}
+"""Meaning of each part of `metrics.table_utility.headline_utility`."""
+SATURATED = 0.9995
+"""Associations that are shown as 1."""
+FEWEST = 3
+"""Fewest columns whose pairs can differ in strength; a table without information relates all pairs alike."""
+
+
+def association_words(value: float | None, columns: int) -> str:
+    """Why associations are missing or 0, what 1 means, and an empty text otherwise.
+
+    Parameters
+    ----------
+    value : float or None
+        The part ``associations`` of a release's utility.
+    columns : int
+        Number of columns that were compared.
+    """
+    if value is None and columns < FEWEST:
+        return f"Associations are not measured: that takes at least {FEWEST} columns, since pairs are compared."
+    if value is None:
+        return (
+            "Associations are not measured: a second sample of as many people would come no closer to the original's "
+            "than a release without information."
+        )
+    if value >= SATURATED:
+        return (
+            "Associations 1: in their bins, pairs are no further from the table than in a fresh sample of as many "
+            "people. Numbers may still be less correlated."
+        )
+    if value == 0:
+        return "Associations 0: the release relates columns no better than constants or random draws."
+    return ""
+
+
+# What a guarantee means for a person, in plain words.
+
+
+def promise_words(promised: Guarantee, rows: RowsOfPeople | None = None) -> list[str]:
+    """One sentence for each part of a guarantee.
+
+    Parameters
+    ----------
+    promised : Guarantee
+        The guarantee, which counts rows.
+    rows : RowsOfPeople, optional
+        Numbers of rows and people, if a person has several rows.
+
+    Examples
+    --------
+    >>> promise_words(Guarantee(k=5, statement="5-anonymity over age, job"))[0]
+    'k = 5: by the quasi-identifiers alone, everybody looks like at least 4 others.'
+    """
+    words = []
+    if promised.k is not None:
+        who, others = ("everybody", "others") if rows is None else ("each row", "other rows")
+        words.append(
+            f"k = {promised.k}: by the quasi-identifiers alone, {who} looks like at least {promised.k - 1} {others}."
+        )
+        if rows is not None:
+            words.append(f"There are {rows.words}, so a class may hold fewer than {promised.k} people.")
+    if promised.l is not None:
+        words.append(f"l = {promised.l:g}: every class holds several sensitive values ({promised.statement}).")
+    if promised.t is not None:
+        words.append(f"t = {promised.t:g}: sensitive values of a class are distributed nearly as in the whole table.")
+    if promised.epsilon is not None:
+        rare = f", but for an event of probability {promised.delta:g}" if promised.delta else ""
+        weak = promised.epsilon > MOST_NAMED
+        allows = "nearly any factor" if weak else f"a factor of at most {exp(promised.epsilon):.3g}"
+        alone = " This promise alone protects nobody; the measurements decide." if weak else ""
+        about = "person" if rows is None else "row"
+        words.append(
+            f"epsilon = {promised.epsilon:.3g}: the release changes the odds of any belief about a {about} by {allows}"
+            f"{rare}.{alone}"
+        )
+        if rows is not None:
+            of_person = epsilon_of_a_person(promised.epsilon, promised.delta, rows.most)
+            words.append(f"{of_person[0].upper()}{of_person[1:]}.")
+    if promised.pk is not None and promised.pk > 1:
+        words.append(f"Pk = {promised.pk:.3g}: nobody can be surer than 1/{promised.pk:.3g} that a row is a person's.")
+    if promised.statement:
+        words.append(f"It refers to: {promised.statement}.")
+    return words or ["The method promises nothing; the report rests on measurements alone."]
+
+
+# Rows of the table of all attacks, with one row for attacks that guess by the same classes.
+
+BY_CLASSES = ("MajorityInClass", "Homogeneity", "DeFinetti")
+"""Attacks that guess a value from the class of people alike, and seldom differ."""
+
+
+def attack_rows(measured: Measured) -> Iterator[tuple[Value, ...]]:
+    """One row for each attack; of `BY_CLASSES` on one column, the worst that was measured stands for all.
+
+    Parameters
+    ----------
+    measured : Measured
+        The release, and the number of releases that widens intervals.
+    """
+
+    def together(outcome: MeasuredAttack) -> tuple[bool, str, str]:
+        return outcome.attack in BY_CLASSES, outcome.column, outcome.knows
+
+    for (by_classes, *_), group in groupby(measured.evaluation.outcomes, together):
+        outcomes = list(group)
+        yield from [_folded(measured, outcomes)] if by_classes else [_row(measured, one) for one in outcomes]
+
+
+def _folded(measured: Measured, outcomes: list[MeasuredAttack]) -> tuple[Value, ...]:
+    worst = max(outcomes, key=lambda one: -2.0 if one.score is None else one.score.advantage or 0.0)
+    others = [one.attack for one in outcomes if one is not worst]
+    title, *rest = _row(measured, worst)
+    return (f"{title}; no worse: {', '.join(others)}" if others else title, *rest)
+
+
+def _row(measured: Measured, outcome: MeasuredAttack) -> tuple[Value, ...]:
+    head = outcome.title, goal_words(outcome.goal), outcome.knows
+    score = outcome.score
+    if score is None or score.advantage is None:
+        return (*head, None, None, None, outcome.reason)
+    interval = interval_words(*measured.evaluation.interval(outcome, measured.releases))
+    return (*head, score.rate, score.chance, score.trials, f"{number(score.advantage)} {interval}")
+
 
 INTERVALS = (
     "The lower ends allow for the number of attacks. The upper ends need not, since a release is within the threshold "

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from attacks.statistics.learned_event import learn_event
 from defenses.base.parameters import check_integer, check_real
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 Sample = Callable[[int, Generator], Floats]
 """``sample(runs, rng)``: features of independent outputs on one input, shape (runs, features)."""

@@ -24,8 +24,8 @@ from defenses.dp.mechanism import NoiseMechanism
 from defenses.federated.private_gradient_descent import PrivateGradientDescent
 from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
 from defenses.synthetic.refined_bins import RefinedBins
-from metrics.arrays import Booleans, Floats
-from metrics.domains import CategoricalDomain
+from metrics.columns.arrays import Booleans, Floats
+from metrics.columns.domains import CategoricalDomain
 from scenarios.checks.audits.audit import Neighbours
 from scenarios.checks.audits.one_run import Canaries
 from scenarios.checks.audits.subjects import subject, takes_integers_only

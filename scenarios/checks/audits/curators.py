@@ -12,7 +12,7 @@ from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Query
 from defenses.base.release import StatisticsRelease
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 
 
 def session_answers(

@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from defenses.base.parameters import check_integer, check_real
 from defenses.federated.accounting import gaussian_epsilon
-from metrics.arrays import Booleans, Floats
+from metrics.columns.arrays import Booleans, Floats
 from metrics.one_run_epsilon import gaussian_shift_bound, one_run_epsilon
 
 # Shares of the canaries that are guessed. They are fixed before the run, and their bounds hold jointly.

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, singledispatch
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
+from defenses.base.microdata import Microdata
+from defenses.base.queries import DegreeCounts, EdgeCount, Query, TriangleCount
 from defenses.curators.graph_curator import GraphCurator
 from defenses.dp.binary_tree import BinaryTree
-from defenses.dp.bulk import draws_in_bulk
-from defenses.dp.mechanism import NoiseMechanism
+from defenses.dp.mechanism import NoiseMechanism, draws_in_bulk
 from defenses.dp.randomized_response import RandomizedResponse
 from defenses.dp.selection import Selection
 from defenses.dp.sparse_vector import SparseVector
@@ -24,12 +27,94 @@ from defenses.ldp.longitudinal import LongitudinalUnaryEncoding
 from defenses.ldp.number_mechanism import NumberMechanism
 from defenses.ldp.report_batch import ReportBatch
 from defenses.ldp.shuffling import ShuffledResponse
-from metrics.arrays import Floats, Integers64
+from metrics.columns.arrays import Floats, Integers64
+from metrics.columns.domains import CategoricalDomain
 from scenarios.checks.audits.audit import Neighbours, Subject
-from scenarios.checks.audits.graphs import of_graph_curator
+from scenarios.checks.audits.curators import session_answers
 from scenarios.checks.audits.tables import of_defense
-from scenarios.checks.audits.value_pairs import value_pairs
-from scenarios.running.methods.own_code import is_own_code
+from scenarios.running.methods.fingerprint import is_own_code
+
+# Pairs of values of a domain on which local mechanisms are audited.
+
+# Largest number of values that occur in a pair.
+SHOWN = 8
+
+
+def value_pairs(d: int) -> list[tuple[int, int]]:
+    """Pairs in which every value of a small domain occurs, and those of an even spread over a large one.
+
+    These are neighbouring pairs of the chosen values, and the first with the last value. A mechanism that treats one
+    value differently is run on that value if the domain has at most `SHOWN` values.
+
+    Parameters
+    ----------
+    d : int
+        Number of values.
+
+    Examples
+    --------
+    >>> value_pairs(5)
+    [(0, 1), (2, 3), (0, 4)]
+    >>> value_pairs(100)
+    [(0, 1), (17, 34), (50, 66), (83, 99), (0, 99)]
+    """
+    chosen = np.arange(d) if d <= SHOWN else np.append(0, np.linspace(1, d - 1, SHOWN - 1).round().astype(int))
+    paired = chosen[: chosen.size // 2 * 2].reshape(-1, 2).tolist()
+    return list(dict.fromkeys([*map(tuple, paired), (0, d - 1)]))
+
+
+# Audits of curators of graphs, on two neighbouring graphs.
+
+PERSONS = 8
+RUNS = 2000
+
+
+def of_graph_curator(curator: GraphCurator) -> Subject:
+    """Make the subject of a curator of a graph: complete graphs of 8 persons, one of them without a pair or a person.
+
+    In the second graph all persons are joined. The first lacks the pair of the first two persons (edge privacy), or all
+    pairs of the first person (node privacy). Edges, degrees and triangles change by most of their sensitivity. Each
+    workload has sessions of its own.
+    """
+    graphs = complete(curator.level), complete(None)
+    claim = curator.guarantee(graphs[0])
+    pairs = [
+        Neighbours(title, *(partial(session_answers, curator, graphs, which, *asked) for which in (0, 1)))
+        for title, asked in _workloads().items()
+    ]
+    return Subject(repr(curator), float(claim.epsilon or 0.0), 0.0, tuple(pairs), tight=False, runs=RUNS)
+
+
+def complete(without: str | None) -> Microdata:
+    """All pairs of persons joined, but for one pair ("edge") or all pairs of one person ("node")."""
+    names = tuple(f"p{number}" for number in range(PERSONS))
+    pairs = np.array(list(combinations(names, 2)), dtype=object)
+    apart = {
+        "edge": np.arange(len(pairs)) == 0,
+        "node": pairs[:, 0] == names[0],
+        None: np.zeros(len(pairs), dtype=bool),
+    }
+    frame = pd.DataFrame({"user": pairs[:, 0], "other": pairs[:, 1]})
+    frame["friend"] = np.where(apart[without], "no", "yes").astype(object)
+    everybody = CategoricalDomain(names)
+    return Microdata(
+        frame,
+        quasi_identifiers=("user", "other"),
+        domains={"user": everybody, "other": everybody, "friend": CategoricalDomain(("no", "yes"))},
+    )
+
+
+def _workloads() -> dict[str, tuple[tuple[Query, ...], int]]:
+    """Queries of one session by title, and the number of parts into which they divide its budget."""
+    edges, degrees, triangles = EdgeCount(), DegreeCounts(bound=PERSONS), TriangleCount()
+    return {
+        "edges": ((edges,), 1),
+        "degrees": ((degrees,), 1),
+        "triangles": ((triangles,), 1),
+        "edges, degrees and triangles": ((edges, degrees, triangles), 3),
+        "edges, for the whole budget four times": ((edges,) * 4, 1),
+    }
+
 
 # Numbers that are held in memory at a time.
 BATCH = 1 << 22

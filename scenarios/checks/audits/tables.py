@@ -14,8 +14,8 @@ from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Condition, Count, Histogram, Mean, Query, Sum
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Booleans, Floats
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.arrays import Booleans, Floats
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.checks.audits.audit import Neighbours, Subject
 from scenarios.checks.audits.curators import session_answers
 from scenarios.checks.audits.independence import dependence, false_declaration

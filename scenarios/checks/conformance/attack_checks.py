@@ -20,7 +20,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from defenses.grouping.mondrian.mondrian import Mondrian
 from defenses.perturbation.identity import Identity
-from scenarios.checks.conformance.checks import Check, Prerequisite, require
+from scenarios.checks.conformance.findings import Check, Prerequisite, require
 from scenarios.checks.conformance.memory import check_memory
 from scenarios.checks.conformance.people import example, people
 from scenarios.datasets.rating_table import rating_table
@@ -37,9 +37,8 @@ from scenarios.games.questions.reconstruction_question import ReconstructionQues
 from scenarios.games.shared_people import SharedPeople
 from scenarios.games.singling_out import SinglingOut
 from scenarios.games.sparse_ratings import SparseRatings
-from scenarios.running.methods.code_places import defined_at
+from scenarios.running.methods.code_places import defined_at, foreign_place
 from scenarios.running.methods.declarations import known_goals
-from scenarios.running.methods.foreign_code import foreign_place
 from scenarios.running.workers.differences import different_attribute
 from scenarios.tables.seeds import generator
 

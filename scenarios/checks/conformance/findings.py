@@ -9,10 +9,37 @@ from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from metrics.printable import one_line
-from scenarios.checks.conformance.checks import Check, Prerequisite
-from scenarios.running.methods.foreign_code import foreign_place
+from metrics.columns.printable import one_line
+from scenarios.running.methods.code_places import foreign_place
+
+# The type of conformance checks, and their assertion.
+
+
+class Check(NamedTuple):
+    """A requirement that every method must meet.
+
+    Attributes
+    ----------
+    title : str
+        What is required.
+    run : callable
+        Raises `AssertionError` with a reason, or the method's own exception, if the requirement is not met.
+    """
+
+    title: str
+    run: Callable[[], None]
+
+
+class Prerequisite(Check):
+    """A check without which the later ones say nothing: a method that fails it would fail them for the same reason."""
+
+
+def require(holds: bool, otherwise: str) -> None:
+    """Raise AssertionError with the reason `otherwise` unless the condition `holds`."""
+    if not holds:
+        raise AssertionError(otherwise)
 
 
 @dataclass(frozen=True)

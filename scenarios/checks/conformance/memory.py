@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from defenses.base.parametrized import Parametrized
 from scenarios.running.methods.code_places import defined_at
-from scenarios.running.methods.own_code import is_own_code
+from scenarios.running.methods.fingerprint import is_own_code
 
 Answer = TypeVar("Answer")
 Method = TypeVar("Method", bound=Parametrized)

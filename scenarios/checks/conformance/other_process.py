@@ -13,7 +13,7 @@ from defenses.base.defense import Defense
 from defenses.base.parametrized import Parametrized
 from defenses.base.release import MicrodataRelease
 from scenarios.checks.conformance.attack_checks import STAGES, claims_of
-from scenarios.checks.conformance.checks import require
+from scenarios.checks.conformance.findings import require
 from scenarios.checks.conformance.given_parameters import named_class
 from scenarios.checks.conformance.people import people
 from scenarios.checks.conformance.trying import release_of

@@ -14,7 +14,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parametrized import Parametrized
 from defenses.perturbation.additive_noise import AdditiveNoise
 from defenses.recoding.global_recoding import GlobalRecoding
-from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
 
 Method = TypeVar("Method", bound=Parametrized)
 CITIES = ("Kyōto", "Nara|Uji", "Ōsaka", "{Kōbe}", "*")

@@ -11,6 +11,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.parametrized import Parametrized
 from metrics.classes import k_anonymity
+from metrics.columns.domains import CategoricalDomain
 from metrics.diversity import (
     entropy_l_diversity,
     l_diversity,
@@ -18,8 +19,7 @@ from metrics.diversity import (
     t_closeness_equal,
     t_closeness_ordered,
 )
-from metrics.domains import CategoricalDomain
-from scenarios.checks.conformance.checks import require
+from scenarios.checks.conformance.findings import require
 from scenarios.checks.conformance.people import example, people
 from scenarios.checks.conformance.trying import release_of
 from scenarios.running.methods.code_places import defined_at

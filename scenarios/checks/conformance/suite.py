@@ -7,16 +7,19 @@ them on every export, and ``tokumei check module:Class`` runs them on a user's o
 from __future__ import annotations
 
 import math
+import os
 import pickle
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
+from typing import NoReturn
 
 from attacks.base.attack import Attack
 from defenses.base.defense import Defense
 from defenses.base.parametrized import Parametrized
 from scenarios.checks.conformance.attack_checks import attack_checks
-from scenarios.checks.conformance.checks import Check, Prerequisite, require
 from scenarios.checks.conformance.defense_checks import defense_checks
+from scenarios.checks.conformance.findings import Check, Prerequisite, require
 from scenarios.checks.conformance.other_process import check_other_processes, has_output
 from scenarios.checks.conformance.people import example
 from scenarios.running.methods.declarations import (
@@ -27,6 +30,28 @@ from scenarios.running.methods.declarations import (
     check_stored,
     constructor_at,
 )
+
+# Calls of `os._exit` that raise, so that a method under test cannot end its check without a word.
+
+
+@contextmanager
+def raised_exits() -> Iterator[None]:
+    """Let `os._exit` raise SystemExit in this process, which checks report as any other failure.
+
+    Processes that are forked within end as usual.
+    """
+    ends, process = os._exit, os.getpid()
+
+    def raises(status: int) -> NoReturn:
+        if os.getpid() != process:
+            ends(status)
+        raise SystemExit(f"os._exit({status})")
+
+    os._exit = raises
+    try:
+        yield
+    finally:
+        os._exit = ends
 
 
 def checks(method: type[Parametrized]) -> Iterator[Check]:

@@ -5,13 +5,42 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from importlib import metadata
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.version import InvalidVersion
 
 from leaderboard.results.version import version
-from scenarios.checks.doctor.diagnosis import Diagnosis
+
+# What a check of the installation found.
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What one check found.
+
+    Parameters
+    ----------
+    check : str
+        What was checked, in a few words.
+    status : {"ok", "note", "failed"}
+        A note concerns something optional; a failure hinders work.
+    text : str
+        What was found, in one line.
+    advice : str
+        What would help; empty if nothing is amiss.
+    details : dict
+        The same for a script.
+    """
+
+    check: str
+    status: str
+    text: str
+    advice: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+
 
 OLDEST = (3, 11)
 """Oldest version of Python."""

@@ -12,7 +12,7 @@ from attacks.statistics.statistics_knowledge import LinearSecret, StatisticsKnow
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.queries import Query
-from metrics.arrays import Booleans, Floats
+from metrics.columns.arrays import Booleans, Floats
 from scenarios.games.curators.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of
 
 

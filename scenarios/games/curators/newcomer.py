@@ -12,7 +12,7 @@ from attacks.statistics.statistics_knowledge import LinearSecret, StatisticsKnow
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import Mean, numbers
-from metrics.domains import NumericDomain
+from metrics.columns.domains import NumericDomain
 from scenarios.games.curators.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Condition, Count, Query
-from metrics.arrays import Booleans, Floats
-from metrics.domains import CategoricalDomain
+from metrics.columns.arrays import Booleans, Floats
+from metrics.columns.domains import CategoricalDomain
 from scenarios.games.curators.groups_game import GroupsGame
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_choice, check_real
 from defenses.base.queries import Mean, Query, Sum, numbers
-from metrics.arrays import Booleans, Floats
-from metrics.domains import NumericDomain
+from metrics.columns.arrays import Booleans, Floats
+from metrics.columns.domains import NumericDomain
 from scenarios.games.curators.groups_game import GroupsGame
 
 QUERIES: dict[str, type[Sum] | type[Mean]] = {"Mean": Mean, "Sum": Sum}

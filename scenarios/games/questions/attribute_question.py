@@ -13,7 +13,7 @@ from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, ValueClaims
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from metrics.domains import Domain, NumericDomain
+from metrics.columns.domains import Domain, NumericDomain
 from metrics.score import Scores
 from scenarios.games.people import People
 from scenarios.games.questions.controlled import controlled

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from metrics.control import risk_after_control
-from metrics.score import Score, Scores
+from metrics.score import Score, Scores, risk_after_control
 
 
 def controlled(
@@ -31,7 +30,7 @@ def controlled(
     -------
     Scores
         The goal's rate; its chance is the rate on the control group. Measures: ``risk``, ``risk_low`` and
-        ``risk_high``, the rate after control (`metrics.control.risk_after_control`), and the given ones.
+        ``risk_high``, the rate after control (`metrics.score.risk_after_control`), and the given ones.
     """
     if not trials or not control_trials:
         empty = Score(goal, None, None, trials, control_trials)

@@ -10,9 +10,8 @@ from numpy.random import Generator
 from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, Decisions
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Booleans
-from metrics.ranking import area_under_curve
-from metrics.roc import resolves_rate, true_positive_rate
+from metrics.columns.arrays import Booleans
+from metrics.ranking import area_under_curve, resolves_rate, true_positive_rate
 from metrics.score import Score, Scores
 from scenarios.games.people import People
 from scenarios.games.questions.question import Question
@@ -55,8 +54,8 @@ def membership_scores(claims: Decisions, member: Booleans, rng: Generator) -> Sc
     Scores
         ``membership``: share of members among the candidates with the highest scores, as many as there are members.
         Measures: ``non_members``; ``membership_auc``; ``tpr_at_1_percent_fpr`` and ``tpr_at_tenth_percent_fpr``
-        (`metrics.roc`). These two rates are None if less than one false positive is expected, with fewer than 99 and
-        999 non-members. They are reliable if all plays together have at least 1,000 and 10,000 non-members.
+        (`metrics.ranking`). These two rates are None if less than one false positive is expected, with fewer than 99
+        and 999 non-members. They are reliable if all plays together have at least 1,000 and 10,000 non-members.
 
     Raises
     ------

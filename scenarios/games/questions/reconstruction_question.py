@@ -14,7 +14,7 @@ from attacks.base.claims import Claims, ValueClaims
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Booleans, Floats
+from metrics.columns.arrays import Booleans, Floats
 from metrics.score import Scores
 from scenarios.games.people import People
 from scenarios.games.questions.attribute_question import successes

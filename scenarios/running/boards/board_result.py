@@ -16,15 +16,42 @@ from leaderboard.results.result import FAILURES, Result, label
 from leaderboard.statistics.board import Row
 from leaderboard.statistics.gate import GateCheck
 from leaderboard.statistics.pairs import Pair
-from metrics.files import write_atomically
+from metrics.columns.files import write_atomically
 from scenarios.running.boards.board_page import board_page
-from scenarios.running.boards.failure_list import FailureList
 from scenarios.running.boards.shown_names import shown_board
+from scenarios.running.display import short_reason, trial_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from leaderboard.pages.pictures import StandalonePicture
+
+# Failures of a board, which print as a line each.
+
+
+class FailureList(list[Result]):
+    """Results that failed. The list prints their names and reasons; each result holds its whole traceback in `reason`.
+
+    Examples
+    --------
+    >>> from leaderboard import Result
+    >>> result = Result(key="1" * 64, scenario="bank", defense="Mondrian", attack="RMIA", play=0, status="timeout")
+    >>> FailureList([result])
+    timeout: bank: Mondrian against RMIA, play 0
+    >>> FailureList()
+    no failures
+    """
+
+    def lines(self) -> list[str]:
+        """Status, scenario, name and reason of each."""
+        return [
+            f"{result.status}: {result.scenario}: {trial_name(result)}"
+            + (f": {short_reason(result.reason)}" if result.reason else "")
+            for result in self
+        ]
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines()) or "no failures"
 
 
 class BoardResult:
@@ -221,7 +248,7 @@ class BoardResult:
             results.
         """
         from leaderboard.results.goals import goal_named
-        from leaderboard.statistics.gate_gaps import gap_checks
+        from leaderboard.statistics.gate import gap_checks
         from scenarios.running.methods.goal_names import check_goal_names
 
         if not self.results:

@@ -14,11 +14,10 @@ from leaderboard.results.result import Result
 from leaderboard.results.runs import record_run
 from leaderboard.results.store import Store
 from leaderboard.results.wording import reword
-from scenarios.running.fitting import check_fits
 from scenarios.running.methods.loaded_code import check_loaded
 from scenarios.running.plan import NamedMethod, Plan, read_plans
 from scenarios.running.provenance import provenance
-from scenarios.running.runner import Backend, Listener
+from scenarios.running.runner import Backend, Listener, check_fits
 from scenarios.running.runner import run as run_plan
 from scenarios.running.units import Catalogue
 from scenarios.running.workers.interrupts import terminable

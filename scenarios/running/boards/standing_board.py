@@ -11,7 +11,7 @@ from typing import Any
 from leaderboard.results.result import Result
 from leaderboard.results.rows import RESULT_COLUMNS, result_of, row_of
 from leaderboard.results.store import identity
-from metrics.files import write_atomically
+from metrics.columns.files import write_atomically
 from scenarios.running.units import Catalogue
 from scenarios.running.workers.worker import Ending, Worker
 

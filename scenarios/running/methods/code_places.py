@@ -3,11 +3,68 @@
 from __future__ import annotations
 
 import inspect
+import os
+import sys
+import sysconfig
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from metrics.printable import printable
+from metrics.columns.printable import one_line, printable
+
+# The line of a user's own code that an exception comes from.
+
+_ROOT = Path(__file__).parents[2]
+_PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
+_OWN = (*(str(_ROOT / package) for package in _PACKAGES), str(_ROOT / "tokumei.py"))
+_INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+def complaint(error: BaseException) -> str:
+    """Message of an exception in one line, with the line of a user's own code.
+
+    The environment variable TOKUMEI_TRACEBACK, if not empty, adds its traceback on standard error.
+    """
+    if os.environ.get("TOKUMEI_TRACEBACK"):
+        traceback.print_exception(error, file=sys.stderr)
+    return f"{one_line(error)}{foreign_place(error)}"
+
+
+def foreign_place(error: BaseException) -> str:
+    """File and line of the innermost frame in code that is neither the project's nor installed.
+
+    Parameters
+    ----------
+    error : BaseException
+        An exception with its traceback.
+
+    Returns
+    -------
+    str
+        Such as `` (mine.py, line 9)``, or an empty text if there is no such frame.
+
+    Examples
+    --------
+    >>> try:
+    ...     {}["age"]
+    ... except KeyError as error:
+    ...     foreign_place(error)
+    ''
+    """
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if _is_foreign(frame.filename):
+            return _place(frame.filename, frame.lineno)
+    return ""
+
+
+def _is_foreign(file: str) -> bool:
+    is_installed = {"site-packages", "dist-packages"} & set(Path(file).parts)
+    return not is_installed and not file.startswith(("<", *_OWN, *_INSTALLED))
+
+
+def _place(file: str, line: int | None) -> str:
+    return printable(f" ({Path(file).name}, line {line})")
 
 
 def defined_at(thing: type[Any] | Callable[..., Any]) -> str:

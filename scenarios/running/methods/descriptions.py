@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PACKAGES = ("defenses", "attacks", "scenarios", "experiments")
 
 # Modules of the metrics package that hold no metrics.
-GROUND = ("metrics.cells", "metrics.domains", "metrics.estimate")
+GROUND = ("metrics.columns.cells", "metrics.columns.domains", "metrics.estimate")
 
 
 def one_liners(names: Iterable[str]) -> dict[str, str]:

@@ -213,3 +213,16 @@ def _installed(file: Path) -> bool:
 def _standard_library() -> tuple[str, ...]:
     """Folders of the standard library."""
     return sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")
+
+
+# Which code is the project's own, and which a user's.
+
+
+def is_own_code(module: str) -> bool:
+    """Whether a module belongs to the project, or is one of Python's built-in ones."""
+    return module.partition(".")[0] in (*PACKAGES, "builtins", "abc")
+
+
+def is_foreign(method: Any) -> bool:
+    """Whether a class of a method or of a method among its parameters is not the project's."""
+    return not all(is_own_code(module) for module in modules(method))

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from metrics.printable import one_line
-from scenarios.running.methods.foreign_code import foreign_place
+from metrics.columns.printable import one_line
+from scenarios.running.methods.code_places import foreign_place
 from scenarios.tables.near_names import suggestion
 
 

@@ -19,7 +19,7 @@ _TRUTHS = {"True": True, "False": False}
 
 
 def written_method(text: str, *packages: str) -> dict[str, Any]:
-    """Name and parameters of a method written as boards show it, as ``scenarios.running.methods.methods.build`` takes them.
+    """Name and parameters of a method written as boards show it, as ``methods.build`` takes them.
 
     Parameters
     ----------

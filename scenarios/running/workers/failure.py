@@ -6,9 +6,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from metrics.printable import printable
-from scenarios.running.methods.code_places import defined_at
-from scenarios.running.methods.foreign_code import foreign_place
+from metrics.columns.printable import printable
+from scenarios.running.methods.code_places import defined_at, foreign_place
 
 FRAMES = 6
 """Maximum number of traceback frames kept."""

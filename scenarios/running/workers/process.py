@@ -18,6 +18,25 @@ from typing import Any
 
 from scenarios.running.workers.worker import Ending, Worker
 
+# The end of a worker process.
+
+
+def ended(process: Any) -> int | None:
+    """Wait until a process has ended, close its handles, and return its exit code.
+
+    Garbage collection would close the handles, too, but Python drops an interrupt that comes just then.
+
+    Parameters
+    ----------
+    process : multiprocessing.Process
+        The process, which is about to end or was killed.
+    """
+    process.join()
+    code: int | None = process.exitcode
+    process.close()
+    return code
+
+
 # Signal from the supervisor: faulthandler then writes a traceback in C, whatever the process is doing.
 WHERE = getattr(signal, "SIGUSR1", None)
 

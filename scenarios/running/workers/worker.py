@@ -3,35 +3,204 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from attacks.base.attack import NotApplicable
+from numpy.random import Generator
+
+from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.claims import Claims
+from defenses.base.defense import Defense
+from defenses.base.microdata import Microdata
+from defenses.base.parametrized import Parametrized
+from defenses.base.release import MicrodataRelease
 from leaderboard.results.result import canonical
 from metrics.score import Score, Scores
 from scenarios.games.playing import attack_release, make_release, play_alone
-from scenarios.running.methods.methods import describe, game_settings
-from scenarios.running.methods.own_code import is_foreign
+from scenarios.running.methods.code_places import defined_at
+from scenarios.running.methods.fingerprint import is_foreign
+from scenarios.running.methods.methods import describe, game_settings, source_name
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
-from scenarios.running.workers.changed_inputs import (
-    ChangedInput,
-    check_attack_input,
-    check_defense_input,
-    guarded,
-    shared_in,
-)
+from scenarios.running.workers.differences import different_attribute, released_difference
 from scenarios.running.workers.failure import reason_of, status_of
-from scenarios.running.workers.repeats import Witness, claims_complaint, release_complaint
-from scenarios.running.workers.scores import checked_game_scores, checked_measures
 from scenarios.running.workers.untouched import Untouched
 from scenarios.tables.seeds import generator
 from scenarios.tables.user_warnings import user_warnings
+
+# Checks of a game's scores and measures.
+
+# A mean of ones may exceed 1 by this much through rounding.
+_SLACK = 1e-9
+
+
+def checked_game_scores(scores: Any) -> Scores:
+    """Check an attack's scores and return them with measures as floats.
+
+    Raises
+    ------
+    TypeError
+        If a game's `score` returned something other than `Scores`, or a measure is not a number.
+    ValueError
+        If a measure is not finite; the message names it.
+    """
+    if not isinstance(scores, Scores):
+        raise TypeError(f"a game's score must be Scores, got {type(scores).__name__}")
+    return Scores(scores.goals, checked_measures(scores.measures))
+
+
+def checked_measures(measures: Any) -> dict[str, float | None]:
+    """Check measures and return them as floats.
+
+    Parameters
+    ----------
+    measures : mapping of str to float or None
+        Result of a game's `utility`, or the measures of its scores.
+
+    Raises
+    ------
+    TypeError
+        If `measures` is not a mapping of names to numbers.
+    ValueError
+        If a number is not finite, or a component of utility lies outside [0, 1]; the message names it.
+    """
+    if not isinstance(measures, Mapping):
+        raise TypeError(f"measures must be a mapping of names to numbers, got {type(measures).__name__}")
+    numbers = {_name(name): _number(name, value) for name, value in measures.items()}
+    for name, value in numbers.items():
+        component = name == "utility" or name.startswith("utility_")
+        if component and value is not None and not -_SLACK <= value <= 1 + _SLACK:
+            raise ValueError(f"{name} must lie between 0 and 1, got {value:g}")
+    return numbers
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"measures must have names, got {type(name).__name__} {name!r}")
+    return name
+
+
+def _number(name: str, value: Any) -> float | None:
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number or None, got {type(value).__name__}") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {number}")
+    return number
+
+
+# A user's own methods are played twice at first: the same trial with the same seed must end alike.
+
+
+class Witness(Attack):
+    """An attack whose claims are kept.
+
+    Parameters
+    ----------
+    attack : Attack
+        The attack that makes them.
+    """
+
+    def __init__(self, attack: Attack) -> None:
+        self.attack = attack
+        self.claims: Any = None
+
+    def choose(self, knowledge: Knowledge, rng: Generator) -> Any:
+        """Let the attack choose."""
+        return self.attack.choose(knowledge, rng)
+
+    def run(self, release: Any, knowledge: Knowledge, rng: Generator) -> Claims:
+        """Let the attack run, and keep its claims."""
+        claims = self.attack.run(release, knowledge, rng)
+        self.claims = claims
+        return claims
+
+
+def claims_complaint(attack: Attack, first: Any, again: Any) -> str | None:
+    """What is wrong if an attack made other claims the second time, else None."""
+    return _complaint(attack, "claims", defined_at(type(attack).run)) if different_attribute(first, again) else None
+
+
+def release_complaint(defense: Any, first: Any, again: Any) -> str | None:
+    """What is wrong if a defense released another table the second time, else None; other releases are not compared."""
+    if not isinstance(first, MicrodataRelease) or not isinstance(again, MicrodataRelease):
+        return None
+    differs = released_difference(first, again)
+    return _complaint(defense, "release", defined_at(type(defense).apply)) if differs else None
+
+
+def _complaint(method: Parametrized, what: str, place: str) -> str:
+    name, verb = source_name(method), "differ" if what.endswith("s") else "differs"
+    return f"{type(method).__name__}: its {what} {verb} with the same seed{place}; `tokumei check {name}` says why"
+
+
+# Methods that change what they were given, and so the results of others.
+
+
+class ChangedInput(Exception):  # noqa: N818 (the name says what happened)
+    """A method changed records, knowledge or a release that others use, too; the message names method and place."""
+
+
+def shared_in(secret: Any, game: Any) -> dict[str, Any]:
+    """Parts of what a game drew that methods may reach, by name.
+
+    Where the adversary chooses first, each trial draws its own people; such trials share domains and hierarchies.
+    """
+    names = [field.name for field in fields(secret)] if is_dataclass(secret) else list(vars(secret))
+    parts = {name: getattr(secret, name) for name in names}
+    shared = {"domains": game.records.domains, "hierarchies": game.records.hierarchies} if game.lets_choose else {}
+    return {**parts, **shared}
+
+
+def check_defense_input(defense: Defense, given: Untouched) -> None:
+    """Raise `ChangedInput` if a defense has changed what it was given."""
+    place = given.change()
+    if place is not None:
+        raise ChangedInput(
+            f"{type(defense).__name__} changes the records it was given ({place.removeprefix('records, ')}); copy the "
+            f"frame (released_frame does){defined_at(type(defense).apply)}"
+        )
+
+
+def check_attack_input(attack: Attack, *given: Untouched) -> None:
+    """Raise `ChangedInput` if an attack has changed what other attacks use, too."""
+    for place in filter(None, (each.change() for each in given)):
+        raise ChangedInput(
+            f"{type(attack).__name__} changes what other attacks use, too ({place}); work on a copy, such as "
+            f"knowledge.auxiliary.frame.copy(){defined_at(type(attack).run)}"
+        )
+
+
+def guarded(defense: Defense) -> Defense:
+    """The same defense, which raises `ChangedInput` if its `apply` changes its records.
+
+    It serves where the defense is applied inside of a trial: to records that are drawn for the trial alone, or to the
+    attacker's own. The project's own defenses stay as they are, since the conformance suite holds them to it and some
+    games apply them thousands of times.
+    """
+    if not is_foreign(defense):
+        return defense
+    same = copy.copy(defense)
+
+    def apply(records: Microdata, rng: Generator) -> Any:
+        before = Untouched(records=records)
+        release = defense.apply(records, rng)
+        check_defense_input(defense, before)
+        return release
+
+    # Attacks apply clones.
+    vars(same).update(apply=apply, clone=lambda: guarded(defense.clone()))
+    return same
+
 
 # Number of plays whose draws are cached. All defenses share a draw, and plays come in order, so few suffice.
 CACHED_PLAYS = 4

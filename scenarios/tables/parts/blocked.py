@@ -16,16 +16,15 @@ from defenses.base.k_anonymous_defense import promise_of_parts
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from leaderboard.pages.number_text import counted as counted_text
-from metrics.domains import NumericDomain
+from metrics.columns.domains import NumericDomain
 from metrics.table_utility import TableUtility
 from scenarios.tables.parts.drawn_blocks import DrawnBlocks, draw_blocks
-from scenarios.tables.parts.private_folder import private_folder
+from scenarios.tables.parts.files.private_folder import private_folder
+from scenarios.tables.parts.files.spool import Spool, block_generator
 from scenarios.tables.parts.records import Block, LargeRecords
 from scenarios.tables.parts.released_blocks import CellList, LargeRelease, ReleasedBlock
 from scenarios.tables.parts.rowwise.independent import released_block
 from scenarios.tables.parts.rowwise.steps import counted
-from scenarios.tables.parts.seeds import block_generator
-from scenarios.tables.parts.spool import Spool
 
 LEAST_ROWS = 100
 """Least mean number of rows of a block."""
@@ -57,7 +56,8 @@ def blocked(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence
 
     Notes
     -----
-    Guarantee: what `promise_of_parts` makes of the blocks' guarantees. Blocks: see `scenarios.tables.parts.drawn_blocks`.
+    Guarantee: what `promise_of_parts` makes of the blocks' guarantees. Blocks: see
+    `scenarios.tables.parts.drawn_blocks`.
     """
     if rows < LEAST_ROWS:
         raise ValueError(f"--blocks {rows}: blocks must have at least {LEAST_ROWS} rows")

@@ -12,16 +12,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.domains import Domain, NumericDomain
-from scenarios.tables.declared_roles import read_roles
-from scenarios.tables.parts.raw_columns import LIMIT, RawColumn, raw_columns, sampled_column
-from scenarios.tables.parts.sampled_rows import sampled_rows
-from scenarios.tables.parts.table_files import TableFiles
+from metrics.columns.domains import Domain, NumericDomain
+from scenarios.tables.parts.files.table_files import TableFiles
+from scenarios.tables.parts.raw_columns import LIMIT, RawColumn, raw_columns, sampled_column, sampled_rows
 from scenarios.tables.parts.value_texts import value_texts
 from scenarios.tables.parts.wide_columns import wide_column
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.review.description import Description, TableRows, described_table
 from scenarios.tables.review.suggestions import IDENTIFIER, Suggestion
+from scenarios.tables.roles import read_roles
 
 WIDE = Suggestion(
     IDENTIFIER,
@@ -53,7 +52,7 @@ def describe_large_table(
     Notes
     -----
     Domains and numbers of missing values are those of all rows. Roles and uniqueness rest on a random sample of
-    `scenarios.tables.parts.sampled_rows.SAMPLED` rows, as the text says.
+    `scenarios.tables.parts.raw_columns.SAMPLED` rows, as the text says.
     """
     declared = read_roles(roles, reading)
     with TableFiles.of(path, declared, memory=memory // 2) as files:

@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 
 class FileParts(Protocol):
-    """Files that can be opened part by part; see `scenarios.tables.parts.table_files.TableFiles`."""
+    """Files that can be opened part by part; see `scenarios.tables.parts.files.table_files.TableFiles`."""
 
     @property
     def parts(self) -> tuple[Path, ...]:

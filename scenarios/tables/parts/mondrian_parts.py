@@ -26,15 +26,14 @@ from defenses.grouping.mondrian.partition import partition
 from defenses.grouping.mondrian.top_tree import Path as Node
 from defenses.grouping.mondrian.top_tree import SampledColumn, TopCut, TopCuts, TopTree
 from leaderboard.pages.number_text import counted
-from metrics.arrays import Integers
-from metrics.domains import NumericDomain
+from metrics.columns.arrays import Integers
+from metrics.columns.domains import NumericDomain
 from scenarios.tables.parts.counted_release import counted_table
-from scenarios.tables.parts.private_folder import private_folder
+from scenarios.tables.parts.files.private_folder import private_folder
+from scenarios.tables.parts.files.spool import Spool, block_generator
 from scenarios.tables.parts.records import BLOCK, Block, LargeRecords
 from scenarios.tables.parts.released_blocks import CellList, LargeRelease, ReleasedBlock
 from scenarios.tables.parts.rowwise.steps import code_counts, unchanged_step
-from scenarios.tables.parts.seeds import block_generator
-from scenarios.tables.parts.spool import Spool
 
 PART = 1 << 20
 """Largest number of records of a part, as the sample estimates it."""

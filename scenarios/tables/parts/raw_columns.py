@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from metrics.arrays import Integers
-from scenarios.tables.parts.parquet_schemas import parquet_schema
-from scenarios.tables.parts.sql_names import quoted
-from scenarios.tables.parts.table_files import TableFiles
+from metrics.columns.arrays import Integers
+from scenarios.tables.parts.files.sql_names import quoted
+from scenarios.tables.parts.files.table_files import TableFiles, parquet_schema
 
 LIMIT = 1 << 20
 """Largest number of distinct values that a column is coded by."""
@@ -236,3 +236,35 @@ def value_table(raw: Mapping[str, RawColumn]) -> Any:
         values = column.values if distinct else pa.chunked_array([pa.nulls(1, column.values.type)])
         arrays[name] = values.take(positions)
     return pa.table(list(arrays.values()), names=list(arrays))
+
+
+# A random sample of the rows of a table that is read in parts.
+
+SAMPLED = 200_000
+"""Number of rows of a sample; a table of fewer rows is taken as a whole, in its order."""
+
+
+def sampled_rows(files: TableFiles, raw: Mapping[str, RawColumn]) -> dict[str, NDArray[Any]]:
+    """Codes, or numbers where a column has no codes, of a random sample of the rows.
+
+    Parameters
+    ----------
+    files : TableFiles
+        The table.
+    raw : mapping of str to RawColumn
+        Its columns.
+
+    Returns
+    -------
+    dict of str to ndarray, each of shape (rows,)
+        The same sample in each call.
+    """
+    expressions = ", ".join(f"{column.code} AS {quoted(name)}" for name, column in raw.items())
+    sample = "" if files.rows <= SAMPLED else f" USING SAMPLE reservoir({SAMPLED} ROWS) REPEATABLE (1)"
+    table = files.arrow(f"SELECT * FROM ({ordered_rows(expressions, raw.values(), files)}){sample}")
+    rows: dict[str, NDArray[Any]] = {}
+    for name, column in raw.items():
+        stored = table.column(name).combine_chunks()
+        numbers = stored.to_numpy(zero_copy_only=False)
+        rows[name] = numbers if column.sampled else np.asarray(numbers, dtype=np.int64)
+    return rows

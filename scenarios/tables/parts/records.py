@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 
 from defenses.base.columns import code_column, code_values
 from defenses.base.microdata import Microdata
-from metrics.arrays import Integers
-from metrics.domains import NumericDomain
+from metrics.columns.arrays import Integers
+from metrics.columns.domains import NumericDomain
 from scenarios.tables.dataset import Dataset, described_table
-from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.parts.engine import Engine
+from scenarios.tables.parts.files.sql_names import quoted
+from scenarios.tables.parts.files.table_files import TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, ordered_rows, raw_columns
-from scenarios.tables.parts.sql_names import quoted
-from scenarios.tables.parts.table_files import TableFiles
 from scenarios.tables.parts.value_texts import true_rows, value_texts
+from scenarios.tables.roles import read_roles
 from scenarios.tables.toml.toml_file import read_bytes
 
 BLOCK = 1 << 18
@@ -178,7 +178,7 @@ def large_records(
     roles : Path, optional
         TOML file of roles, domains and hierarchies.
     reading : mapping of str, optional
-        How the file is read; see `scenarios.tables.declared_roles.read_roles`.
+        How the file is read; see `scenarios.tables.roles.read_roles`.
     memory : int, optional
         Bytes that DuckDB may use.
     engine : Engine, optional

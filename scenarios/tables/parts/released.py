@@ -13,15 +13,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from metrics.arrays import Floats, Integers
-from metrics.cells import SUPPRESSED
-from metrics.domains import Domain
-from scenarios.tables.declared_roles import read_roles
+from metrics.columns.arrays import Floats, Integers
+from metrics.columns.cells import SUPPRESSED
+from metrics.columns.domains import Domain
 from scenarios.tables.parts.engine import Engine
+from scenarios.tables.parts.files.sql_names import quoted
+from scenarios.tables.parts.files.table_files import TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, raw_columns
 from scenarios.tables.parts.records import Block, LargeColumn, coded_blocks
-from scenarios.tables.parts.sql_names import quoted
-from scenarios.tables.parts.table_files import TableFiles
 from scenarios.tables.parts.value_texts import value_texts
 from scenarios.tables.parts.wide_columns import wide_code, wide_column, wide_values
 from scenarios.tables.reading.cell_spelling import with_one_spelling
@@ -30,6 +29,7 @@ from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.released import refuse_identifiers, released_roles, spelling_domains
 from scenarios.tables.risk import require_quasi_identifiers
+from scenarios.tables.roles import read_roles
 
 _ROWS = 1 << 18
 """Distinct identifiers that are looked at together."""

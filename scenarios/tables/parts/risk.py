@@ -2,28 +2,187 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from metrics.arrays import Integers
-from metrics.class_diversity import ClassDiversity
-from metrics.classes import without_group
+from metrics.classes import SizeCounts, group_starts, without_group
+from metrics.columns.arrays import Integers
+from metrics.diversity import ClassDiversity
 from metrics.risk import ReidentificationRisk, journalist_of_sizes
-from metrics.size_counts import SizeCounts
-from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.noised_numbers import looks_noised
-from scenarios.tables.parts.class_pairs import ClassPairs, class_pairs
 from scenarios.tables.parts.combinations import CombinationKey
 from scenarios.tables.parts.engine import Engine
-from scenarios.tables.parts.key_space import KeySpace
 from scenarios.tables.parts.released import LargeReleased, large_released
 from scenarios.tables.review.rows_of_people import hidden_people_notes
 from scenarios.tables.risk import THRESHOLD, CodedClasses, RiskReport, report_of_counts
+from scenarios.tables.roles import read_roles
+
+# Positions of combinations of codes among those of a table.
+
+_KEY = 1 << 62
+"""Bound of a key."""
+
+
+@dataclass(frozen=True)
+class KeySpace:
+    """Distinct combinations of codes, by a key that is one integer.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Number of codes of each column.
+    ranks : tuple of (ndarray of int or None)
+        For each column, the keys of the columns before it, ascending, whose positions replace them; None where no key
+        would become too large without it.
+    keys, order : ndarray of int, shape (combinations,)
+        The keys, ascending, and the position of the combination of each.
+
+    Examples
+    --------
+    >>> space = KeySpace.of([np.array([0, 1, 1]), np.array([5, 5, 7])])
+    >>> space.positions([np.array([1, 0, -1]), np.array([7, 7, 5])]).tolist()
+    [2, -1, -1]
+    """
+
+    sizes: tuple[int, ...]
+    ranks: tuple[Integers | None, ...]
+    keys: Integers
+    order: Integers
+
+    @classmethod
+    def of(cls, columns: Sequence[Integers], largest: int = _KEY) -> Self:
+        """Arrange distinct combinations.
+
+        Parameters
+        ----------
+        columns : sequence of ndarray of int, each of shape (combinations,)
+            Codes of each column.
+        largest : int
+            Bound of a key, above the square of the number of combinations.
+        """
+        sizes = tuple(int(codes.max(initial=0)) + 1 for codes in columns)
+        keys: Integers = np.zeros(columns[0].size, dtype=np.int64)
+        bound = 1
+        ranks: list[Integers | None] = []
+        for codes, size in zip(columns, sizes, strict=True):
+            ranked = None
+            if bound * size >= largest:
+                ranked, keys = np.unique(keys, return_inverse=True)
+                bound = ranked.size
+            ranks.append(ranked)
+            keys = keys * size + codes
+            bound *= size
+        order = np.argsort(keys, kind="stable")
+        return cls(sizes, tuple(ranks), keys[order], order)
+
+    def positions(self, columns: Sequence[Integers]) -> Integers:
+        """Position of each combination, shape (n,); -1 for one that is not among them.
+
+        Parameters
+        ----------
+        columns : sequence of ndarray of int, each of shape (n,)
+            Codes of each column; -1 for a value that no combination has.
+        """
+        keys: Integers = np.zeros(columns[0].size, dtype=np.int64)
+        present = np.ones(keys.size, dtype=bool)
+        for codes, size, ranked in zip(columns, self.sizes, self.ranks, strict=True):
+            if ranked is not None:
+                keys = _found(ranked, keys)
+                present &= keys >= 0
+            present &= (codes >= 0) & (codes < size)
+            keys = keys * size + codes
+        place = _found(self.keys, np.where(present, keys, -1))
+        return np.where(place >= 0, self.order[place], -1)
+
+
+def _found(ascending: Integers, keys: Integers) -> Integers:
+    """Position of each key in an ascending array, shape (n,); -1 where it is not there."""
+    place = np.minimum(np.searchsorted(ascending, keys), ascending.size - 1)
+    return np.where(ascending[place] == keys, place, -1)
+
+
+# Equivalence classes of a released table that is read in parts, with their sensitive values.
+
+_ROWS = 1 << 20
+"""Pairs that are looked at together, at least."""
+
+
+@dataclass(frozen=True)
+class ClassPairs:
+    """Some equivalence classes, complete, with the values that they hold.
+
+    Attributes
+    ----------
+    keys : tuple of ndarray of int, each of shape (classes,)
+        Integers of each class; see `CombinationKey`.
+    groups, values, counts : ndarray of int, shape (pairs,)
+        Pairs of a class, ascending from 0 without a gap, and a cell's code that occur, with their numbers of records.
+    """
+
+    keys: tuple[Integers, ...]
+    groups: Integers
+    values: Integers
+    counts: Integers
+
+    @property
+    def sizes(self) -> Integers:
+        """Number of records of each class, shape (classes,)."""
+        return np.add.reduceat(self.counts, group_starts(self.groups))
+
+
+def class_pairs(table: LargeReleased, key: CombinationKey, sensitive: str | None = None) -> Iterator[ClassPairs]:
+    """Equivalence classes in ascending order of their keys, some at a time.
+
+    Parameters
+    ----------
+    table : LargeReleased
+        The released table.
+    key : CombinationKey
+        Key of the quasi-identifiers.
+    sensitive : str, optional
+        The column whose values are counted; without one, every class holds one value, whose code is 0.
+    """
+    names = [f"k{part}" for part in range(len(key.columns))]
+    coded = [] if sensitive is None else [table.columns[sensitive].coded]
+    value = f"({coded[0].raw.code})::BIGINT" if coded else "0"
+    expressions = {**dict(zip(names, key.expressions(), strict=True)), "v": value}
+    waiting: list[Integers] = [np.empty(0, dtype=np.int64) for _ in (*names, "v", "n")]
+    for batch in table.files.counted_batches(expressions, key.source(*coded), _ROWS):
+        arrived = [batch.column(name).to_numpy(zero_copy_only=False).astype(np.int64) for name in (*names, "v", "n")]
+        rows = [np.concatenate(pair) for pair in zip(waiting, arrived, strict=True)]
+        # The last class may go on in the next batch.
+        last = _first_of_last(rows[: len(names)])
+        waiting = [column[last:] for column in rows]
+        if last:
+            yield _pairs([column[:last] for column in rows], coded[0].of_raw if coded else None)
+    if waiting[0].size:
+        yield _pairs(waiting, coded[0].of_raw if coded else None)
+    table.files.check_unchanged()
+
+
+def _first_of_last(keys: Sequence[Integers]) -> int:
+    """Position where the last class begins."""
+    differs = np.zeros(keys[0].size, dtype=bool)
+    for key in keys:
+        differs |= key != key[-1:]
+    return int(np.flatnonzero(differs)[-1]) + 1 if differs.any() else 0
+
+
+def _pairs(rows: Sequence[Integers], of_raw: Integers | None) -> ClassPairs:
+    """Pairs of rows of keys, stored value and number of records."""
+    *keys, stored, counts = rows
+    begins = np.zeros(counts.size, dtype=bool)
+    begins[0] = True
+    for key in keys:
+        begins[1:] |= key[1:] != key[:-1]
+    values = stored if of_raw is None else of_raw[stored]
+    return ClassPairs(tuple(key[begins] for key in keys), np.cumsum(begins) - 1, values, counts)
+
 
 _SEARCH = 40
 """Bytes for each class during the search for unique records, beside its codes."""

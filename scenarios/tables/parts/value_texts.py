@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from metrics.arrays import Integers
+from metrics.columns.arrays import Integers
+from scenarios.tables.parts.files.table_files import TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, ordered_rows, value_table
-from scenarios.tables.parts.table_files import TableFiles
 from scenarios.tables.reading.text_column import TextError
 from scenarios.tables.reading.text_table import TextTable, arrow_text_table
 from scenarios.tables.roles import Roles
@@ -40,8 +40,9 @@ def value_texts(
     Returns
     -------
     TextTable
-        Row i of a column is value number i of the column as stored; see `scenarios.tables.parts.raw_columns.value_table`. Its
-        weight is the number of records. Columns that are not among `raw` are empty.
+        Row i of a column is value number i of the column as stored; see
+        `scenarios.tables.parts.raw_columns.value_table`. Its weight is the number of records. Columns that are not
+        among `raw` are empty.
 
     Raises
     ------

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from scenarios.tables.parts.engine import OneMachine
+from scenarios.tables.parts.files.sql_names import literal, quoted
+from scenarios.tables.parts.files.table_files import TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn
-from scenarios.tables.parts.sql_names import literal, quoted
-from scenarios.tables.parts.table_files import TableFiles
 
 SAMPLE = 1 << 12
 """Number of distinct values from which the form of the column is told."""

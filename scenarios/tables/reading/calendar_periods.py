@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from datetime import date
 from itertools import pairwise
 
-from scenarios.tables.reading.date_format import DAY, EPOCH, FIRST, LAST
-
+DAY = 86_400
+"""Seconds of a day."""
+EPOCH = date(1970, 1, 1).toordinal()
+FIRST, LAST = date.min.toordinal() - EPOCH, date.max.toordinal() - EPOCH
 PERIODS = ("hour", "day", "week", "month", "quarter", "year", "decade")
 """Periods from short to long."""
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120}

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from metrics.cells import CategoricalCells, NumericCells, escape, interval_cell, read_cells, unescape
-from metrics.domains import CategoricalDomain, Domain, NumericDomain
-from metrics.named_categories import named_categories
+from metrics.columns.cells import CategoricalCells, NumericCells, escape, interval_cell, read_cells, unescape
+from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.columns.named_categories import named_categories
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.roles import CategoryColumn, Column, DateColumn
 

@@ -19,8 +19,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from defenses.base.column_table import CodedTexts, ColumnTable
-from metrics.arrays import Floats
-from metrics.domains import Domain, NumericDomain
+from metrics.columns.arrays import Floats
+from metrics.columns.domains import Domain, NumericDomain
 from scenarios.tables.reading.csv_text import (
     check_rows,
     column_names,

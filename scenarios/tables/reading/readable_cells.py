@@ -9,9 +9,9 @@ import pandas as pd
 import pyarrow as pa
 
 from leaderboard.pages.number_text import counted
-from metrics.cells import SUPPRESSED, read_cells
-from metrics.domains import Domain, NumericDomain
-from metrics.named_categories import named_categories
+from metrics.columns.cells import SUPPRESSED, read_cells
+from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.named_categories import named_categories
 from scenarios.tables.reading.text_column import TextColumn
 
 _MOST = 0.5

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +29,37 @@ from scenarios.tables.reading.number_forms import MISSING, recognized
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.workbook import is_workbook, workbook_table
 from scenarios.tables.roles import CategoryColumn, DateColumn, Roles
+
+# Rows of files in messages, which count from 1 below the header.
+
+_PLACE = re.compile(r"^((?:column (['\"]).+?\2, )?row )(\d+)(?=: )")
+
+
+@contextmanager
+def rows_from_one(before: str = "", after: str = "") -> Iterator[None]:
+    """Word complaints about the cells of a file.
+
+    `metrics` counts rows as arrays do, from 0. A message about a file counts from 1, below the header.
+
+    Parameters
+    ----------
+    before, after : str
+        What the message says before and after the complaint.
+
+    Examples
+    --------
+    >>> with rows_from_one("r.csv: "):
+    ...     raise ValueError("column 'age', row 0: 'old' is no number")
+    Traceback (most recent call last):
+    ...
+    ValueError: r.csv: column 'age', row 1: 'old' is no number
+    """
+    try:
+        yield
+    except ValueError as error:
+        message = _PLACE.sub(lambda found: f"{found[1]}{int(found[3]) + 1}", str(error))
+        raise ValueError(f"{before}{message}{after}") from None
+
 
 MOST_SHOWN = 5
 """Number of rows that an error names."""

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import pandas as pd
 
-from metrics.cells import NumericCells, read_cells
-from metrics.domains import NumericDomain
-from metrics.named_categories import cell_categories, named_categories
+from metrics.columns.cells import NumericCells, read_cells
+from metrics.columns.domains import NumericDomain
+from metrics.columns.named_categories import cell_categories, named_categories
 
 
 def category_note(cells: pd.Series[Any], known: Collection[str], whose: str) -> list[str]:

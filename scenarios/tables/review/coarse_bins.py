@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from metrics.arrays import Floats
-from metrics.cells import NumericCells, read_cells
-from metrics.domains import Domain, NumericDomain
+from metrics.columns.arrays import Floats
+from metrics.columns.cells import NumericCells, read_cells
+from metrics.columns.domains import Domain, NumericDomain
 from scenarios.tables.dataset import Dataset
 
 MOST = 0.5

@@ -10,17 +10,14 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metrics.domains import Domain, NumericDomain
+from metrics.columns.domains import Domain, NumericDomain
 from scenarios.tables.dataset import check_named, column_domains, columns_frame
-from scenarios.tables.declared_roles import read_roles
-from scenarios.tables.reading.date_form import DateForm
-from scenarios.tables.reading.date_format import ISO
+from scenarios.tables.reading.date_form import ISO, DateForm
 from scenarios.tables.reading.number_forms import mixed_marks
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import TextTable, read_text_table
 from scenarios.tables.review.column_names import POSTCODES, POSTCODES_JAPANESE, hints_at
-from scenarios.tables.review.doubtful_values import doubtful_values
-from scenarios.tables.review.doubtful_words import doubtful_words
+from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
 from scenarios.tables.review.suggestions import (
     BY_NAME_REPEATED,
     IDENTIFIER,
@@ -31,10 +28,10 @@ from scenarios.tables.review.suggestions import (
     percent,
     quasi_identifier_reason,
     suggested_roles,
+    uniqueness,
 )
 from scenarios.tables.review.summary import type_and_domain
-from scenarios.tables.review.uniqueness import uniqueness
-from scenarios.tables.roles import CategoryColumn, Roles
+from scenarios.tables.roles import CategoryColumn, Roles, read_roles
 from scenarios.tables.roles_file import HEADER, roles_text
 from scenarios.tables.toml.toml_file import read_bytes
 

@@ -2,17 +2,178 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+import shlex
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from itertools import combinations
 
+import numpy as np
 import pandas as pd
 
-from scenarios.tables.reading.date_form import DateForm
-from scenarios.tables.review.changing_traits import changing_traits
-from scenarios.tables.review.doubtful_dates import doubtful_dates
-from scenarios.tables.review.doubtful_numbers import doubtful_numbers
-from scenarios.tables.review.repeated_days import repeated_days
-from scenarios.tables.review.telling_columns import telling_columns
+from scenarios.tables.reading.date_columns import SENTINELS
+from scenarios.tables.reading.date_form import ISO, DateForm
+from scenarios.tables.reading.number_forms import MISSING, WORDS
+from scenarios.tables.review.repeated_days import changing_traits, repeated_days
+
+# Quasi-identifiers that tell the sensitive value of most people.
+
+LARGE = 10
+"""Smallest number of people of a value that counts; smaller groups have one sensitive value by chance."""
+MOST_VALUES = 100
+"""Largest number of values of a column; a column with more is no group of people."""
+TOLD = 0.5
+"""Share of the people whose sensitive value is told, from which the column is named."""
+COMMON = 0.8
+"""Share of the commonest sensitive value, from which many values are equal by chance."""
+
+
+def telling_columns(frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> list[str]:
+    """Notes on quasi-identifiers of which most values go with one sensitive value only.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (n, columns)
+        Values.
+    quasi_identifiers, sensitive : sequence of str
+        Columns with these roles.
+    """
+    notes = []
+    for secret in (name for name in sensitive if name in frame):
+        present = frame[frame[secret].notna()]
+        if present[secret].nunique() < 2 or present[secret].value_counts(normalize=True).iloc[0] > COMMON:
+            continue
+        for name in (name for name in quasi_identifiers if name in frame):
+            if not 1 < present[name].nunique() <= MOST_VALUES:
+                continue
+            groups = present.groupby(name, observed=True)[secret].agg(["size", "nunique"])
+            telling = groups[(groups["size"] >= LARGE) & (groups["nunique"] == 1)]
+            if telling["size"].sum() > TOLD * len(present):
+                share = telling["size"].sum() / len(present)
+                notes.append(
+                    f"{name} tells {secret}: {len(telling)} of its {len(groups)} values go with one value of {secret} "
+                    f"each, in {share:.0%} of the records; leave {name} out, or make it coarser"
+                )
+    return notes
+
+
+# Categories whose word usually means a missing value.
+
+_WORDS = WORDS | {word.casefold() for word in MISSING}
+
+
+def doubtful_words(categories: Mapping[str, Iterable[str]]) -> list[str]:
+    """Notes on categories that may mean a missing value, one line a word.
+
+    Parameters
+    ----------
+    categories : mapping of str to iterable of str
+        Categories of each column that nobody has declared.
+    """
+    columns: dict[str, list[str]] = {}
+    for name, texts in categories.items():
+        for text in {text.strip() for text in texts}:
+            if text.casefold() in _WORDS:
+                columns.setdefault(text, []).append(name)
+    return [
+        f"{', '.join(names)}: {text} is a category; if it means a missing value, give --na {shlex.quote(text)}"
+        for text, names in sorted(columns.items())
+    ]
+
+
+# Numbers of nines that stand for a missing value.
+
+NINES = (99.0, 999.0, 9999.0, 99999.0, 999999.0, -9.0, -99.0, -999.0, -9999.0)
+"""Numbers that usually stand for a missing value where they are far from all others."""
+FEWEST = 2
+"""Number of rows with such a number, from which it is no single large value."""
+FAR = 3.0
+"""How many times larger than all others such a number is."""
+
+
+def doubtful_numbers(frame: pd.DataFrame, dates: Collection[str]) -> list[str]:
+    """Notes on columns with a number of nines in several rows, far from all other numbers.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (n, columns)
+        Numbers and texts.
+    dates : collection of str
+        Columns of dates, which are left out.
+    """
+    notes = []
+    for name in map(str, frame.columns):
+        if frame[name].dtype == object or name in dates:
+            continue
+        values, counts = np.unique(frame[name].dropna().to_numpy(dtype=float), return_counts=True)
+        for value, count in zip(values, counts, strict=True):
+            others = values[values != value]
+            if value in NINES and count >= FEWEST and _is_far(value, others):
+                notes.append(
+                    f"{name}: {value:g} in {count} rows, where all others are from {others.min():g} to "
+                    f"{others.max():g}; if it means a missing value, empty these fields"
+                )
+    return notes
+
+
+def _is_far(value: float, others: np.ndarray[tuple[int], np.dtype[np.float64]]) -> bool:
+    """Whether a number is far above all others, or negative where no other is."""
+    if not others.size:
+        return False
+    return bool(value > FAR * others.max() > 0) if value > 0 else bool(others.min() >= 0)
+
+
+# Dates that cannot be, or stand for a missing value: future, old, heaped, or an end before its beginning.
+
+OLDEST = date(1905, 1, 1)
+"""Nobody alive is much older, so earlier dates often stand for a missing value."""
+RARE = 0.05
+"""Share of the dates up to which impossible ones are faults; histories and calendars hold more."""
+FEW, HEAPED, HIGHER = 100, 30, 10
+"""A column has a heap if it has so many dates, one in so many rows, and in so many times more rows than any other."""
+ORDERED = 0.98
+"""Share of the rows from which one date is meant to precede another."""
+
+
+def doubtful_dates(frame: pd.DataFrame, dates: Mapping[str, DateForm], today: date) -> list[str]:
+    """Notes on columns of dates, one line for each fault of each column or pair of columns.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (n, columns)
+        Numbers of days, or of seconds, since 1970; NaN where missing.
+    dates : mapping of str to DateForm
+        The columns of dates.
+    today : date
+        Later dates are in the future.
+    """
+    days = {name: frame[name].to_numpy(dtype=float) / form.unit for name, form in dates.items() if name in frame}
+    epoch = date(1970, 1, 1)
+    first, last = (OLDEST - epoch).days, (today - epoch).days + 1
+    notes = []
+    sentinels = [number for number in ISO.numbers(SENTINELS) if number is not None]
+    for name, every in days.items():
+        # Notes of the reader name these dates.
+        numbers = np.where(np.isin(every, sentinels), np.nan, every)
+        faults = []
+        for found, words in ((numbers >= last, "after today"), (numbers < first, "before 1905")):
+            count = int(found.sum())
+            if 0 < count <= RARE * np.isfinite(numbers).sum():
+                faults.append(f"{count} date{'s' * (count > 1)} {words}")
+        if faults:
+            notes.append(f"{name}: {' and '.join(faults)}; if they are errors or mean a missing value, empty them")
+        counts = np.sort(np.unique(numbers[np.isfinite(numbers)], return_counts=True)[1])
+        if counts.size >= FEW and counts[-1] >= max(HEAPED, HIGHER * counts[-2]):
+            notes.append(
+                f"{name}: one date stands in {counts[-1]} rows, and every other in at most {counts[-2]}; if it means a "
+                "missing value, empty these fields"
+            )
+    for (one, first_days), (other, second_days) in combinations(days.items(), 2):
+        both = np.isfinite(first_days) & np.isfinite(second_days)
+        before, after = int((first_days < second_days)[both].sum()), int((first_days > second_days)[both].sum())
+        small, name, earlier = min((after, other, one), (before, one, other))
+        if 0 < small <= (1 - ORDERED) * both.sum():
+            notes.append(f"{name}: {small} before {earlier} in the same row, which is otherwise first")
+    return notes
 
 
 def doubtful_values(

@@ -7,13 +7,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metrics.domains import CategoricalDomain
+from metrics.columns.domains import CategoricalDomain
 from scenarios.tables.dataset import NOT_PUBLIC, Dataset
 from scenarios.tables.review.coarse_bins import coarse_bin_warnings
-from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at
-from scenarios.tables.review.doubtful_values import doubtful_values
-from scenarios.tables.review.doubtful_words import doubtful_words
-from scenarios.tables.review.person_names import look_like_people
+from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at, look_like_people
+from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
 from scenarios.tables.review.rows_of_people import ONE_ROW, RowsOfPeople
 from scenarios.tables.review.suggestions import FEW, suggested_identifier
 

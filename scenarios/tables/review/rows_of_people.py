@@ -11,8 +11,8 @@ import pandas as pd
 
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from metrics.arrays import Integers
 from metrics.classes import equivalence_classes
+from metrics.columns.arrays import Integers
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from scenarios.tables.near_names import suggestion
-from scenarios.tables.toml.complaint import located
-from scenarios.tables.toml.toml_file import read_bytes, read_tables
+from scenarios.tables.toml.toml_file import located, read_bytes, read_tables
 
 Built = TypeVar("Built")
 

@@ -2,19 +2,108 @@
 
 from __future__ import annotations
 
+import re
+import struct
+import zlib
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
 from scenarios.tournament.codabench import vendored
-from scenarios.tournament.codabench.competition import check_image, competition
-from scenarios.tournament.codabench.logo import logo
-from scenarios.tournament.codabench.pages import TITLES, pages
+from scenarios.tournament.codabench.competition import check_image, competition, yaml_text
 from scenarios.tournament.codabench.reference_data import reference_data, zipped
-from scenarios.tournament.codabench.yaml_text import yaml_text
 from scenarios.tournament.host.exporting import write_archive
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.settings import Phase
+
+# Pages of a Codabench bundle, from the guides for hosts and teams.
+
+TITLES = {
+    "Submitting": "pages/submitting.md",
+    "Rules": "pages/rules.md",
+    "Playing": "pages/playing.md",
+    "What the scores mean": "pages/scores.md",
+}
+"""File of each page by its title."""
+
+
+def pages(tournament: Tournament, share: float) -> dict[str, str]:
+    """Content of each page, the terms and the host's steps by the name of its file.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    share : float
+        Share of each table's rows that counts.
+
+    Raises
+    ------
+    ValueError
+        If no team's folder has the rules.
+    """
+    host, team = _guide("HOST.md"), _guide("TEAM.md")
+    rules = next(
+        (path for name in tournament.settings.teams if (path := tournament.team_folder(name) / "RULES.md").is_file()),
+        None,
+    )
+    if rules is None:
+        raise ValueError(f"{tournament.folder / 'teams'}: RULES.md is missing from the teams' folders; put it back")
+    counted = "all rows and membership" if share == 1 else f"a secret {share:.0%} of each table's rows, not membership"
+    scores = [section(host, title) for title in ("What the scores mean", "Tricks that do not win")]
+    return {
+        "pages/submitting.md": _text("SUBMITTING.md").replace("COUNTED", counted),
+        "pages/rules.md": rules.read_text(encoding="utf-8"),
+        "pages/playing.md": team.replace(section(team, "On the site"), ""),
+        "pages/scores.md": "\n".join(scores),
+        "terms.md": _text("TERMS.md"),
+        "README.md": _text("STEPS.md"),
+    }
+
+
+def section(text: str, title: str) -> str:
+    """A section of a Markdown text with its heading, up to the next heading of its level.
+
+    Raises
+    ------
+    ValueError
+        If there is no such section.
+    """
+    match = re.search(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    if match is None:
+        raise ValueError(f"the guide has no section {title!r}")
+    return match[0]
+
+
+def _guide(name: str) -> str:
+    return (resources.files("scenarios.tournament") / name).read_text(encoding="utf-8")
+
+
+def _text(name: str) -> str:
+    return (resources.files("scenarios.tournament.codabench") / name).read_text(encoding="utf-8")
+
+
+# Logo of a competition as a PNG picture: a table whose cells are masked.
+
+_SIZE, _CELL = 240, 60
+_DARK, _LIGHT, _PAPER = bytes((31, 78, 121)), bytes((157, 190, 220)), bytes((255, 255, 255))
+
+
+def logo() -> bytes:
+    """The picture, 240 x 240 pixels."""
+    rows = b"".join(b"\0" + b"".join(_pixel(x, y) for x in range(_SIZE)) for y in range(_SIZE))
+    header = struct.pack(">IIBBBBB", _SIZE, _SIZE, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+    )
+
+
+def _pixel(x: int, y: int) -> bytes:
+    if x % _CELL < 6 or y % _CELL < 6:
+        return _PAPER
+    return _DARK if y < _CELL or (x // _CELL + y // _CELL) % 3 == 0 else _LIGHT
+
 
 _COMMAND = "python3 /app/program/score.py /app/input /app/output"
 """Command of the scoring program; the platform splits it at blanks."""

@@ -9,7 +9,7 @@ import zipfile
 from datetime import datetime
 from pathlib import Path
 
-from metrics.files import PRIVATE
+from metrics.columns.files import PRIVATE
 from scenarios.tournament.rules.folder import Tournament, write_whole
 from scenarios.tournament.rules.log import Log
 from scenarios.tournament.rules.settings import FILE, Phase

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from metrics.files import PRIVATE, UNFINISHED, check_new_file
+from metrics.columns.files import PRIVATE, UNFINISHED, check_new_file
 from scenarios.tournament.host.verifying import verify
 from scenarios.tournament.rules.advancing import publish_again
 from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.rules.named_file import named_file
+from scenarios.tournament.rules.log import named_file
 
 _SQLITE = b"SQLite format 3\0"
 _LEFT_OUT = (UNFINISHED, ".lock", ".checkpoint", "-wal", "-shm", "-journal")

@@ -11,13 +11,12 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from metrics.files import PRIVATE, UNFINISHED, check_new_file
+from metrics.columns.files import PRIVATE, UNFINISHED, check_new_file
 from scenarios.tournament.host.presentation_picture import media_type
 from scenarios.tournament.host.presenting import presentations, presented_file
 from scenarios.tournament.host.spreadsheet import SEPARATORS, neutralized_csv
 from scenarios.tournament.rules.folder import PUBLIC, Submission, Tournament
-from scenarios.tournament.rules.log import LogEntry
-from scenarios.tournament.rules.named_file import named_file
+from scenarios.tournament.rules.log import LogEntry, named_file
 from scenarios.tournament.rules.submitting import quota_left
 
 

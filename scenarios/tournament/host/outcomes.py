@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from metrics.printable import one_line
+from metrics.columns.printable import one_line
 from scenarios.tournament.rules.problems import InvalidFileError
 from scenarios.tournament.rules.submitting import Receipt
 

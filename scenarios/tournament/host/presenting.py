@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from metrics.files import PRIVATE
+from metrics.columns.files import PRIVATE
 from scenarios.tables.toml.toml_file import read_bytes
 from scenarios.tournament.host.presentation_picture import checked_picture
 from scenarios.tournament.rules.folder import Tournament, write_whole

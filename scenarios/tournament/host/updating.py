@@ -2,19 +2,163 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from leaderboard.results.goals import goal_words
 from leaderboard.results.result import FAILURES, Result
 from leaderboard.results.store import Store
-from scenarios.tournament.host.boards import is_partial, write_boards, write_host_report
-from scenarios.tournament.host.team_report import write_reports
+from metrics.columns.printable import one_line, printable
+from scenarios.tournament.host.boards import is_partial, remark, what_counts, write_boards, write_host_report
 from scenarios.tournament.rules.advancing import publish_again
-from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.rules.scoring import scoring_plan
+from scenarios.tournament.rules.folder import Tournament, write_whole
+from scenarios.tournament.rules.leakage import leaking_columns
+from scenarios.tournament.rules.log import LogEntry
+from scenarios.tournament.rules.scoring import BASELINE, scoring_plan
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.rules.standings import Standing, standings
+from scenarios.tournament.rules.standings import UNSCORABLE, Standing, outcome_of, standings
+from scenarios.tournament.rules.submission_utility import COMPONENTS
+
+# Report to each team: scores, strongest attacks on its table, and the columns that leak.
+
+
+def write_reports(
+    tournament: Tournament, entries: Sequence[LogEntry], results: Sequence[Result], share: float
+) -> list[str]:
+    """Write each team's report into its folder.
+
+    Parameters
+    ----------
+    tournament, entries
+        See `scenarios.tournament.host.boards.write_boards`.
+    results : sequence of Result
+        Scores over the rows that count in public.
+    share : float
+        Share of the rows that count.
+
+    Returns
+    -------
+    list of str
+        For each report that could not be written, one line that says why. The other teams have theirs.
+    """
+    skipped = []
+    tables = tournament.tables(entries)
+    closed = tournament.phase(entries) is Phase.CLOSED
+    counts = what_counts(share, closed=closed, partial=is_partial(results))
+    titles, out = tournament.titles(entries), tournament.disqualified(entries)
+    by_team = {one.team: one for one in standings(tournament.settings.teams, results, out)}
+    hidden = tournament.settings.hide_standings and not closed
+    scored = [one for one in results if one.status == "ok"]
+    for team in tournament.settings.teams:
+        called = team if titles[team] == team else f"{one_line_of(titles[team])} ({team})"
+        lines = [f"# Report for {called}", "", counts, ""]
+        if team in out:
+            lines += [f"Your team is disqualified: {out[team]}", ""]
+        elif hidden:
+            lines += _hidden_report(by_team[team])
+        else:
+            if remark(by_team[team]):
+                lines += [f"Rank {by_team[team].rank}: {remark(by_team[team])}.", ""]
+            if by_team[team].utility is not None:
+                lines += _table_report(team, by_team[team], scored)
+            elif team in tables:
+                fails = UNSCORABLE in by_team[team].unscored
+                lines += [f"Your table {f'{UNSCORABLE}; see below' if fails else 'is not scored yet'}.", ""]
+            else:
+                lines += ["You have submitted no table. Your defense has no score and ranks last.", ""]
+            lines += _attack_report(team, by_team[team], scored)
+        lines += _failure_report(team, [one for one in results if one.status in FAILURES])
+        try:
+            write_whole(tournament.team_folder(team) / "report.md", "\n".join(lines).encode(), mode=0o640)
+        except (ValueError, OSError) as error:
+            skipped.append(f"{team} has no report: {one_line(error)}")
+    return skipped
+
+
+def _hidden_report(standing: Standing) -> list[str]:
+    """What a team sees while standings are hidden: its own utility."""
+    return [
+        "## Your table",
+        f"Utility {written(standing.utility)}: of the table {written(standing.utility_table)}, of the records "
+        f"{written(standing.utility_record)}; the smaller counts.",
+        "",
+        "Standings and attacks are hidden until the tournament closes.",
+        "",
+    ]
+
+
+def _failure_report(team: str, failed: Sequence[Result]) -> list[str]:
+    """Scorings that the team's own submissions made fail.
+
+    Messages of exceptions may quote the host's files; the team sees the kind of failure alone.
+    """
+    own = [one for one in failed if team == (one.attack or one.defense)]
+    own += [one for one in failed if one.defense == team and str(one.attack).startswith(BASELINE)]
+    if not own:
+        return []
+    lines = [
+        f"- {'your table' if one.attack != team else f'your attack on {one.defense}'}: "
+        f"{one.status} ({one_line_of(one.reason.partition(chr(10))[0].partition(':')[0])})"
+        for one in own
+    ]
+    return ["## Scoring failed", "The host sees this, too, and can score again.", "", *dict.fromkeys(lines), ""]
+
+
+def one_line_of(text: str) -> str:
+    """A text in one line of Markdown, without markup."""
+    return re.sub(r"([\\`*_{}\[\]<>#|!])", r"\\\1", printable(" ".join(text.split())))
+
+
+def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> list[str]:
+    values = next(result.values for result in results if result.defense == team and result.attack is None)
+    lines = [
+        "## Your table",
+        f"Utility {written(standing.utility)}: of the table {written(standing.utility_table)} ("
+        + ", ".join(f"{name} {written(values[f'table_{name}'])}" for name in COMPONENTS if f"table_{name}" in values)
+        + f"), of the records {written(standing.utility_record)}; the smaller counts.",
+        f"Defense {written(standing.defense)}, rank {standing.defense_rank}.",
+        "",
+        "## Strongest attacks on it",
+        "| attacker | best at | success | advantage |",
+        "|---|---|---|---|",
+    ]
+    outcomes = [outcome_of(result) for result in results if result.defense == team and result.attack is not None]
+    lines += [
+        f"| {one.attacker} | {goal_words(one.goal)} | {written(one.success)} | {written(one.advantage)} |"
+        for one in sorted(outcomes, key=lambda one: (-one.advantage, one.attacker))[:10]
+    ]
+    lines += [
+        "",
+        "## Which columns leak",
+        "The share of your rows whose original is the nearest candidate (Gower), by all columns and without one.",
+        "The larger the drop, the more that column leaks. A drop of 0 or less says that it leaks nothing: without it,",
+        "as many rows are nearest to their originals, or more.",
+        "",
+        "| without | nearest | drop |",
+        "|---|---|---|",
+        *(f"| {name} | {written(rate)} | {written(drop)} |" for name, rate, drop in leaking_columns(values)),
+        "",
+    ]
+    return lines
+
+
+def _attack_report(team: str, standing: Standing, results: Sequence[Result]) -> list[str]:
+    lines = ["## Your attacks", f"Attack {written(standing.attack)}, rank {standing.attack_rank}.", ""]
+    own = [(result.defense, outcome_of(result)) for result in results if result.attack == team]
+    if own:
+        lines += ["| table | best at | success | advantage |", "|---|---|---|---|"]
+        lines += [
+            f"| {target} | {goal_words(one.goal)} | {written(one.success)} | {written(one.advantage)} |"
+            for target, one in own
+        ]
+    return [*lines, ""]
+
+
+def written(value: float | None) -> str:
+    """A number as text; a dash if it is missing."""
+    return "–" if value is None else f"{value:.3f}"
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from metrics.files import PRIVATE, UNFINISHED, write_atomically
+from metrics.columns.files import PRIVATE, UNFINISHED, write_atomically
 from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.rules.log import LogEntry
-from scenarios.tournament.rules.named_file import named_file
+from scenarios.tournament.rules.log import LogEntry, named_file
 from scenarios.tournament.rules.settings import Phase
 
 MOST_WAITING = 256 << 20

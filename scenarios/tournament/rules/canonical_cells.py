@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import pandas as pd
 
-from metrics.cells import (
+from metrics.columns.cells import (
     SUPPRESSED,
     CategoricalCells,
     CellError,
@@ -18,7 +18,7 @@ from metrics.cells import (
     set_cell,
     unescape,
 )
-from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
+from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain, format_number
 from scenarios.tables.reading.cell_spelling import joined_segments, segments_cell
 
 LONGEST = 2000

@@ -24,14 +24,13 @@ import numpy as np
 import pandas as pd
 
 from defenses.base.microdata import Microdata
-from metrics.arrays import Integers
-from metrics.files import UNFINISHED, write_atomically
+from metrics.columns.arrays import Integers
+from metrics.columns.files import UNFINISHED, write_atomically
 from metrics.table_utility import prediction_target
 from scenarios.tables.dataset import load_table
 from scenarios.tables.toml.toml_file import read_bytes
 from scenarios.tournament.rules.forms import Forms
-from scenarios.tournament.rules.log import Log, LogEntry
-from scenarios.tournament.rules.named_file import named_file
+from scenarios.tournament.rules.log import Log, LogEntry, named_file
 from scenarios.tournament.rules.opening_record import changed_file, changed_files, changed_setting
 from scenarios.tournament.rules.settings import FILE, Phase, Settings, read_settings
 from scenarios.tournament.rules.sheets import Form

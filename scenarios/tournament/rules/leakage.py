@@ -10,7 +10,7 @@ from attacks.base.attack import Knowledge
 from attacks.base.sides import SharedColumn, gower_distance, shared_columns
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Integers
+from metrics.columns.arrays import Integers
 from scenarios.tournament.rules.sheets import Sheet
 
 NEAREST, WITHOUT = "nearest", "nearest_without:"

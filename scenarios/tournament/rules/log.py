@@ -28,8 +28,27 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from metrics.files import write_atomically
-from scenarios.tournament.rules.named_file import named_file
+from metrics.columns.files import write_atomically
+
+# Errors of the system that name the file.
+
+
+@contextmanager
+def named_file(path: Path) -> Iterator[None]:
+    """Let errors of the system name a file; those of a write, such as that the disk is full, name none by themselves.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+        raise
+
 
 GENESIS = "0" * 64
 CHECKPOINT_EVERY = 64

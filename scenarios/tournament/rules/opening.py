@@ -19,15 +19,13 @@ from numpy.random import Generator
 
 from defenses.base.hierarchy import Hierarchy, IntervalHierarchy, TableHierarchy
 from defenses.base.microdata import Microdata
-from metrics.arrays import Integers
-from metrics.domains import CategoricalDomain, Domain, NumericDomain
-from metrics.files import PRIVATE
+from metrics.columns.arrays import Integers
+from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.columns.files import PRIVATE
 from scenarios.games.decoys import NearGroups, group_size
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.reading.date_form import DateForm
-from scenarios.tables.reading.group_labels import GroupLabels
-from scenarios.tables.reading.whole_numbers import integer_cell
-from scenarios.tables.reading.written_cells import ColumnForm, WrittenCells
+from scenarios.tables.reading.written_cells import ColumnForm, GroupLabels, WrittenCells, integer_cell
 from scenarios.tables.seeds import generator
 from scenarios.tables.toml.toml_file import read_bytes
 from scenarios.tournament.rules.folder import PUBLIC, csv_bytes, toml_bytes, write_whole

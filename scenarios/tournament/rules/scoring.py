@@ -19,15 +19,15 @@ from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from leaderboard.results.result import Result
 from leaderboard.results.store import Store
-from metrics.arrays import Booleans, Integers
+from metrics.columns.arrays import Booleans, Integers
 from metrics.score import Scores
 from scenarios.games.questions.row_question import score_answers
 from scenarios.running.methods.fingerprint import closure, digest, sources, versions
 from scenarios.running.workers.failure import reason_of, status_of
+from scenarios.running.workers.isolation import Death, TaskStep, isolated
 from scenarios.tables.seeds import generator
 from scenarios.tournament.rules.advancing import published
 from scenarios.tournament.rules.folder import Submission, Tournament
-from scenarios.tournament.rules.isolation import Death, TaskStep, isolated
 from scenarios.tournament.rules.leakage import nearest_originals
 from scenarios.tournament.rules.opening_record import hash_of
 from scenarios.tournament.rules.sheets import Sheet, read_answers

@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 
 from attacks.base.claims import RankedAnswers
-from metrics.arrays import Integers
-from metrics.domains import Domain, NumericDomain
+from metrics.columns.arrays import Integers
+from metrics.columns.domains import Domain, NumericDomain
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.toml.toml_file import unreadable

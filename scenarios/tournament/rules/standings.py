@@ -122,8 +122,8 @@ def standings(
     teams : sequence of str
         All teams, including those without a submission.
     results : sequence of Result
-        Results as returned by `scenarios.tournament.rules.scoring.score`. Those of failed scorings do not count, and neither
-        do those that are not stored yet. They tell which teams handed in files without a score.
+        Results as returned by `scenarios.tournament.rules.scoring.score`. Those of failed scorings do not count, and
+        neither do those that are not stored yet. They tell which teams handed in files without a score.
     disqualified : mapping of str to str, optional
         Reason by disqualified team.
     """

@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Iterator
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
 
-from metrics.cells import SUPPRESSED, set_cell
-from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
+from metrics.columns.cells import SUPPRESSED, set_cell
+from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain, format_number
 from scenarios.tournament.rules.canonical_cells import canonical_cell
 
 LONGEST = 100

@@ -8,20 +8,134 @@ from contextlib import asynccontextmanager, suppress
 
 from anyio import to_thread
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from scenarios.tournament.site.deciding import resumed
+from scenarios.tournament.site.endpoint import Access, Endpoint
 from scenarios.tournament.site.guarding import guarded
+from scenarios.tournament.site.host_jobs import ACTIONS
 from scenarios.tournament.site.members.user import GUEST
+from scenarios.tournament.site.pages import entry_pages, host_pages, presentation_pages, public_pages, team_pages
+from scenarios.tournament.site.pages import host_pages as health_page
 from scenarios.tournament.site.pages.answers import refused
 from scenarios.tournament.site.refusal_error import RefusalError
-from scenarios.tournament.site.routes import ENDPOINTS
-from scenarios.tournament.site.security_headers import SecurityHeaders
 from scenarios.tournament.site.site import Site
 from scenarios.tournament.site.visit import Visit
+
+# All addresses of the site, and who may use each.
+
+ENDPOINTS = (
+    Endpoint("GET", "/", Access.EVERYBODY, public_pages.board_page),
+    Endpoint("GET", "/screen", Access.EVERYBODY, public_pages.screen_page),
+    Endpoint("GET", "/rules", Access.EVERYBODY, public_pages.rules_page),
+    Endpoint("GET", "/boards/{name}", Access.EVERYBODY, public_pages.board_file),
+    Endpoint("GET", "/published.zip", Access.MEMBERS, public_pages.published_files),
+    Endpoint("GET", "/published/{of}/{kind}", Access.MEMBERS, public_pages.published_file),
+    Endpoint("GET", "/live", Access.EVERYBODY, public_pages.live),
+    Endpoint("GET", "/health", Access.EVERYBODY, health_page.health),
+    Endpoint("GET", "/static/{name}", Access.EVERYBODY, public_pages.static_file),
+    Endpoint("GET", "/log-in", Access.EVERYBODY, entry_pages.log_in_page, forms=True),
+    Endpoint("POST", "/log-in", Access.EVERYBODY, entry_pages.log_in),
+    Endpoint("GET", "/invitation/{token}", Access.EVERYBODY, entry_pages.invitation_page, forms=True),
+    Endpoint("POST", "/invitation/{token}", Access.EVERYBODY, entry_pages.accept_invitation),
+    Endpoint("GET", "/account", Access.MEMBERS, entry_pages.account_page),
+    Endpoint("POST", "/log-out", Access.MEMBERS, entry_pages.log_out),
+    Endpoint("GET", "/team/{team}", Access.OWNER, team_pages.team_page),
+    Endpoint("GET", "/team/{team}/kit.zip", Access.OWNER, team_pages.kit),
+    Endpoint("GET", "/team/{team}/report", Access.OWNER, team_pages.report),
+    Endpoint("GET", "/team/{team}/submissions/{number}", Access.OWNER, team_pages.submitted_file),
+    Endpoint(
+        "POST",
+        "/team/{team}/upload",
+        Access.TEAM,
+        team_pages.upload,
+        limits=team_pages.UPLOADS,
+        rate=team_pages.UPLOAD_RATE,
+    ),
+    Endpoint(
+        "POST",
+        "/team/{team}/preview",
+        Access.TEAM,
+        team_pages.preview,
+        limits=team_pages.ONE_TABLE,
+        rate=team_pages.PREVIEW_RATE,
+    ),
+    Endpoint("POST", "/team/{team}/take", Access.TEAM, team_pages.take_older, rate=team_pages.UPLOAD_RATE),
+    Endpoint("GET", "/presentations", Access.EVERYBODY, presentation_pages.presentations_page),
+    Endpoint("GET", "/presentations/{of}", Access.EVERYBODY, presentation_pages.presentation_page),
+    Endpoint("GET", "/presentations/{of}/picture", Access.EVERYBODY, presentation_pages.presentation_picture),
+    Endpoint("GET", "/team/{team}/presentation", Access.OWNER, presentation_pages.draft_page),
+    Endpoint("GET", "/team/{team}/presentation/picture", Access.OWNER, presentation_pages.draft_picture),
+    Endpoint(
+        "POST",
+        "/team/{team}/present",
+        Access.TEAM,
+        presentation_pages.change_presentation,
+        limits=presentation_pages.PICTURE,
+        rate=presentation_pages.PRESENT_RATE,
+    ),
+    Endpoint("GET", "/host", Access.HOST, host_pages.host_page),
+    *(Endpoint("POST", f"/host/{action}", Access.HOST, host_pages.decision(action)) for action in ACTIONS),
+    Endpoint("POST", "/host/admit", Access.HOST, host_pages.admit_late, limits=host_pages.LATE_FILES),
+    Endpoint("POST", "/host/score-again", Access.HOST, host_pages.score_again),
+    Endpoint("GET", "/host/export.zip", Access.HOST, host_pages.export, rate=host_pages.EXPORT_RATE),
+    Endpoint("POST", "/host/invite", Access.HOST, host_pages.invite, rate=host_pages.INVITATION_RATE),
+)
+
+
+# Security headers of every response.
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+ONLY_TLS = "max-age=31536000"
+"""A browser that has come by TLS comes by TLS only for a year."""
+
+
+class SecurityHeaders:
+    """Adds the security headers to every response; a response may bring a content security policy of its own.
+
+    Parameters
+    ----------
+    app : ASGIApp
+        The application.
+    secure : bool
+        Whether visitors come by TLS.
+    """
+
+    def __init__(self, app: ASGIApp, *, secure: bool) -> None:
+        self.app = app
+        self.headers = {**HEADERS, **({"Strict-Transport-Security": ONLY_TLS} if secure else {})}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                own = headers.get("Content-Security-Policy")
+                headers.update(self.headers)
+                if own is not None:
+                    headers["Content-Security-Policy"] = own
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
 
 _STATUS = {404: "there is no such page", 405: "this page cannot be used that way"}
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from metrics.printable import one_line
+from metrics.columns.printable import one_line
 
 _DAMAGED = "the tournament's files are damaged; the host must repair them"
 _FULL = "the server has no room left for files; the host must make room"

@@ -13,8 +13,8 @@ from starlette.responses import RedirectResponse, Response
 
 from scenarios.tournament.site.damaged_folder_error import DamagedFolderError, noticing_damage
 from scenarios.tournament.site.endpoint import Access, Endpoint
+from scenarios.tournament.site.members.account_store import new_token, same_form_token
 from scenarios.tournament.site.members.cookies import FORM, SESSION, read_cookie, set_cookie
-from scenarios.tournament.site.members.secret_token import new_token, same_form_token
 from scenarios.tournament.site.members.user import GUEST, Role
 from scenarios.tournament.site.pages.answers import damage_refusal, refused
 from scenarios.tournament.site.posted_form import posted_form

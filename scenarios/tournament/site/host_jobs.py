@@ -9,7 +9,7 @@ from typing import Any
 
 from leaderboard.statistics.downtime import downtime_table
 from scenarios.tournament.host.deadlines import extend, reopen
-from scenarios.tournament.host.disqualifying import disqualify, readmit
+from scenarios.tournament.host.late import disqualify, readmit
 from scenarios.tournament.host.messages import post, write_notices
 from scenarios.tournament.host.opened_tournament import opened_tournament
 from scenarios.tournament.host.titles import give_title

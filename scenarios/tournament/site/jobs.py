@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from metrics.printable import one_line, printable
+from metrics.columns.printable import one_line, printable
 from scenarios.tournament.host.exporting import export
 from scenarios.tournament.host.late import admit
 from scenarios.tournament.host.messages import write_notices
@@ -26,7 +26,7 @@ from scenarios.tournament.rules.submitting import Receipt, submit_content, take_
 from scenarios.tournament.rules.validating import check_kind
 from scenarios.tournament.site.damaged_folder_error import noticing_damage
 from scenarios.tournament.site.pages.page_words import without_options
-from scenarios.tournament.site.uploaded_content import UploadedContent
+from scenarios.tournament.site.posted_form import UploadedContent
 from scenarios.tournament.site.workers import apart
 
 _ATTACK_FILE = re.compile(r"(?P<attacker>[A-Za-z0-9-]+)_attack_(?P<target>[A-Za-z0-9-]+)\.csv")

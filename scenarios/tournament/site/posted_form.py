@@ -21,9 +21,34 @@ from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from metrics.files import PRIVATE
+from metrics.columns.files import PRIVATE
 from scenarios.tournament.site.refusal_error import RefusalError
-from scenarios.tournament.site.uploaded_content import UploadedContent
+
+# Content of an uploaded file.
+
+
+@dataclass(frozen=True)
+class UploadedContent:
+    """Content of an uploaded file, which may be given to a worker process.
+
+    Attributes
+    ----------
+    stored : bytes or Path
+        The bytes themselves if they are few, otherwise a private file, which is removed when the request ends.
+    """
+
+    stored: bytes | Path
+
+    def read(self) -> bytes:
+        """All bytes.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be read.
+        """
+        return self.stored if isinstance(self.stored, bytes) else self.stored.read_bytes()
+
 
 FIELD = 64 << 10
 """Largest size of all fields together, in bytes."""

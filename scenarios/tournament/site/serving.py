@@ -5,9 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 import resource
+import shutil
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 
 import uvicorn
@@ -16,10 +18,66 @@ from scenarios.running.workers.interrupts import Terminated, terminable
 from scenarios.tournament.site.application import application
 from scenarios.tournament.site.background_scoring import BackgroundScoring
 from scenarios.tournament.site.exposure import check_exposure, parsed_address
+from scenarios.tournament.site.pages.live_updates import LiveUpdates
 from scenarios.tournament.site.site import Site
-from scenarios.tournament.site.site_server import SiteServer
-from scenarios.tournament.site.temporary_folder import temporary_folder_named
 from scenarios.tournament.site.timed_protocol import TimedProtocol
+
+# The folder of a server's sockets, which a killed server leaves behind and the next one removes.
+
+_LONGEST = 4096
+"""Longest name in bytes."""
+_PREFIX = "pymp-"
+"""How Python begins the name of such a folder."""
+
+
+@contextmanager
+def temporary_folder_named(handle: int) -> Iterator[None]:
+    """Name the folder in a file while the server runs; remove the one that the file names still.
+
+    Parameters
+    ----------
+    handle : int
+        Descriptor of the file, which no other server may use meanwhile.
+    """
+    _remove(os.pread(handle, _LONGEST, 0))
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, os.fsencode(get_temp_dir()), 0)
+    try:
+        yield
+    finally:
+        # Python removes the folder itself when it ends in order.
+        os.ftruncate(handle, 0)
+
+
+def _remove(name: bytes) -> None:
+    folder = Path(os.fsdecode(name))
+    if folder.is_absolute() and folder.name.startswith(_PREFIX) and not folder.is_symlink():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+# Server of a tournament's site.
+
+
+class SiteServer(uvicorn.Server):
+    """Server of a site that ends live connections when it stops; uvicorn waits for them and then cuts them off.
+
+    Parameters
+    ----------
+    config : uvicorn.Config
+        Configuration of the server.
+    updates : LiveUpdates
+        The live connections of the site.
+    """
+
+    def __init__(self, config: uvicorn.Config, updates: LiveUpdates) -> None:
+        super().__init__(config)
+        self._updates = updates
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End all connections and stop."""
+        self._updates.stop()
+        await super().shutdown(sockets)
+
 
 _GRACE = 5
 """Seconds that open connections have to end when the server stops."""

@@ -11,7 +11,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from scenarios.tournament.site.members.secret_token import form_token
+from scenarios.tournament.site.members.account_store import form_token
 from scenarios.tournament.site.members.user import Role, User
 from scenarios.tournament.site.once import FormKey
 from scenarios.tournament.site.posted_form import PostedForm

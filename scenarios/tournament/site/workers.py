@@ -12,9 +12,9 @@ from importlib import import_module
 from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
-from metrics.printable import one_line
+from metrics.columns.printable import one_line
+from scenarios.running.workers.isolation import Death, IsolatedWorker, yield_processor
 from scenarios.running.workers.limits import Limits
-from scenarios.tournament.rules.isolation import Death, IsolatedWorker, yield_processor
 from scenarios.tournament.site.refusal_error import RefusalError
 
 Arguments = ParamSpec("Arguments")

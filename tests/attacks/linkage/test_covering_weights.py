@@ -6,9 +6,9 @@ import pytest
 
 from attacks import Knowledge
 from attacks.base.sides import shared_columns
-from attacks.linkage.column_mixture import ColumnMixture
-from attacks.linkage.column_tables import ColumnTables
-from attacks.linkage.run_coded_column import run_coded_column
+from attacks.linkage.blocks.column_mixture import ColumnMixture
+from attacks.linkage.blocks.run_coded_column import run_coded_column
+from attacks.linkage.fitting.column_tables import ColumnTables
 from defenses import Microdata, MicrodataRelease
 from metrics import CategoricalDomain, NumericDomain
 

@@ -4,8 +4,8 @@ import numpy as np
 from misleading_tools import misleading_release
 
 from attacks.base.sides import shared_columns
-from attacks.linkage.column_tables import ColumnTables
-from attacks.linkage.linkage_starts import entropy_sizes, starting_evidence
+from attacks.linkage.fitting.column_tables import ColumnTables
+from attacks.linkage.fitting.linkage_fit import entropy_sizes, starting_evidence
 
 
 def test_sizes_grow_by_half():

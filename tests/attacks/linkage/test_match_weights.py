@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attacks.linkage.agreement import Agreement
-from attacks.linkage.match_weights import (
+from attacks.linkage.fellegi_sunter import (
     BLOCK,
+    Agreement,
     MatchWeights,
     distinct_patterns,
     fitted_weights,

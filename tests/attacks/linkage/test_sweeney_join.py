@@ -11,7 +11,7 @@ from playing_tools import scored
 from attacks import LikelihoodAssignment, NearestNeighbour, SweeneyJoin
 from attacks.base.attack import Knowledge
 from defenses import Constant, Identity, Microdata, MicrodataRelease, Mondrian
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios import Join, datasets, load, play
 
 

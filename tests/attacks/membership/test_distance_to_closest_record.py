@@ -8,7 +8,7 @@ from membership_tools import mean_measure
 from attacks import Decisions, DistanceToClosestRecord
 from attacks.base.attack import Knowledge
 from defenses import Microdata, MicrodataRelease, Mondrian
-from metrics.domains import CategoricalDomain
+from metrics.columns.domains import CategoricalDomain
 
 
 @pytest.mark.long

@@ -8,7 +8,7 @@ from membership_tools import mean_score
 from attacks import DistanceToClosestRecord, MarginalLikelihoodRatio
 from attacks.base.binary_attributes import BinaryAttributes, homer_scores, likelihood_ratio_scores
 from defenses import GaussianCopula, IndependentMarginals
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios import Membership, load
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attacks.membership.learned_weights import learned_weights
+from attacks.membership.marginal_membership import learned_weights
 
 
 def tables(rng, shift, count=4, people=400):

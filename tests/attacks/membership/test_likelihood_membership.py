@@ -9,7 +9,7 @@ import pytest
 from attacks import LikelihoodMembership
 from attacks.base.attack import Knowledge
 from defenses import Microdata, RetentionReplacement
-from metrics.domains import CategoricalDomain
+from metrics.columns.domains import CategoricalDomain
 
 
 def test_the_likelihood_ratio_is_exact_on_a_tiny_table():

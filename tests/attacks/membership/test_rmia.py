@@ -8,7 +8,7 @@ from playing_tools import scored
 from attacks import RMIA, Knowledge, LikelihoodRatioAttack, LossThreshold, NotApplicable, OfflineLikelihoodRatioAttack
 from attacks.membership.rmia import HIGHEST, dominated_share
 from defenses import Constant, Identity, Microdata, ModelRelease
-from metrics.domains import CategoricalDomain
+from metrics.columns.domains import CategoricalDomain
 from scenarios import ClassifierMembership
 
 PLAYS = 3

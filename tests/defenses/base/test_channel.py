@@ -17,7 +17,7 @@ from defenses.perturbation.shuffle import Shuffle
 from defenses.pram.retention_replacement import RetentionReplacement
 from defenses.recoding.global_recoding import GlobalRecoding
 from defenses.recoding.top_bottom_coding import TopBottomCoding
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 AGE = NumericDomain(17, 90, True, (30, 45, 60))
 INCOME = NumericDomain(0, 5000, False, (1000, 2000, 3000))

@@ -18,7 +18,7 @@ from defenses.perturbation.shuffle import Shuffle
 from defenses.pram.retention_replacement import RetentionReplacement
 from defenses.recoding.global_recoding import GlobalRecoding
 from defenses.recoding.top_bottom_coding import TopBottomCoding
-from metrics.cells import read_cells
+from metrics.columns.cells import read_cells
 
 DEFENSES = [
     Identity(),

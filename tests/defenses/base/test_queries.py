@@ -26,7 +26,7 @@ from defenses.base.queries import (
     Sum,
     Variance,
 )
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 
 def records(**changes):

@@ -23,8 +23,8 @@ from defenses.base.queries import (
     Sum,
     Variance,
 )
-from defenses.curators.answer_intervals import correlation_interval, quotient_interval
 from defenses.curators.answer_noise import GaussianAnswerNoise, LaplaceAnswerNoise
+from defenses.curators.number_plans import correlation_interval, quotient_interval
 from defenses.dp.sensitivity import rank_scores
 from metrics import CategoricalDomain, NumericDomain
 from scenarios.checks.audits.audit import Neighbours, Subject, audit

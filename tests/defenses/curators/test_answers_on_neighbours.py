@@ -29,7 +29,7 @@ from defenses.base.queries import (
     Variance,
 )
 from defenses.curators.planning import PLANNERS
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 N = 12
 

@@ -35,7 +35,7 @@ from defenses.base.queries import (
 )
 from defenses.curators.planning import PLANNERS
 from defenses.dp import Accountant
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 N = 400
 

@@ -8,7 +8,7 @@ import pytest
 
 from defenses import ExactCurator, Microdata
 from defenses.base.queries import Mean
-from metrics.domains import NumericDomain
+from metrics.columns.domains import NumericDomain
 
 
 def session(values):

@@ -7,7 +7,7 @@ import pytest
 from defenses import Curator, ExactCurator, GraphCurator, Microdata
 from defenses.base.queries import BudgetSpent, Condition, Count, DegreeCounts, EdgeCount, Query, TriangleCount
 from defenses.dp.graphs import degree_counts_sensitivity, triangle_count_sensitivity, triangles
-from metrics.domains import CategoricalDomain
+from metrics.columns.domains import CategoricalDomain
 from scenarios import load
 
 ABCD = CategoricalDomain(tuple("abcd"))

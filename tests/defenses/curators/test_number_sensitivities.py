@@ -14,7 +14,7 @@ from defenses import Curator, Microdata
 from defenses.base.queries import Condition, Correlation, Covariance, Mean, Sum, Variance
 from defenses.curators.answer_noise import AnswerNoise
 from defenses.curators.planning import PLANNERS, plan_of
-from metrics.domains import NumericDomain
+from metrics.columns.domains import NumericDomain
 
 BOUNDS = [
     (0, 1),

@@ -12,7 +12,7 @@ from defenses.base.queries import Median, Quantile
 from defenses.curators.planning import plan_of
 from defenses.curators.quantile_grid import EVEN_STEPS, QuantileGrid
 from defenses.dp import Exponential
-from metrics.domains import NumericDomain
+from metrics.columns.domains import NumericDomain
 
 
 def table(values, domain):

@@ -86,7 +86,7 @@ def test_a_spend_is_on_the_disk_before_it_returns(tmp_path, monkeypatch):
         seen.append(json.loads(Path(source).read_text())["costs"])
         real(source, target)
 
-    monkeypatch.setattr("metrics.files.os.replace", replacing)
+    monkeypatch.setattr("metrics.columns.files.os.replace", replacing)
     budget.spend(0.3)
     assert seen == [[[0.3, 0.0, None, 1]]]
 
@@ -99,7 +99,7 @@ def test_where_the_disk_fails_nothing_is_answered_or_lost(tmp_path, monkeypatch)
     def failing(source, target):
         raise OSError("no space")
 
-    monkeypatch.setattr("metrics.files.os.replace", failing)
+    monkeypatch.setattr("metrics.columns.files.os.replace", failing)
     with pytest.raises(OSError, match="no space"):
         budget.spend(0.3)
     monkeypatch.undo()

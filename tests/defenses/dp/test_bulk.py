@@ -17,7 +17,7 @@ from defenses.dp import (
     ReportNoisyMax,
     drawn_in_bulk,
 )
-from defenses.dp.bulk import draws_in_bulk
+from defenses.dp.mechanism import draws_in_bulk
 
 SINGLE, BULK = 2000, 6000
 

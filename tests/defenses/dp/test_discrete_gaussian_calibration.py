@@ -9,7 +9,7 @@ from defenses.dp import (
     DiscreteGaussian,
 )
 from defenses.dp.continuous_gaussian import unit_sigma
-from defenses.dp.discrete_gaussian_calibration import discrete_gaussian_delta
+from defenses.dp.gaussian import discrete_gaussian_delta
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])

@@ -22,7 +22,7 @@ from defenses.dp import (
 )
 from defenses.pram.perturbation import noisy_histogram
 from defenses.synthetic.private_marginals import Budget, _chosen_pairs, _noisy_shares, _noisy_tables
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 
 class OnlyBits(np.random.Generator):

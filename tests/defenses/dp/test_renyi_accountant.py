@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from defenses.base.queries import BudgetSpent
 from defenses.dp import DiscreteGaussian, LossDistributionAccountant, RenyiAccountant
-from defenses.dp.discrete_gaussian_calibration import discrete_gaussian_delta
+from defenses.dp.gaussian import discrete_gaussian_delta
 
 pytestmark = pytest.mark.usefixtures("single_answers_are_computed_once")
 

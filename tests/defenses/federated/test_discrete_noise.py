@@ -7,7 +7,7 @@ from epsilon_tools import told_apart
 from defenses.federated import (
     PrivacyLossNoise,
 )
-from defenses.federated.discrete_noise import noisy_on_grid, party_noise_parameter
+from defenses.federated.averaging import noisy_on_grid, party_noise_parameter
 
 
 def test_parts_of_discrete_noise_add_up_to_the_multiplier():

@@ -12,7 +12,7 @@ from defenses.federated import (
     SecureAggregation,
 )
 from defenses.federated.field import MERSENNE
-from defenses.federated.fixed_point import FixedPoint
+from defenses.federated.secure_aggregation import FixedPoint
 
 
 @given(

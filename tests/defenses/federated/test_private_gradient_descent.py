@@ -16,7 +16,7 @@ from defenses import Identity, Microdata, PrivateGradientDescent
 from defenses.federated import OneHiddenLayer
 from defenses.federated.accounting import gaussian_epsilon
 from defenses.federated.private_gradient_descent import sampled_epsilon, sampled_multiplier
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios import ClassifierMembership, play
 from scenarios.checks.audits.canaries import canaries
 from scenarios.checks.audits.one_run import one_run_audit

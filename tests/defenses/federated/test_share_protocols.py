@@ -13,7 +13,7 @@ from defenses.federated import (
     SecureAggregation,
     ShamirShares,
 )
-from defenses.federated.fixed_point import FixedPoint
+from defenses.federated.secure_aggregation import FixedPoint
 
 
 @pytest.mark.parametrize(

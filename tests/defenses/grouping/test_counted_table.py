@@ -10,7 +10,7 @@ from defenses import Hierarchy, Incognito, Microdata, Mondrian
 from defenses.base.columns import CodedColumn, code_column
 from defenses.grouping.counted_table import ClassCells, CountedDefense, CountedTable, CountedValues, WeightedColumn
 from metrics.classes import equivalence_classes
-from metrics.domains import CategoricalDomain
+from metrics.columns.domains import CategoricalDomain
 
 NAMES = ["age", "job", "size"]
 AGES = Hierarchy.from_intervals([[3, 6], []], low=0, high=9, integer=True)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from defenses.ldp import SummationHistogramEncoding
-from defenses.ldp.largest_number import LargestNumber, largest_number_probabilities
-from defenses.ldp.reported_column import ReportedColumn
-from defenses.ldp.splitting import BudgetSplitting, ColumnSampling, ColumnSamplingAmongFakes
-from metrics.domains import CategoricalDomain
+from defenses.ldp.reported.reported_column import ReportedColumn
+from defenses.ldp.reported.reported_table import LargestNumber, largest_number_probabilities
+from defenses.ldp.reported.splitting import BudgetSplitting, ColumnSampling, ColumnSamplingAmongFakes
+from metrics.columns.domains import CategoricalDomain
 
 LETTERS = CategoricalDomain(("a", "b", "c", "d"))
 

@@ -8,7 +8,7 @@ import pytest
 
 from defenses import LocalReports, Microdata, ReportsRelease
 from defenses.ldp.local_reports import protocols
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.checks.conformance.suite import checks
 
 

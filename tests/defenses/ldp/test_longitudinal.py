@@ -13,7 +13,7 @@ from defenses.ldp import (
     OptimizedUnaryEncoding,
     SymmetricUnaryEncoding,
 )
-from metrics.domains import CategoricalDomain
+from metrics.columns.domains import CategoricalDomain
 from scenarios import Reports
 from scenarios.checks.audits.audit import audit
 from scenarios.checks.audits.subjects import subject

@@ -5,9 +5,9 @@ import pytest
 
 from defenses.ldp import OptimizedUnaryEncoding, SubsetSelection
 from defenses.ldp.rebuilding import rebuilt_rows
-from defenses.ldp.reported_column import ReportedColumn
-from defenses.ldp.splitting import BudgetSplitting
-from metrics.domains import CategoricalDomain
+from defenses.ldp.reported.reported_column import ReportedColumn
+from defenses.ldp.reported.splitting import BudgetSplitting
+from metrics.columns.domains import CategoricalDomain
 
 SIZES = (3, 4, 2)
 

@@ -11,9 +11,9 @@ from attacks import BayesInference, LikelihoodAssignment, LikelihoodMembership
 from attacks.base.attack import Knowledge
 from defenses import Microdata, ReportedTable
 from defenses.base.number_law import NumberLaw
-from defenses.ldp.reported_numeric_column import NUMBERS, ReportedNumericColumn
-from metrics.cells import read_cells
-from metrics.domains import CategoricalDomain, NumericDomain, infer_domain
+from defenses.ldp.reported.reported_numeric_column import NUMBERS, ReportedNumericColumn
+from metrics.columns.cells import read_cells
+from metrics.columns.domains import CategoricalDomain, NumericDomain, infer_domain
 from scenarios.checks.audits.audit import audit
 from scenarios.checks.audits.subjects import subject
 from scenarios.checks.conformance.suite import checks

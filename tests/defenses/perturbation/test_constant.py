@@ -4,7 +4,7 @@ import numpy as np
 from defense_tools import apply, table
 
 from defenses.perturbation.constant import Constant
-from metrics.domains import NumericDomain
+from metrics.columns.domains import NumericDomain
 
 
 def test_constant_releases_the_typical_cell():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from defenses.perturbation.rank_swapping import RankSwapping, swapped_ranks
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 
 @given(st.integers(1, 60), st.integers(0, 59), st.integers(0, 2**32 - 1))

@@ -19,7 +19,7 @@ from defenses.pram.perturbation import (
     retention_by_objective,
     retention_by_output,
 )
-from metrics.domains import CategoricalDomain
+from metrics.columns.domains import CategoricalDomain
 
 
 @pytest.mark.parametrize("form", PRIVATE)

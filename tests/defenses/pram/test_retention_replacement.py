@@ -9,7 +9,7 @@ from defense_tools import AGE, apply, people, public, table
 
 from defenses.base.defense import released_frame
 from defenses.pram.retention_replacement import RetentionReplacement
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 
 def joint_tables(defense, records):

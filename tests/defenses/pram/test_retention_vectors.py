@@ -14,7 +14,7 @@ from defenses import (
     OptimalRetentionFromNoisyHistogram,
 )
 from defenses.pram import transition_matrix
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 
 @pytest.mark.parametrize("jointly", [False, True])

@@ -5,7 +5,7 @@ import pytest
 from defense_tools import JOB, apply, people
 
 from defenses.recoding.global_recoding import GlobalRecoding
-from metrics.cells import read_cells
+from metrics.columns.cells import read_cells
 
 
 def test_global_recoding_by_column_and_by_one_level():

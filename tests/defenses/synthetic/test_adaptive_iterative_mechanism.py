@@ -12,7 +12,7 @@ from defenses import AdaptiveIterativeMechanism, MaximumSpanningTree, Microdata
 from defenses.dp import zcdp_rho
 from defenses.synthetic import adaptive_iterative_mechanism
 from defenses.synthetic.graphical.measured_table import MeasuredTable
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 
 def released(table, epsilon=5.0, seed=1, **parameters):

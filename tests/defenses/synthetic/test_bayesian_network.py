@@ -6,8 +6,8 @@ from math import prod
 import numpy as np
 import pytest
 
-from defenses.synthetic.bayesian_network import SCORE_SENSITIVITY, dependence, maximal_parent_sets
 from defenses.synthetic.counted_columns import CountedColumns
+from defenses.synthetic.priv_bayes import SCORE_SENSITIVITY, dependence, maximal_parent_sets
 
 
 @pytest.mark.parametrize("cells", [0.5, 1, 2, 5.9, 6, 24, 100, 1e6])

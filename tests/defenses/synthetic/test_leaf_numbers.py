@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from defenses.synthetic.leaf_numbers import LeafNumbers
+from defenses.synthetic.forest_synthesis import LeafNumbers
 from defenses.synthetic.mixed_column import MixedColumn
 from defenses.synthetic.pruned_forest import LeafMembers
 from metrics import NumericDomain

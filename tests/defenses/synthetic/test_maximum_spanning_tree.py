@@ -11,7 +11,7 @@ from defenses import MaximumSpanningTree, Microdata, PrivateMarginals
 from defenses.dp import zcdp_rho
 from defenses.synthetic import maximum_spanning_tree
 from defenses.synthetic.graphical.measured_table import MeasuredTable
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 
 def released(table, epsilon=5.0, seed=1):

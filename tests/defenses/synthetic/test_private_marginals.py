@@ -10,7 +10,7 @@ from defenses import Curator, PrivateMarginals
 from defenses.base.microdata import Microdata
 from defenses.dp import zcdp_epsilon, zcdp_rho
 from defenses.synthetic.private_marginals import Budget
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 
 def records(n=3000, seed=0):

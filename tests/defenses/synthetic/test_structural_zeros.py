@@ -16,7 +16,7 @@ from defenses import (
 )
 from defenses.synthetic.graphical import graphical_synthesis
 from defenses.synthetic.graphical.estimation import NoisyMarginal, estimated
-from defenses.synthetic.graphical.merged_values import MergedValues
+from defenses.synthetic.graphical.refined_column import MergedValues
 from defenses.synthetic.structural_zero import structural_zeros
 from metrics import CategoricalDomain, NumericDomain
 

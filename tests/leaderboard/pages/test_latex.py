@@ -21,9 +21,8 @@ from leaderboard import (
     rank,
     report_to_latex,
 )
-from leaderboard.pages.latex import latex_table, latex_text
+from leaderboard.pages.latex import latex_table, latex_text, row_ranges
 from leaderboard.pages.latex_layout import layout
-from leaderboard.pages.latex_pages import row_ranges
 from metrics import Score
 
 # Long names and parameters of shipped methods, as a paper has them.

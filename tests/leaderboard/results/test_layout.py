@@ -9,7 +9,7 @@ from comparison_tools import played
 from run_tools import invoke
 
 from leaderboard import Store, rank, recorded_runs
-from leaderboard.results.layout import LAYOUT
+from leaderboard.results.store import LAYOUT
 
 STORED = Path(__file__).parent / "databases"
 

@@ -9,7 +9,7 @@ import pytest
 
 from leaderboard import Result, Store
 from leaderboard.results import store as store_module
-from leaderboard.results.waiting_interrupts import interrupts_wait
+from leaderboard.results.store import interrupts_wait
 
 pytestmark = pytest.mark.usefixtures("hears_interrupts")
 

@@ -9,9 +9,8 @@ import pytest
 
 import leaderboard as lb
 from leaderboard.pages.report import Section, Table
-from leaderboard.pages.tables import fold
-from leaderboard.pages.terminal_width import terminal_width
-from leaderboard.statistics.utility_at_risk import meets
+from leaderboard.pages.tables import fold, terminal_width
+from leaderboard.statistics.exposure import meets
 from metrics import Score
 
 GOALS = ("reidentification", "membership", "linkability")

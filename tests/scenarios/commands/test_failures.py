@@ -14,7 +14,7 @@ from run_tools import COMMAND, ROOT, environment, run_forked
 
 from leaderboard.results.result import Result
 from leaderboard.results.store import Store
-from metrics.printable import one_line, printable
+from metrics.columns.printable import one_line, printable
 from metrics.score import Score
 from scenarios.commands.cli import cli
 from scenarios.commands.common import FORMATS

@@ -175,7 +175,7 @@ def test_a_page_is_written_where_it_was_and_links_and_pipes_stay(tmp_path, monke
     def full(*arguments):
         raise OSError("no space")
 
-    monkeypatch.setattr("metrics.files.os.replace", full)
+    monkeypatch.setattr("metrics.columns.files.os.replace", full)
     with pytest.raises(OSError, match="no space"):
         write_text("half", page)
     assert page.read_text() == "by the link"

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metrics.cells import read_cells
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.cells import read_cells
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios import datasets
 from scenarios.datasets import dataset_names, load
 from scenarios.tables.review.summary import summary

@@ -10,7 +10,7 @@ from attacks.base.claims import RankedAnswers
 from defenses import Constant, Identity, RetentionReplacement
 from defenses.base.defense import MicrodataDefense, released_frame
 from defenses.base.release import MicrodataRelease
-from metrics.cells import escape_column
+from metrics.columns.cells import escape_column
 from scenarios import CandidateFile, play
 from scenarios.checks.conformance.people import people
 from scenarios.tables.seeds import generator

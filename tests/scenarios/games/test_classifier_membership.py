@@ -6,9 +6,9 @@ import pytest
 
 from attacks import LikelihoodRatioAttack, OfflineLikelihoodRatioAttack, ShadowModels
 from defenses import Constant, Identity, Microdata
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios import ClassifierMembership
-from scenarios.games.table_model import MODELS, TableModel
+from scenarios.games.classifier_membership import MODELS, TableModel
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -12,7 +12,7 @@ from defenses import Curator, FederatedAveraging, GraphCurator, Identity, LocalR
 from scenarios import RowQuestion, load
 from scenarios.games.playing import make_release
 from scenarios.running.methods.methods import exported
-from scenarios.studies.emoji_population import emoji
+from scenarios.studies.emoji_measures import emoji
 from scenarios.tables.dataset import with_columns
 from scenarios.tables.seeds import generator
 

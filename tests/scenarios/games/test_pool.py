@@ -8,9 +8,9 @@ from report_tools import city_table
 from attacks import RankedAnswers
 from defenses import LocalReports, Microdata
 from defenses.base.hierarchy import TableHierarchy
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios import Pool
-from scenarios.studies.emoji_population import emoji
+from scenarios.studies.emoji_measures import emoji
 
 
 def test_pool_game_draws_whole_persons_apart(pools):

@@ -7,7 +7,7 @@ from report_tools import city_table
 from attacks import RankedAnswers, ValueGuess
 from defenses import LocalReports, ReportsRelease
 from scenarios import Reports, play
-from scenarios.games.report_utility import utility_frequencies
+from scenarios.games.reports import utility_frequencies
 from scenarios.tables.seeds import generator
 
 

@@ -9,9 +9,8 @@ import pytest
 from run_tools import tokumei, tokumei_here
 
 import tokumei as program
-from scenarios.running.methods.fingerprint import code_hash
+from scenarios.running.methods.fingerprint import code_hash, is_foreign
 from scenarios.running.methods.loaded_code import check_unchanged
-from scenarios.running.methods.own_code import is_foreign
 
 SCENARIO = """
 [scenario]

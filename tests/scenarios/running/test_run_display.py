@@ -15,10 +15,9 @@ from run_tools import COMMAND, environment, run_forked
 from leaderboard import Result
 from metrics import Score
 from scenarios.running import units
-from scenarios.running.display import Display, RunDisplay
+from scenarios.running.display import Display, RunDisplay, RunProgress
 from scenarios.running.plan import read_plans
 from scenarios.running.runner import guarantees
-from scenarios.running.standing import RunProgress
 from scenarios.running.workers import worker
 from scenarios.running.workers.worker import Worker
 

@@ -3,7 +3,7 @@
 import pytest
 
 from leaderboard import Result
-from scenarios.running.time_left import TimeLeft
+from scenarios.running.display import TimeLeft
 
 
 def result(defense, play, seconds):

@@ -9,8 +9,8 @@ from defenses.dp import Laplace
 from scenarios import EpsilonAudit, read_plan
 from scenarios.checks.audits.names import mechanisms
 from scenarios.studies import epsilon_measures
+from scenarios.studies.epsilon_audit import mechanism_section
 from scenarios.studies.epsilon_measures import GROUPS, audit_mechanism, grouped
-from scenarios.studies.epsilon_report import mechanism_section
 from scenarios.studies.experiment import read_experiment
 
 

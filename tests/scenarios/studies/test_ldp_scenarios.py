@@ -7,8 +7,7 @@ import pytest
 
 from defenses.ldp import CountMeanSketch, HadamardCountMeanSketch
 from scenarios import Emoji, Survey
-from scenarios.studies.apple_pipeline import aggregate, ingest, send
-from scenarios.studies.emoji_population import TONES, WORDS, emoji, words
+from scenarios.studies.emoji_measures import TONES, WORDS, aggregate, emoji, ingest, send, words
 from scenarios.studies.experiment import read_experiment
 
 

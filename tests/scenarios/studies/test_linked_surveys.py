@@ -8,8 +8,7 @@ import pytest
 
 from scenarios import LinkedSurveys
 from scenarios.studies.experiment import read_experiment
-from scenarios.studies.linked_surveys import COLUMNS, PROTOCOLS
-from scenarios.studies.linked_surveys_measures import linked_population, measure_surveys
+from scenarios.studies.linked_surveys import COLUMNS, PROTOCOLS, linked_population, measure_surveys
 
 PERSONS, SURVEYS = 500, 5
 

@@ -38,17 +38,23 @@ from scenarios import PramHistogram, load, read_plan
 from scenarios.commands.cli import cli
 from scenarios.studies import pram_histogram
 from scenarios.studies.experiment import read_experiment
-from scenarios.studies.pram_audit import (
+from scenarios.studies.pram_case import ages, bell, power_law
+from scenarios.studies.pram_histogram import (
+    corners,
+    example_flips,
+    example_scale,
+    half_planes,
+    limit_section,
+    measure_limits,
+    published_corners,
+)
+from scenarios.studies.pram_privacy import (
     noisy_histogram_epsilon,
     released_law,
     sampled_epsilon,
     secret_matrix_epsilon,
 )
-from scenarios.studies.pram_case import ages, bell, power_law
-from scenarios.studies.pram_limits import measure_limits
-from scenarios.studies.pram_region import corners, example_flips, example_scale, half_planes, published_corners
 from scenarios.studies.pram_releases import releases
-from scenarios.studies.pram_report import limit_section
 from scenarios.tables.dataset import with_columns
 from scenarios.tables.seeds import generator
 

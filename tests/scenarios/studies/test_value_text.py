@@ -9,7 +9,7 @@ import pytest
 from defenses.ldp import CountMeanSketch
 from metrics import Estimate
 from scenarios.studies.emoji_measures import WordCount
-from scenarios.studies.value_text import read, written
+from scenarios.studies.recorded_measurements import read, written
 
 VALUES = [
     None,
@@ -62,7 +62,7 @@ def test_other_objects_are_not_written():
     [
         {"named": "os:system", "items": ["true"]},
         {"named": "subprocess:Popen", "fields": {"args": "true"}},
-        {"named": "metrics.files:os", "items": []},
+        {"named": "metrics.columns.files:os", "items": []},
         {"named": "scenarios.commands.cli:main", "items": []},
         {"named": "scenarios.nowhere:Class", "items": []},
         {"protocol": "system", "parameters": {"pairs": []}},

@@ -12,13 +12,12 @@ from run_tools import invoke
 
 from defenses import GlobalRecoding, Incognito, Mondrian, RetentionReplacement
 from defenses.base.hierarchy import IntervalHierarchy
-from metrics.cells import read_cells
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.cells import read_cells
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.tables.dataset import load_table
 from scenarios.tables.reading import calendar_periods
-from scenarios.tables.reading.calendar_periods import PERIODS
-from scenarios.tables.reading.date_form import DateForm
-from scenarios.tables.reading.date_format import DAY, FIRST, ISO, ISO_TIME, LAST, DateFormat
+from scenarios.tables.reading.calendar_periods import DAY, FIRST, LAST, PERIODS
+from scenarios.tables.reading.date_form import ISO, ISO_TIME, DateForm, DateFormat
 from scenarios.tables.released import read_released
 from scenarios.tables.review.summary import summary
 from scenarios.tables.table_output import write_table

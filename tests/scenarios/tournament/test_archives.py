@@ -16,8 +16,8 @@ from tournament_tools import DAY, HOUR, START, opened
 
 from scenarios.tables.dataset import load_table
 from scenarios.tournament.host.backup import backup, restore
-from scenarios.tournament.host.disqualifying import disqualify
 from scenarios.tournament.host.exporting import export
+from scenarios.tournament.host.late import disqualify
 from scenarios.tournament.host.presenting import present, presentations, presented_file
 from scenarios.tournament.host.preview import preview
 from scenarios.tournament.host.spreadsheet import neutralized

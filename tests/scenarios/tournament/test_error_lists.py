@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from tournament_tools import HOUR, START
 
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.commands.cli import cli
 from scenarios.tournament.rules.checking import all_errors
 from scenarios.tournament.rules.problems import MOST_SHOWN, InvalidFileError

@@ -12,6 +12,7 @@ from leaderboard.pages.report import Section, report_to_terminal
 from leaderboard.results.result import Result
 from leaderboard.results.store import Store
 from metrics.score import Score
+from scenarios.running.workers.isolation import TaskStep
 from scenarios.tournament.host import updating
 from scenarios.tournament.host.boards import (
     PAGES,
@@ -22,12 +23,10 @@ from scenarios.tournament.host.boards import (
     what_counts,
     write_boards,
 )
-from scenarios.tournament.host.disqualifying import disqualify
-from scenarios.tournament.host.team_report import write_reports
-from scenarios.tournament.host.updating import update_boards
+from scenarios.tournament.host.late import disqualify
+from scenarios.tournament.host.updating import update_boards, write_reports
 from scenarios.tournament.rules import scoring
 from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.rules.isolation import TaskStep
 from scenarios.tournament.rules.scoring import score, score_target, scoring_plan
 from scenarios.tournament.rules.standings import standings
 

@@ -8,8 +8,7 @@ from run_tools import invoke
 from tournament_tools import DAY, HOUR, START, opened
 
 from scenarios.tournament.host.deadlines import extend, reopen
-from scenarios.tournament.host.disqualifying import disqualify, readmit
-from scenarios.tournament.host.late import admit
+from scenarios.tournament.host.late import admit, disqualify, readmit
 from scenarios.tournament.host.messages import notices, post, write_notices
 from scenarios.tournament.host.titles import give_title
 from scenarios.tournament.host.verifying import verify

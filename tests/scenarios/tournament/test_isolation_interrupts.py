@@ -3,8 +3,8 @@
 import pytest
 from interrupted_process import InterruptedProcess
 
-from scenarios.tournament.rules import isolation
-from scenarios.tournament.rules.isolation import IsolatedWorker
+from scenarios.running.workers import isolation
+from scenarios.running.workers.isolation import IsolatedWorker
 
 
 @pytest.mark.usefixtures("hears_interrupts")

@@ -7,7 +7,7 @@ from scipy.optimize import linear_sum_assignment
 from tournament_tools import DAY, HOUR, START, opened
 
 from defenses import Identity, Microaggregation, RankSwapping, RetentionReplacement
-from metrics.cells import escape_column
+from metrics.columns.cells import escape_column
 from metrics.profile import original_profile, profile
 from metrics.similarity import record_similarity
 from scenarios import load

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from run_tools import PEAK_MEMORY, ROOT
 from tournament_tools import opened
 
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.tournament.rules.problems import InvalidFileError
 from scenarios.tournament.rules.sheets import LARGEST, Form, read_answers, read_sheet, read_submission
 
@@ -326,7 +326,7 @@ def test_names_that_are_no_teams_write_nothing(tmp_path, team):
 
 
 def test_a_team_that_makes_its_folder_a_link_gets_no_report_elsewhere(tmp_path):
-    from scenarios.tournament.host.team_report import write_reports
+    from scenarios.tournament.host.updating import write_reports
     from scenarios.tournament.rules.scoring import score
 
     cup = opened(tmp_path / "cup", teams=("kyoto", "osaka"))

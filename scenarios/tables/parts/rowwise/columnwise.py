@@ -19,10 +19,9 @@ from defenses.perturbation.identity import Identity
 from defenses.recoding.global_recoding import GlobalRecoding
 from defenses.recoding.rounding import Rounding
 from defenses.recoding.top_bottom_coding import TopBottomCoding
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 from scenarios.tables.parts.records import LargeRecords
 from scenarios.tables.parts.released_blocks import CellList, LargeRelease
-from scenarios.tables.parts.rowwise.order_statistic import ordered_number
 from scenarios.tables.parts.rowwise.steps import (
     Recoded,
     Recomputed,
@@ -32,6 +31,33 @@ from scenarios.tables.parts.rowwise.steps import (
     rowwise,
     unchanged_step,
 )
+
+# Sorted numbers of a column of a table that is read in parts.
+
+
+def ordered_number(records: LargeRecords, name: str, position: int) -> float:
+    """Number at a position among the sorted numbers of a column, without missing ones.
+
+    Parameters
+    ----------
+    records : LargeRecords
+        The records.
+    name : str
+        A numeric column.
+    position : int
+        Position from 0.
+    """
+    column = records.columns[name]
+    if not column.numbers_only:
+        counts = code_counts(column)[: column.missing]
+        return float(column.values[np.searchsorted(np.cumsum(counts), position, side="right")])
+    number = column.raw.code
+    ((value,),) = records.files.fetch(
+        f"SELECT number FROM (SELECT {number} AS number FROM source) "
+        f"WHERE number IS NOT NULL AND NOT isnan(number) ORDER BY number LIMIT 1 OFFSET {position}"
+    )
+    return float(value)
+
 
 FIXED = (Identity, GlobalRecoding, Rounding)
 """Defenses without random draws, whose cells depend on the value and on parameters alone.

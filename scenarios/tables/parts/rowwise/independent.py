@@ -10,10 +10,10 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from defenses.base.defense import MicrodataDefense
+from scenarios.tables.parts.files.spool import block_generator
 from scenarios.tables.parts.records import Block, LargeRecords
 from scenarios.tables.parts.released_blocks import BlockByBlock, CellList, LargeRelease, ReleasedBlock
 from scenarios.tables.parts.rowwise.steps import counted, stored_cells
-from scenarios.tables.parts.seeds import block_generator
 
 
 def independent(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence) -> LargeRelease:

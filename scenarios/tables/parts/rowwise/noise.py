@@ -15,7 +15,7 @@ from defenses.base.channel import Channel
 from defenses.base.channel_parts import AddedNoise
 from defenses.base.columns import plain_numbers, stored_alike
 from defenses.perturbation.additive_noise import AdditiveNoise
-from metrics.arrays import Floats
+from metrics.columns.arrays import Floats
 from scenarios.tables.parts.records import Block, LargeRecords
 from scenarios.tables.parts.released_blocks import CellList, LargeRelease
 from scenarios.tables.parts.rowwise.steps import code_counts, rowwise

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import Independent
 from defenses.recoding.pseudonymization import Pseudonymization
+from scenarios.tables.parts.files.spool import block_generator
+from scenarios.tables.parts.files.sql_names import literal, quoted
 from scenarios.tables.parts.records import LargeRecords
 from scenarios.tables.parts.released_blocks import PSEUDONYM, LargeRelease, ReleasedBlock
 from scenarios.tables.parts.rowwise.steps import rowwise
-from scenarios.tables.parts.seeds import block_generator
-from scenarios.tables.parts.sql_names import literal, quoted
 
 _KEY = 32
 """Bytes of the secret key."""

@@ -16,11 +16,11 @@ from defenses.base.defense import chosen_columns
 from defenses.perturbation.sampling import Sampling
 from defenses.perturbation.shuffle import Shuffle
 from defenses.perturbation.stratified_sampling import StratifiedSampling
-from metrics.arrays import Booleans, Integers
+from metrics.columns.arrays import Booleans, Integers
+from scenarios.tables.parts.files.spool import block_generator
 from scenarios.tables.parts.records import Block, LargeRecords
 from scenarios.tables.parts.released_blocks import LargeRelease, ReleasedBlock
 from scenarios.tables.parts.rowwise.steps import code_counts, rowwise, unchanged_step
-from scenarios.tables.parts.seeds import block_generator
 
 SHUFFLED = 1 << 18
 """Number of rows whose permuted values are drawn at once."""

@@ -16,10 +16,10 @@ from defenses.base.channel import Channel
 from defenses.base.defense import MicrodataDefense, released_frame
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from metrics.arrays import Booleans, Integers
+from metrics.columns.arrays import Booleans, Integers
+from scenarios.tables.parts.files.spool import block_generator
 from scenarios.tables.parts.records import Block, LargeColumn, LargeRecords
 from scenarios.tables.parts.released_blocks import BlockByBlock, CellList, LargeRelease, ReleasedBlock
-from scenarios.tables.parts.seeds import block_generator
 
 
 class Step(Protocol):
@@ -183,8 +183,8 @@ def by_code(column: LargeColumn, of_row: Sequence[Any] | NDArray[Any]) -> NDArra
     column : LargeColumn
         A coded column.
     of_row : array_like, shape (rows,)
-        By the rows of the table of distinct values (`scenarios.tables.parts.raw_columns.value_table`). Codes without a record
-        get the first entry.
+        By the rows of the table of distinct values (`scenarios.tables.parts.raw_columns.value_table`). Codes without a
+        record get the first entry.
     """
     entries = np.asarray(of_row)
     stored = np.flatnonzero(column.raw.of_code >= 0)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from scenarios.tournament.site.members.account_store import AccountStore
-from scenarios.tournament.site.members.secret_token import new_token, token_hash
+from scenarios.tournament.site.members.account_store import AccountStore, new_token, token_hash
 
 LIFETIME = timedelta(days=180)
 

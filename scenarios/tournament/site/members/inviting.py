@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from metrics.files import PRIVATE, write_atomically
+from metrics.columns.files import PRIVATE, write_atomically
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.site.members.account_store import FILE, AccountStore
 from scenarios.tournament.site.members.invitations import LIFETIME, Invitations

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from anyio import to_thread
@@ -17,14 +18,50 @@ from scenarios.tournament.site.jobs import admit_file, export_all
 from scenarios.tournament.site.journal import State
 from scenarios.tournament.site.members.attempts import RateLimit
 from scenarios.tournament.site.members.invitations import LIFETIME
-from scenarios.tournament.site.members.user import host_name
+from scenarios.tournament.site.members.user import Role, host_name
 from scenarios.tournament.site.pages.answers import answered
 from scenarios.tournament.site.pages.page_words import without_options
 from scenarios.tournament.site.pages.public_board import read_board
-from scenarios.tournament.site.pages.read_once import read_once
 from scenarios.tournament.site.posted_form import UploadLimits
 from scenarios.tournament.site.refusal_error import RefusalError
 from scenarios.tournament.site.visit import Visit
+
+# Whether the site is well, for supervisors.
+
+
+async def health(visit: Visit) -> Response:
+    """Phase, if the server answers and the log is sound; members also get the number of its entries.
+
+    Guests do not, since that number shows when files are submitted.
+    """
+    state = await visit.site.state()
+    entries = {} if visit.user.role is Role.GUEST else {"entries": len(state.entries)}
+    return JSONResponse({"phase": str(state.phase), **entries})
+
+
+# A temporary file that is sent once.
+
+_CHUNK = 1 << 20
+
+
+def read_once(path: Path) -> AsyncIterator[bytes]:
+    """Content of a file, chunk by chunk. The file has no name from now on, so that nothing is left however this ends.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+    file = path.open("rb")
+    path.unlink()
+
+    async def chunks() -> AsyncIterator[bytes]:
+        with file:
+            while chunk := await to_thread.run_sync(file.read, _CHUNK):
+                yield chunk
+
+    return chunks()
+
 
 LATE_FILES = UploadLimits(files=1, file=LARGEST, total=LARGEST)
 EXPORT_RATE = RateLimit(5, timedelta(minutes=5))

@@ -18,7 +18,7 @@ from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 from leaderboard.pages.documents import breakable
-from metrics.printable import printable
+from metrics.columns.printable import printable
 from scenarios.tournament.site.visit import Visit
 
 STATIC = {"site.css": "text/css", "site.js": "text/javascript"}

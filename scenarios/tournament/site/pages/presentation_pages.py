@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any
 
+import nh3
 from anyio import to_thread
+from markupsafe import Markup
 from starlette.responses import Response
 
-from metrics.printable import one_line
+from metrics.columns.printable import one_line, printable
 from scenarios.tournament.host.presentation_picture import LARGEST, media_type
 from scenarios.tournament.host.presenting import (
     LONGEST_TEXT,
@@ -22,10 +25,43 @@ from scenarios.tournament.site.jobs import store_presentation
 from scenarios.tournament.site.journal import State
 from scenarios.tournament.site.members.attempts import RateLimit
 from scenarios.tournament.site.pages.answers import answered, done
-from scenarios.tournament.site.pages.presentation_text import method_html
+from scenarios.tournament.site.pages.page_templates import markdown_parser
 from scenarios.tournament.site.posted_form import UploadLimits
 from scenarios.tournament.site.refusal_error import RefusalError
 from scenarios.tournament.site.visit import Visit
+
+# Texts of presentations as HTML.
+
+_INLINE = ("a", "br", "code", "em", "strong")
+_BLOCKS = ("blockquote", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "ul")
+_TABLE = ("div", "table", "tbody", "td", "th", "thead", "tr")
+_REGION = {"class": {"scroll"}, "role": {"region"}, "tabindex": {"0"}}
+"""Attributes of the region in which a wide table scrolls; the parser writes no other ``div``."""
+
+
+@lru_cache(maxsize=256)
+def method_html(text: str) -> Markup:
+    """Markdown of a team as HTML without scripts, styles, images and headings of the first level.
+
+    The parser escapes HTML in the text. Its output is sanitised again by a list of allowed tags. Links lead to web
+    pages only.
+    """
+    parser = markdown_parser()
+    tokens = parser.parse(printable(text))
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"
+    html = parser.renderer.render(tokens, parser.options, {})
+    clean = nh3.clean(
+        html,
+        tags={*_INLINE, *_BLOCKS, *_TABLE},
+        attributes={"*": set(), "a": {"href"}, "div": {"aria-label"}, "ol": {"start"}},
+        tag_attribute_values={"div": _REGION},
+        url_schemes={"http", "https"},
+        link_rel="nofollow noopener",
+    )
+    return Markup(clean)  # noqa: S704 (nh3 has sanitised it)
+
 
 PICTURE = UploadLimits(files=1, file=LARGEST, total=LARGEST)
 PRESENT_RATE = RateLimit(10, timedelta(minutes=1))

@@ -12,7 +12,7 @@ from typing import Any
 from anyio import to_thread
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from metrics.printable import one_line
+from metrics.columns.printable import one_line
 from scenarios.tournament.host.outcomes import unsubmitted
 from scenarios.tournament.rules.arrivals import Arrival
 from scenarios.tournament.rules.settings import Phase

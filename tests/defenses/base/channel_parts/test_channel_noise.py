@@ -13,7 +13,7 @@ from scipy import integrate, stats
 from defenses.base.channel_parts import AddedNoise, GroupMean
 from defenses.base.microdata import Microdata
 from defenses.perturbation.additive_noise import AdditiveNoise
-from metrics.domains import NumericDomain
+from metrics.columns.domains import NumericDomain
 
 
 @pytest.mark.parametrize("distribution", ["gaussian", "laplace"])

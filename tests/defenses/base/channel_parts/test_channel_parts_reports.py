@@ -9,10 +9,10 @@ import pytest
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import ReportAmongFakes, ReportedSet
 from defenses.ldp import GeneralizedRandomizedResponse, OptimizedUnaryEncoding
-from defenses.ldp.reported_column import ReportedColumn
-from defenses.ldp.splitting import BudgetSplitting, ColumnSamplingAmongFakes
-from metrics.cells import set_cell
-from metrics.domains import CategoricalDomain, NumericDomain
+from defenses.ldp.reported.reported_column import ReportedColumn
+from defenses.ldp.reported.splitting import BudgetSplitting, ColumnSamplingAmongFakes
+from metrics.columns.cells import set_cell
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 AGES = NumericDomain(0, 120, integer=True, cuts=(30, 60))
 LETTERS = CategoricalDomain(("a", "b"))

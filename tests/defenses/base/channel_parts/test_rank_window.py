@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from defenses.base.channel_parts import RankWindow, SwapLaw
 from defenses.base.microdata import Microdata
 from defenses.perturbation.rank_swapping import RankSwapping, swapped_ranks
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 
 def brute_force_swaps(total, window):

@@ -10,7 +10,7 @@ from number_tools import MECHANISMS
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import ReportedNumber
 from defenses.ldp import TwoPointMechanism
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 AGES = NumericDomain(18, 95, integer=True, cuts=(30, 50, 70))
 LENGTHS = NumericDomain(-1.5, 4.0, cuts=(0.0, 0.5, 4.0))

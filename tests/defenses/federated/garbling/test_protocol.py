@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from defenses.federated import AggregationError
 from defenses.federated.garbling.circuits import count, greater, to_bits
-from defenses.federated.garbling.gates import EvaluatingGates, GarblingGates, PlainGates
-from defenses.federated.garbling.labels import colours
+from defenses.federated.garbling.gates import EvaluatingGates, GarblingGates, PlainGates, colours
 from defenses.federated.garbling.protocol import accepted, decoded, evaluate, garble, run_two_parties
 
 

@@ -14,7 +14,7 @@ from defenses.grouping.constraints import (
     OrderedCloseness,
     RecursiveDiversity,
 )
-from defenses.grouping.incognito.releasable_rows import releasable_rows
+from defenses.grouping.incognito.search import releasable_rows
 
 CLOSE = st.sampled_from([0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0])
 EXACT_FOR_TWO = st.one_of(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from defenses.grouping.microaggregation.optimal_grouping import optimal_groups
+from defenses.grouping.microaggregation.univariate_microaggregation import optimal_groups
 
 
 def within(values: np.ndarray, groups: np.ndarray) -> float:

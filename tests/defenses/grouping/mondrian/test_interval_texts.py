@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from defenses.grouping.mondrian.interval_texts import interval_texts
-from metrics.cells import interval_cell
+from defenses.grouping.mondrian.columns import interval_texts
+from metrics.columns.cells import interval_cell
 
 
 def test_texts_are_the_cells_of_single_intervals():

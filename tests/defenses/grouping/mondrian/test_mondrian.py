@@ -17,8 +17,8 @@ from defenses.grouping.mondrian.cut_requirements import CutRequirements
 from defenses.grouping.mondrian.open_classes import CutRules
 from defenses.grouping.mondrian.partition import partition
 from metrics import CategoricalDomain, NumericDomain, k_anonymity, normalized_certainty_penalty, read_cells
-from metrics.cells import holds_generalized
-from metrics.domains import infer_domain
+from metrics.columns.cells import holds_generalized
+from metrics.columns.domains import infer_domain
 from scenarios import load
 from scenarios.checks.conformance.people import people
 from scenarios.tables.seeds import generator

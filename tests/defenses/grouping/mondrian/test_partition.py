@@ -14,7 +14,7 @@ from defenses.grouping.mondrian.columns import order_column
 from defenses.grouping.mondrian.cut_requirements import CutRequirements
 from defenses.grouping.mondrian.open_classes import CutRules
 from defenses.grouping.mondrian.partition import partition
-from metrics.domains import infer_domain
+from metrics.columns.domains import infer_domain
 
 N = 100
 
@@ -69,7 +69,7 @@ def test_blocks_in_parallel_partition_as_one_block(monkeypatch, name, k, strict,
 @pytest.mark.parametrize(("name", "k", "strict", "constraints"), CASES)
 def test_sorted_columns_are_cut_as_counted_ones(monkeypatch, name, k, strict, constraints):
     quick = usual_classes(name, k, strict, constraints)
-    monkeypatch.setattr("defenses.grouping.mondrian.splits.is_continuous", lambda column: False)
+    monkeypatch.setattr("defenses.grouping.mondrian.partition.is_continuous", lambda column: False)
     assert classes_of(TABLES[name], k, strict, constraints) == quick
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from defenses.grouping.mondrian import record_cuts
+from defenses.grouping.mondrian import partition as record_cuts
 from defenses.grouping.mondrian.columns import OrderedNumbers
 from defenses.grouping.mondrian.cut_requirements import CutRequirements
 from defenses.grouping.mondrian.open_classes import CutRules, OpenClasses
-from defenses.grouping.mondrian.record_cuts import PlaceRuns, cuts_between_records
-from metrics.domains import NumericDomain
+from defenses.grouping.mondrian.partition import PlaceRuns, cuts_between_records
+from metrics.columns.domains import NumericDomain
 
 
 def cut_by_formula(numbers, k, width):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from test_clique_tree import random_sets
 
-from defenses.synthetic.graphical.belief_propagation import BeliefPropagation
 from defenses.synthetic.graphical.clique_tree import CliqueTree
+from defenses.synthetic.graphical.estimation import BeliefPropagation
 
 
 def joint(sizes, potentials):

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from defenses.base.microdata import Microdata
-from defenses.synthetic.graphical.inference_size import check_pairs, check_workload
-from metrics.domains import CategoricalDomain
+from defenses.synthetic.graphical.clique_tree import check_pairs, check_workload
+from metrics.columns.domains import CategoricalDomain
 
 
 def table(*sizes):

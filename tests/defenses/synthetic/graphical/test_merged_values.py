@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from defenses.synthetic.graphical.estimation import NoisyMarginal
-from defenses.synthetic.graphical.merged_values import MergedValues
+from defenses.synthetic.graphical.refined_column import MergedValues
 
 
 def test_rare_values_are_merged_and_restored():

@@ -20,8 +20,7 @@ from scenarios.running.display import Display
 from scenarios.running.plan import NamedMethod
 from scenarios.running.units import Catalogue
 from scenarios.running.workers.worker import Worker
-from scenarios.tables.dataset import Dataset
-from scenarios.tables.inference import default_hierarchy
+from scenarios.tables.dataset import Dataset, default_hierarchy
 
 TABLES, ROWS, PEOPLE, FRESH = 200, 150, 50, 12
 ALLOWED = 22

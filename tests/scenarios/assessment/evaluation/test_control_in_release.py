@@ -5,7 +5,7 @@ import pytest
 from finished_tools import finished, released_by, setting_of, write_people
 
 from defenses import Identity, Mondrian, PrivateMarginals, RetentionReplacement
-from scenarios.assessment.evaluation.control_in_release import refuse_control_in_release
+from scenarios.assessment.evaluation.control_people import refuse_control_in_release
 
 COLUMNS = ["city", "grade", "illness"]
 """Few values, so that many people are alike."""

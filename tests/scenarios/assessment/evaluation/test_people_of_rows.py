@@ -8,18 +8,17 @@ import pytest
 from run_tools import invoke
 
 from defenses import Mondrian
-from metrics.domains import CategoricalDomain, NumericDomain
-from scenarios.assessment.evaluation.attack_sets import QUASI
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.assessment.evaluation.control_people import read_control
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.finished_table import read_finished
 from scenarios.assessment.evaluation.people_of_rows import fitting_records, people_of_rows
-from scenarios.assessment.evaluation.people_scores import by_person, people_isolated, person_score
+from scenarios.assessment.evaluation.posed_questions import QUASI, by_person, people_isolated, person_score
 from scenarios.assessment.evaluation.release_evaluation import evaluate
 from scenarios.assessment.evaluation.row_origin import recognized_origin, told_origin
 from scenarios.tables.dataset import load_table
-from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.released import as_csv
+from scenarios.tables.roles import read_roles
 
 ROLES = """person = "who"
 identifiers = ["who"]

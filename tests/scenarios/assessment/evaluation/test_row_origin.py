@@ -6,7 +6,7 @@ import pytest
 from finished_tools import finished, released_by, setting_of, write_people
 
 from defenses import Constant, Identity, Mondrian, RetentionReplacement
-from metrics.domains import infer_domain
+from metrics.columns.domains import infer_domain
 from scenarios.assessment.evaluation.row_origin import looks_sorted, order_p_value, recognized_origin
 
 

@@ -7,7 +7,7 @@ from finished_tools import finished, released_by, setting_of, write_people
 from run_tools import invoke
 
 from defenses import Constant, Mondrian
-from scenarios.assessment.evaluation.attack_sets import EVERYTHING, QUASI, Tied, attempted
+from scenarios.assessment.evaluation.posed_questions import EVERYTHING, QUASI, Tied, attempted
 from scenarios.assessment.evaluation.release_evaluation import evaluate
 from scenarios.assessment.evaluation.row_origin import told_origin
 from scenarios.assessment.reporting.findings import FEW, WITHIN, attack_findings, passes

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from metrics import CategoricalDomain, NumericDomain, read_cells
-from scenarios.assessment.reporting.class_values import ClassValues, class_values
+from scenarios.assessment.reporting.findings import ClassValues, class_values
 
 LETTERS = CategoricalDomain(("u", "v"))
 SIX = CategoricalDomain(tuple("uvwxyz"))

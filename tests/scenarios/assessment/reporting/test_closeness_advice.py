@@ -5,8 +5,8 @@ import pandas as pd
 
 from defenses import Microdata, Mondrian
 from metrics import CategoricalDomain, NumericDomain
-from scenarios.assessment.reporting.closeness_advice import closeness_advice
 from scenarios.assessment.reporting.findings import ABOVE, WITHIN, class_findings
+from scenarios.assessment.reporting.release_reading import closeness_advice
 
 ILLNESSES = CategoricalDomain(("none", "flu", "cancer"))
 THRESHOLD = 0.2

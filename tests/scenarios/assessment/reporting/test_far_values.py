@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from metrics import CategoricalDomain, NumericDomain
-from scenarios.assessment.reporting.far_values import far_value_warnings
+from scenarios.assessment.reporting.release_reading import far_value_warnings
 
 DAYS = NumericDomain(0, 365, cuts=(7, 30), integer=True)
 ORIGINAL = pd.DataFrame({"days": np.tile(np.arange(1, 32), 20), "ward": ["a", "b"] * 310})

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from metrics import CategoricalDomain, NumericDomain
-from scenarios.assessment.reporting.interval_ends import interval_end_warnings
+from scenarios.assessment.reporting.release_reading import interval_end_warnings
 
 INCOME = NumericDomain(0, 100_000)
 

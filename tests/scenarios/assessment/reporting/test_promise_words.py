@@ -1,8 +1,8 @@
 """Guarantees in plain words."""
 
 from defenses import Guarantee
-from scenarios.assessment.reporting.promise_words import promise_words
-from scenarios.assessment.reporting.thresholds import THRESHOLDS, threshold_words
+from scenarios.assessment.reporting.profiles import THRESHOLDS, threshold_words
+from scenarios.assessment.reporting.release_report import promise_words
 from scenarios.tables.review.rows_of_people import RowsOfPeople
 
 

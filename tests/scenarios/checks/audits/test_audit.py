@@ -18,8 +18,7 @@ from defenses import RetentionReplacement
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.dp import BinaryTree, DiscreteLaplace, Exponential, Gaussian, Laplace, SparseVector, drawn_in_bulk
-from defenses.dp.bulk import draws_in_bulk
-from defenses.dp.mechanism import on_lattice, steps_between
+from defenses.dp.mechanism import draws_in_bulk, on_lattice, steps_between
 from defenses.ldp import SymmetricUnaryEncoding, ThresholdedHistogramEncoding
 from scenarios.checks.audits.audit import Neighbours, Subject, audit
 from scenarios.checks.audits.names import mechanism_of, mechanisms

@@ -14,7 +14,7 @@ import pytest
 from defenses import AdaptiveIterativeMechanism, MaximumSpanningTree
 from defenses.base.microdata import Microdata
 from defenses.synthetic.graphical.candidates import Candidates
-from metrics.domains import CategoricalDomain, infer_domain
+from metrics.columns.domains import CategoricalDomain, infer_domain
 from scenarios.checks.audits.audit import Neighbours, Subject, audit
 from scenarios.checks.audits.names import mechanism_of
 from scenarios.checks.audits.subjects import subject

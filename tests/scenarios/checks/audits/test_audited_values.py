@@ -16,8 +16,7 @@ from defenses.dp import RandomizedResponse
 from defenses.dp.mechanism import like
 from defenses.ldp import GeneralizedRandomizedResponse, LongitudinalOptimizedUnaryEncoding
 from scenarios.checks.audits.audit import audit
-from scenarios.checks.audits.subjects import subject
-from scenarios.checks.audits.value_pairs import SHOWN, value_pairs
+from scenarios.checks.audits.subjects import SHOWN, subject, value_pairs
 
 
 def audited(mechanism, runs=4000):

@@ -20,7 +20,7 @@ from defenses.base.guarantee import Guarantee
 from scenarios.checks.conformance import memory
 from scenarios.checks.conformance.people import example, people
 from scenarios.checks.conformance.suite import checks
-from scenarios.games.table_model import MODELS
+from scenarios.games.classifier_membership import MODELS
 from scenarios.running.methods.methods import exported
 from scenarios.tables.seeds import generator
 

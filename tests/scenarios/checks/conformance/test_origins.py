@@ -3,7 +3,7 @@
 import pytest
 
 from defenses import MicrodataDefense, released_frame, rowwise_release
-from scenarios.checks.conformance.origins import check_origins
+from scenarios.checks.conformance.defense_checks import check_origins
 
 
 class Changed(MicrodataDefense):

@@ -11,8 +11,7 @@ from run_tools import invoke
 from attacks import Decisions, LossThreshold
 from defenses import Release
 from scenarios import Game
-from scenarios.checks.conformance.checks import Check, Prerequisite, require
-from scenarios.checks.conformance.findings import findings
+from scenarios.checks.conformance.findings import Check, Prerequisite, findings, require
 from scenarios.running.methods.declarations import check_declarations, known_goals, known_kinds
 
 CODE = r"""

@@ -5,7 +5,7 @@ import os
 import pytest
 from run_tools import tokumei_here
 
-from scenarios.checks.conformance.raised_exits import raised_exits
+from scenarios.checks.conformance.suite import raised_exits
 
 DIES = """import os
 

@@ -10,7 +10,7 @@ from statistics_tools import rng
 
 from attacks import Differencing
 from defenses import Curator, ExactCurator, Microdata
-from metrics.domains import CategoricalDomain
+from metrics.columns.domains import CategoricalDomain
 from scenarios import (
     VisitingHours,
     load,

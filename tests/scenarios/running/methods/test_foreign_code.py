@@ -4,7 +4,7 @@ import pytest
 from bank_tools import few_customers
 from run_tools import invoke
 
-from scenarios.running.methods.foreign_code import foreign_place
+from scenarios.running.methods.code_places import foreign_place
 from scenarios.running.workers.failure import reason_of
 
 CODE = '''from defenses import MicrodataDefense

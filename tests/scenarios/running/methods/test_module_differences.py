@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from scenarios.running.methods.module_differences import difference
+from scenarios.running.methods.loaded_code import difference
 
 SOURCE = '''"""A module."""
 import functools

@@ -12,7 +12,7 @@ from metrics import Scores
 from scenarios.commands.cli import cli
 from scenarios.running.plan import read_plan
 from scenarios.running.workers.limits import Limits, read_size, written_size
-from scenarios.running.workers.scores import checked_game_scores, checked_measures
+from scenarios.running.workers.worker import checked_game_scores, checked_measures
 
 pytestmark = pytest.mark.waits
 

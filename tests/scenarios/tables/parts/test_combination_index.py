@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scenarios.tables.parts.combination_index import CombinationIndex
+from scenarios.tables.parts.counted_release import CombinationIndex
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def folder(files, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("scenarios.tables.parts.records.BLOCK", 512)
-    monkeypatch.setattr("scenarios.tables.parts.shuffled_output.BUCKET", 1000)
+    monkeypatch.setattr("scenarios.tables.parts.files.shuffled_output.BUCKET", 1000)
     return tmp_path
 
 
@@ -169,7 +169,7 @@ def test_bad_input_is_one_line(folder, arguments, words):
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(folder, monkeypatch):
-    from scenarios.tables.parts.spool import Spool
+    from scenarios.tables.parts.files.spool import Spool
 
     add = Spool.add
 
@@ -185,7 +185,8 @@ def test_a_file_that_changes_while_it_is_read_is_refused(folder, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "full", ["scenarios.tables.parts.spool.Spool.add", "scenarios.tables.parts.shuffled_output._CsvWriter.write"]
+    "full",
+    ["scenarios.tables.parts.files.spool.Spool.add", "scenarios.tables.parts.files.shuffled_output._CsvWriter.write"],
 )
 def test_a_full_disk_leaves_nothing(folder, monkeypatch, full):
     calls = []
@@ -216,8 +217,8 @@ def test_the_full_disk_is_named(folder, monkeypatch, full, words):
         free = 0 if Path(path).resolve() == (folder / full).resolve() else 1 << 40
         return SimpleNamespace(free=free)
 
-    monkeypatch.setattr("scenarios.tables.parts.shuffled_output._CsvWriter.write", write)
-    monkeypatch.setattr("scenarios.tables.parts.output_files.shutil.disk_usage", usage)
+    monkeypatch.setattr("scenarios.tables.parts.files.shuffled_output._CsvWriter.write", write)
+    monkeypatch.setattr("scenarios.tables.parts.files.output_files.shutil.disk_usage", usage)
     monkeypatch.setattr("tempfile.tempdir", str(folder / "temporary"))
     result = call("Identity", "parts", "-o", "out.csv", code=2)
     assert re.fullmatch(words + ".*; nothing was written", result.stderr.splitlines()[-1])

@@ -8,7 +8,7 @@ import pytest
 from run_tools import invoke
 
 from defenses.base.guarantee import Guarantee
-from scenarios.tables.parts.empty_cells import EmptyCells
+from scenarios.tables.parts.defending import EmptyCells
 from scenarios.tables.parts.released_blocks import LargeRelease, ReleasedBlock
 
 ROLES = """

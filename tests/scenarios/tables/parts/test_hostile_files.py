@@ -18,9 +18,9 @@ from run_tools import wait_until
 
 from scenarios.tables.dataset import load_table
 from scenarios.tables.parts import raw_columns
+from scenarios.tables.parts.files.table_files import TableFiles
 from scenarios.tables.parts.records import large_records
 from scenarios.tables.parts.risk import large_risk_report
-from scenarios.tables.parts.table_files import TableFiles
 from scenarios.tables.released import read_released
 from scenarios.tables.risk import risk_report
 
@@ -280,7 +280,7 @@ def test_a_kill_leaves_no_temporary_folder(tmp_path):
     path = tmp_path / "people.parquet"
     parquet.write_table(pa.table({"a": [1, 2, 3]}), path)
     script = (
-        "import sys, time; from pathlib import Path; from scenarios.tables.parts.table_files import TableFiles\n"
+        "import sys, time; from pathlib import Path; from scenarios.tables.parts.files.table_files import TableFiles\n"
         f"with TableFiles.of(Path({str(path)!r})) as files:\n"
         "    print(files.rows, flush=True); time.sleep(60)"
     )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scenarios.tables.parts.key_space import KeySpace
+from scenarios.tables.parts.risk import KeySpace
 
 
 @pytest.mark.parametrize("largest", [1 << 62, 5000])

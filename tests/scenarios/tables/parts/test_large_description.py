@@ -42,7 +42,7 @@ def test_a_small_table_is_described_as_in_memory(tmp_path, suffix, declared):
 
 
 def test_roles_rest_on_a_sample_but_bounds_and_missing_values_on_all_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr("scenarios.tables.parts.sampled_rows.SAMPLED", 60)
+    monkeypatch.setattr("scenarios.tables.parts.raw_columns.SAMPLED", 60)
     frame = people()
     frame.loc[7, "age"] = 119
     path = tmp_path / "people.parquet"

@@ -82,7 +82,7 @@ def assert_equal(report, expected):
 @pytest.mark.parametrize("form", ["csv", "parquet", "parts"])
 @pytest.mark.parametrize(("rows", "seed"), [(1, 0), (2, 1), (60, 2), (3000, 3)])
 def test_the_report_is_that_of_the_table_in_memory(tmp_path, form, rows, seed, monkeypatch):
-    monkeypatch.setattr("scenarios.tables.parts.class_pairs._ROWS", 50)
+    monkeypatch.setattr("scenarios.tables.parts.risk._ROWS", 50)
     roles = tmp_path / "roles.toml"
     roles.write_text(ROLES)
     frame = released(rows, seed)

@@ -66,7 +66,7 @@ def test_columns_that_are_not_read_are_estimated(tmp_path, monkeypatch):
 
 
 def test_the_sample_is_said_and_does_not_change(tmp_path, monkeypatch):
-    monkeypatch.setattr("scenarios.tables.parts.sampled_rows.SAMPLED", 50)
+    monkeypatch.setattr("scenarios.tables.parts.raw_columns.SAMPLED", 50)
     monkeypatch.setattr("scenarios.tables.parts.validation.SAMPLED", 50)
     path = tmp_path / "people.parquet"
     people().to_parquet(path)

@@ -9,8 +9,8 @@ from numpy.random import SeedSequence
 from defenses import Mondrian
 from defenses.grouping.mondrian.top_tree import TopTree
 from metrics import k_anonymity, normalized_certainty_penalty
-from metrics.cells import read_cells
 from metrics.classes import equivalence_classes
+from metrics.columns.cells import read_cells
 from scenarios.tables.dataset import load_table
 from scenarios.tables.parts import mondrian_parts
 from scenarios.tables.parts.combinations import TooManyCombinations

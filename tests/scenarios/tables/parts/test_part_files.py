@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.tables.parts.part_files import file_state, part_files
+from scenarios.tables.parts.files.table_files import file_state, part_files
 
 
 def test_files_in_progress_and_metadata_are_no_parts(tmp_path: Path) -> None:

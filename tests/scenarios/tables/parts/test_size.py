@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from scenarios.tables.parts import size
+from scenarios.tables.parts.files import table_files as size
 
 
 @pytest.mark.parametrize(

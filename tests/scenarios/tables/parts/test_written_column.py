@@ -10,10 +10,9 @@ from numpy.random import SeedSequence
 from pyarrow import parquet
 
 from defenses.base.guarantee import Guarantee
-from scenarios.tables.parts.output_files import output_files
+from scenarios.tables.parts.files.output_files import output_files
+from scenarios.tables.parts.files.shuffled_output import WrittenColumn, write_release
 from scenarios.tables.parts.released_blocks import PSEUDONYM, CellList, LargeRelease, ReleasedBlock
-from scenarios.tables.parts.shuffled_output import write_release
-from scenarios.tables.parts.written_column import WrittenColumn
 from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.released import as_csv
 from scenarios.tables.table_output import _as_parquet
@@ -93,7 +92,7 @@ def test_an_empty_pseudonym_is_missing():
 @pytest.mark.parametrize("fraction", [False, True])
 def test_all_buckets_of_a_column_are_written_alike(tmp_path, monkeypatch, fraction):
     """One fraction in the last block keeps the whole column a column of floating-point numbers."""
-    monkeypatch.setattr("scenarios.tables.parts.shuffled_output.BUCKET", 10)
+    monkeypatch.setattr("scenarios.tables.parts.files.shuffled_output.BUCKET", 10)
     blocks = [
         ReleasedBlock(number, {"x": np.array([1.0, np.nan, 3.0 + (fraction and number == 4) / 2] * 10)}, np.arange(30))
         for number in range(5)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenarios.tables.reading.file_rows import rows_from_one
+from scenarios.tables.reading.text_table import rows_from_one
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from defenses.base.hierarchy import TableHierarchy
-from scenarios.tables.reading.group_labels import GroupLabels
+from scenarios.tables.reading.written_cells import GroupLabels
 
 ROWS = [["a1", "a", "x", "*"], ["a2", "a", "x", "*"], ["b1", "b", "x", "*"], ["c1", "c", "c", "*"]]
 OTHER_CELLS = ["a1", "*", "{a1|b1}", "{a1|a2|}", "{|a1|a2}", "{a1|a1|a2}", "{a1||a2}", "{}", "a2|a1"]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from defenses.base.queries.columns import as_numbers, coded
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
 from scenarios.tables.reading.column_file import ColumnFile

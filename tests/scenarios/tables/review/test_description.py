@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner
 from step_tools import steps
 
-from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table, with_columns
-from scenarios.tables.review import uniqueness
+from scenarios.tables.review import suggestions as uniqueness
 from scenarios.tables.review.description import describe_table
 from scenarios.tables.review.notes import grouped_notes, identifier_warnings
 

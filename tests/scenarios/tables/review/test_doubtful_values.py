@@ -8,15 +8,10 @@ import pytest
 from run_tools import invoke
 
 from scenarios.datasets import load
-from scenarios.tables.reading.date_form import DateForm
-from scenarios.tables.reading.date_format import ISO
-from scenarios.tables.review.changing_traits import changing_traits
-from scenarios.tables.review.doubtful_dates import doubtful_dates
-from scenarios.tables.review.doubtful_numbers import doubtful_numbers
-from scenarios.tables.review.doubtful_words import doubtful_words
+from scenarios.tables.reading.date_form import ISO, DateForm
+from scenarios.tables.review.doubtful_values import doubtful_dates, doubtful_numbers, doubtful_words, telling_columns
 from scenarios.tables.review.notes import record_notes
-from scenarios.tables.review.repeated_days import repeated_days
-from scenarios.tables.review.telling_columns import telling_columns
+from scenarios.tables.review.repeated_days import changing_traits, repeated_days
 
 TODAY = date(2026, 1, 1)
 NOW = (TODAY - date(1970, 1, 1)).days

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from run_tools import invoke
 
-from scenarios.tables.review.person_names import look_like_people
+from scenarios.tables.review.column_names import look_like_people
 from scenarios.tables.review.suggestions import suggested_identifier
 
 SURNAMES = ["Patel", "O'Neill", "Smith-Jones", "van Dijk", "Brown", "Chen"]

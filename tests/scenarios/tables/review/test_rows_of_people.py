@@ -6,9 +6,9 @@ import pytest
 from run_tools import invoke
 
 from defenses import Guarantee, Microdata
-from metrics.cells import read_cells
-from metrics.domains import CategoricalDomain
-from scenarios.assessment.reporting.class_values import class_values
+from metrics.columns.cells import read_cells
+from metrics.columns.domains import CategoricalDomain
+from scenarios.assessment.reporting.findings import class_values
 from scenarios.tables.review.rows_of_people import (
     RowsOfPeople,
     epsilon_of_a_person,

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from scenarios.running.plan import read_plan
-from scenarios.tables.toml.complaint import located
 from scenarios.tables.toml.scenario_file import scenario_path
+from scenarios.tables.toml.toml_file import located
 
 BOARD = """
 [scenario]

@@ -15,12 +15,12 @@ from tournament_tools import DAY, HOUR, START, opened
 
 from attacks import FellegiSunter, NearestNeighbour
 from leaderboard.results.store import Store
+from scenarios.running.workers.isolation import Death, IsolatedWorker, TaskStep
 from scenarios.running.workers.limits import Limits
 from scenarios.tournament.host import scoring_queue
 from scenarios.tournament.host.scoring_queue import ScoringQueue
 from scenarios.tournament.rules import scoring
 from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.rules.isolation import Death, IsolatedWorker, TaskStep
 from scenarios.tournament.rules.scoring import score, score_shares, scoring_plan
 from scenarios.tournament.rules.settings import Phase
 

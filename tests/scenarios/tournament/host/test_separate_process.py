@@ -5,7 +5,7 @@ import os
 import pytest
 
 from scenarios.running.workers.limits import Limits
-from scenarios.tournament.host.separate_process import SeparateProcess
+from scenarios.tournament.host.scoring_queue import SeparateProcess
 
 
 def test_outcomes_errors_and_deaths_come_back():

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from run_tools import invoke
 
+from scenarios.tournament.rules.checking import OriginFit
 from scenarios.tournament.rules.folder import csv_bytes
-from scenarios.tournament.rules.origin_fit import OriginFit
-from scenarios.tournament.rules.record_costs import RecordCosts
 from scenarios.tournament.rules.sheets import read_sheet
+from scenarios.tournament.rules.submission_utility import RecordCosts
 
 
 def costs(cup, frame):

@@ -21,10 +21,10 @@ from scenarios.tournament.rules.arrivals import arrivals, phase_at
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.site import jobs, turns, workers
+from scenarios.tournament.site.deciding import settle
 from scenarios.tournament.site.pages import team_pages
 from scenarios.tournament.site.refusal_error import RefusalError
 from scenarios.tournament.site.serving import served_once
-from scenarios.tournament.site.settling import settle
 from scenarios.tournament.site.workers import Workers, apart
 
 PATIENCE = 60.0

@@ -20,10 +20,10 @@ from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.site import jobs
+from scenarios.tournament.site.application import ENDPOINTS
 from scenarios.tournament.site.pages import live_updates, public_pages
 from scenarios.tournament.site.pages.live_updates import LiveUpdates
-from scenarios.tournament.site.pages.picture import picture_points
-from scenarios.tournament.site.routes import ENDPOINTS
+from scenarios.tournament.site.pages.public_pages import picture_points
 
 DAY = timedelta(days=1)
 COLUMNS = (

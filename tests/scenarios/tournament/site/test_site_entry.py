@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from site_tools import JSON, PASSWORD
 
-from scenarios.tournament.site.members.sessions import IDLE, LONGEST
+from scenarios.tournament.site.members.accounts import IDLE, LONGEST
 
 
 def log_in(visitor, name, password=PASSWORD, **given):

@@ -13,14 +13,14 @@ from step_tools import steps
 from tournament_tools import DAY
 
 from scenarios.tournament.host import presentation_picture, presenting
-from scenarios.tournament.host.disqualifying import disqualify
 from scenarios.tournament.host.exporting import export
+from scenarios.tournament.host.late import disqualify
 from scenarios.tournament.host.presentation_picture import LARGEST, checked_picture
 from scenarios.tournament.host.presenting import LONGEST_TEXT, present, presentations, presented_file
 from scenarios.tournament.host.titles import give_title
 from scenarios.tournament.host.verifying import verify
 from scenarios.tournament.rules.advancing import advance
-from scenarios.tournament.site.pages.presentation_text import method_html
+from scenarios.tournament.site.pages.presentation_pages import method_html
 
 NOW = START + DAY + HOUR
 
@@ -124,7 +124,7 @@ def test_the_sanitiser_holds_where_the_parser_fails(monkeypatch):
     """Two layers: HTML that the parser lets through is removed by the list of allowed tags."""
     from markdown_it import MarkdownIt
 
-    from scenarios.tournament.site.pages import presentation_text
+    from scenarios.tournament.site.pages import presentation_pages as presentation_text
 
     monkeypatch.setattr(presentation_text, "markdown_parser", lambda: MarkdownIt("commonmark", {"html": True}))
     text = "<script>alert(1)</script>\n\n<svg onload=x></svg> <a href='javascript:x' onclick=x>y</a> ![p](https://e.example/p)"

@@ -6,8 +6,7 @@ import time
 
 from site_tools import Served
 
-from scenarios.tournament.site.serving import server_config
-from scenarios.tournament.site.site_server import SiteServer
+from scenarios.tournament.site.serving import SiteServer, server_config
 
 
 def test_a_live_connection_ends_when_the_server_stops(first_phase, caplog):

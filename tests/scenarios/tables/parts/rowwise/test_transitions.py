@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from defenses.pram.sampling import draw
-from scenarios.tables.parts.rowwise.transitions import Transitions
+from scenarios.tables.parts.rowwise.pram import Transitions
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 10, 49, 257])

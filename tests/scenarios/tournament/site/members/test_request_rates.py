@@ -4,8 +4,7 @@ from datetime import timedelta
 
 from tournament_tools import START
 
-from scenarios.tournament.site.members.attempts import RateLimit
-from scenarios.tournament.site.members.request_rates import RequestRates
+from scenarios.tournament.site.members.attempts import RateLimit, RequestRates
 
 LIMIT = RateLimit(3, timedelta(minutes=1))
 

@@ -1,0 +1,1 @@
+"""Linkage of large files: rows are compared within blocks only."""

@@ -1,0 +1,230 @@
+"""A blocking pass: candidates sorted by the values of a few columns, in which each row's cells cover ranges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attacks.linkage.blocks.column_mixture import ColumnMixture
+from attacks.linkage.blocks.run_coded_column import RunCodedColumn, Runs, disjoint_runs, weight_of_runs
+from metrics.columns.arrays import Floats, Integers, Integers64
+
+# Groups of values that a cell may cover in a column before the last one, and their mean number over rows.
+MOST_GROUPS, MEAN_GROUPS = 64, 3.0
+# Half the width of the window around a number with noise, in standard deviations, and the share of noise within it.
+WINDOW, INSIDE = 2.0, 0.9545
+# Least share of noise for which numbers are looked up in a window.
+LEAST_NOISE = 0.1
+
+
+@dataclass(frozen=True)
+class SearchColumn:
+    """A column by which candidates are looked up.
+
+    Attributes
+    ----------
+    column : RunCodedColumn
+        Both sides of the column.
+    good : float
+        Probability that a row's window covers the value of its candidate.
+    fine : Runs
+        Windows of the cells over positions.
+    starts : ndarray of int, shape (cells + 1,)
+        First of the fine runs of each cell.
+    group : ndarray of int, shape (size,)
+        Group of each position; groups are runs of positions.
+    coarse : Runs
+        Windows over groups.
+    coarse_starts : ndarray of int, shape (cells + 1,)
+        First of the coarse runs of each cell.
+    covered : ndarray of int, shape (cells,)
+        Number of groups that each cell covers.
+    share : ndarray of float, shape (cells,)
+        Share of candidates in the window of each cell.
+    inner, outer : ndarray of float, shape (cells,)
+        Mean probability of each cell over all candidates, from values in its window and from others, logarithms.
+    """
+
+    column: RunCodedColumn
+    good: float
+    fine: Runs
+    starts: Integers
+    group: NDArray[np.int32]
+    coarse: Runs
+    coarse_starts: Integers
+    covered: Integers
+    share: Floats
+    inner: Floats
+    outer: Floats
+
+    @property
+    def blur(self) -> float:
+        """Mean share of candidates in a row's groups over that in its windows, logarithm."""
+        share = weight_of_runs(self.coarse, np.bincount(self.group, weights=self.column.share), self.column.cells)
+        weight = self.column.count / max(1, self.column.codes.size)
+        return float(np.log((share * weight).sum() + 1e-12) - np.log((self.share * weight).sum() + 1e-12))
+
+
+def search_column(model: ColumnMixture) -> SearchColumn:
+    """Windows and groups of a column under its learned model.
+
+    Values that every cell's window covers together make one group. Where cells cover more than three groups in the
+    mean, neighbouring groups are united.
+
+    Parameters
+    ----------
+    model : ColumnMixture
+        The learned model of the column.
+    """
+    column = model.column
+    fine, good = column.runs, 1 - float(model.shares[2])
+    inside = 0.0
+    if model.noisy and model.shares[1] >= LEAST_NOISE:
+        inside = INSIDE
+        fine, good = _windows(model), float(model.shares[0] + INSIDE * model.shares[1])
+    elif model.noisy:
+        good = float(model.shares[0])
+    group = _groups(column, fine)
+    coarse = _over_groups(fine, group)
+    starts = np.searchsorted(fine.owner, np.arange(column.cells + 1))
+    coarse_starts = np.searchsorted(coarse.owner, np.arange(column.cells + 1))
+    share = weight_of_runs(fine, column.share, column.cells)
+    covered = _covered(column, coarse)
+    inner, outer = (np.log(np.maximum(part, 1e-300)) for part in model.window_parts(share, WINDOW, inside))
+    return SearchColumn(column, good, fine, starts, group, coarse, coarse_starts, covered, share, inner, outer)
+
+
+def _windows(model: ColumnMixture) -> Runs:
+    """Runs of the values around the numbers, and those of other cells as they are."""
+    column = model.column
+    present, cells = column.numbers[:-1], np.flatnonzero(model.number)
+    reach = WINDOW * model.deviation
+    low = np.searchsorted(present, column.written[cells] - reach)
+    high = np.searchsorted(present, column.written[cells] + reach, side="right")
+    other = ~model.number[column.owner]
+    return disjoint_runs(
+        np.r_[column.owner[other], cells], np.r_[column.low[other], low], np.r_[column.high[other], high]
+    )
+
+
+def _groups(column: RunCodedColumn, fine: Runs) -> NDArray[np.int32]:
+    """Group of each position."""
+    border = np.zeros(column.size + 1, dtype=bool)
+    border[fine.low] = border[fine.high] = True
+    group = np.cumsum(border[:-1]) - border[0]
+    mass = np.cumsum(column.share) - column.share / 2
+    pieces = int(group[-1]) + 1
+    while _mean_groups(column, _over_groups(fine, group.astype(np.int32))) > MEAN_GROUPS and pieces > 2:
+        pieces //= 2
+        # Groups of about equal numbers of candidates.
+        bins = np.minimum((mass * pieces).astype(int), pieces - 1)
+        group = np.cumsum(np.r_[False, bins[1:] != bins[:-1]])
+    return np.asarray(group, dtype=np.int32)
+
+
+def _mean_groups(column: RunCodedColumn, coarse: Runs) -> float:
+    """Mean number of groups that a row's cell covers, without cells that cover more than half of them."""
+    covered = _covered(column, coarse)
+    narrow = covered <= max(1, coarse.high.max(initial=0) / 2)
+    weight = column.count * narrow
+    return float((covered * weight).sum() / max(1, weight.sum()))
+
+
+def _covered(column: RunCodedColumn, coarse: Runs) -> Integers:
+    """Number of groups that each distinct cell covers, shape (cells,)."""
+    groups = int(coarse.high.max(initial=0))
+    return weight_of_runs(coarse, np.ones(groups), column.cells).astype(np.intp)
+
+
+def _over_groups(fine: Runs, group: NDArray[np.int32]) -> Runs:
+    return disjoint_runs(fine.owner, group[fine.low], group[fine.high - 1] + 1)
+
+
+class Ranges(NamedTuple):
+    """Ranges of a pass's sorted candidates that rows cover, by ascending row.
+
+    Attributes
+    ----------
+    row : ndarray of int, shape (ranges,)
+        Index among the rows that were asked about.
+    low, high : ndarray of int, shape (ranges,)
+        From the position `low` up to, not including, `high`.
+    """
+
+    row: Integers
+    low: Integers
+    high: Integers
+
+
+class BlockingPass:
+    """Candidates sorted by some columns, the last one at full resolution and the others by groups of values.
+
+    Parameters
+    ----------
+    columns : list of SearchColumn
+        The columns; the last one is that with the most runs or the finest windows.
+    candidates : ndarray of int, shape (candidates,)
+        Positions of the candidates that are sorted.
+    """
+
+    def __init__(self, columns: list[SearchColumn], candidates: Integers) -> None:
+        self.columns = columns
+        self._levels: list[tuple[Integers64, int]] = []
+        key = np.zeros(candidates.size, dtype=np.int64)
+        for column in columns[:-1]:
+            width = int(column.group[-1]) + 1
+            joined = key * width + column.group[column.column.values[candidates]]
+            distinct, key = np.unique(joined, return_inverse=True)
+            self._levels.append((distinct, width))
+        key = key * columns[-1].column.size + columns[-1].column.values[candidates]
+        order = np.argsort(key, kind="stable")
+        self.order = candidates[order]
+        self._sorted = key[order]
+
+    def ranges(self, rows: Integers) -> tuple[Ranges, Integers]:
+        """Ranges that the rows' windows cover, and the rows that cover too many groups to be looked up.
+
+        Parameters
+        ----------
+        rows : ndarray of int, shape (rows,)
+            Positions of released rows.
+        """
+        wide = np.zeros(rows.size, dtype=bool)
+        for column in self.columns[:-1]:
+            wide |= column.covered[column.column.codes[rows]] > MOST_GROUPS
+        row = np.flatnonzero(~wide)
+        key = np.zeros(row.size, dtype=np.int64)
+        for column, (distinct, width) in zip(self.columns[:-1], self._levels, strict=True):
+            cells = column.column.codes[rows[row]]
+            source, run = _each(column.coarse_starts[cells], column.coarse_starts[cells + 1])
+            piece, group = _each(column.coarse.low[run], column.coarse.high[run])
+            source = source[piece]
+            joined = key[source] * width + group
+            place = np.minimum(np.searchsorted(distinct, joined), distinct.size - 1)
+            present = distinct[place] == joined
+            row, key = row[source[present]], place[present]
+        column = self.columns[-1]
+        cells = column.column.codes[rows[row]]
+        source, run = _each(column.starts[cells], column.starts[cells + 1])
+        row, key = row[source], key[source] * column.column.size
+        low = np.searchsorted(self._sorted, key + column.fine.low[run])
+        high = np.searchsorted(self._sorted, key + column.fine.high[run])
+        filled = high > low
+        return Ranges(row[filled], low[filled], high[filled]), np.flatnonzero(wide)
+
+
+def _each(low: NDArray[np.integer], high: NDArray[np.integer]) -> tuple[Integers, Integers]:
+    """All integers of each range, shape (total,): the range's index and the integer."""
+    lengths = np.asarray(high - low, dtype=np.int64)
+    source = np.repeat(np.arange(lengths.size), lengths)
+    first = np.asarray(low, dtype=np.int64) - (np.cumsum(lengths) - lengths)
+    return source, np.repeat(first, lengths) + np.arange(source.size)
+
+
+def members(ranges: Ranges) -> tuple[Integers, Integers]:
+    """Row and position among the sorted candidates of every pair, each of shape (pairs,)."""
+    source, position = _each(ranges.low, ranges.high)
+    return ranges.row[source], position

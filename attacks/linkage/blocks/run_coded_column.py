@@ -1,0 +1,265 @@
+"""Released cells as runs of ordered candidate values, for tables too large for a table over cells and values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns.cells import read_cells, unescape
+from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.values import distinct_cells, numbers_of
+
+# Entries of the table of cells and categories that is read at a time.
+CHUNK = 2**25
+
+
+class Runs(NamedTuple):
+    """Runs of positions that distinct cells cover.
+
+    Attributes
+    ----------
+    owner, low, high : ndarray of int, shape (runs,)
+        Distinct cell of each run, ascending, and the positions from `low` up to, not including, `high`.
+    """
+
+    owner: NDArray[np.int32]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class RunCodedColumn:
+    """A column of both tables: each distinct released cell covers runs of the candidates' ordered values.
+
+    Numbers are in ascending order, categories in that of their domain. The missing value is last.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    codes : ndarray of int, shape (rows,)
+        The distinct cell of each released row.
+    values : ndarray of int, shape (candidates,)
+        Position of each candidate's value.
+    size : int
+        Number of positions, with the one for the missing value.
+    owner, low, high : ndarray of int, shape (runs,)
+        Distinct cell of each run, ascending, and the positions from `low` up to, not including, `high`.
+    numeric : bool
+        Whether values are numbers.
+    numbers : ndarray of float, shape (size,)
+        The number at each position, NaN for the missing value and for categories.
+    written : ndarray of float, shape (cells,)
+        The number in each plain cell, NaN for other cells and for categories.
+    count : ndarray of int, shape (cells,)
+        Number of released rows with each distinct cell.
+    share : ndarray of float, shape (size,)
+        Share of candidates at each position.
+    starts : ndarray of int, shape (cells + 1,)
+        First run of each distinct cell.
+    """
+
+    name: str
+    codes: NDArray[np.int32]
+    values: NDArray[np.int32]
+    size: int
+    owner: NDArray[np.int32]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    numeric: bool
+    numbers: Floats
+    written: Floats
+    count: Integers = field(init=False, repr=False)
+    share: Floats = field(init=False, repr=False)
+    starts: Integers = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        cells = int(self.codes.max(initial=-1)) + 1
+        object.__setattr__(self, "count", np.bincount(self.codes, minlength=cells))
+        object.__setattr__(self, "share", np.bincount(self.values, minlength=self.size) / max(1, self.values.size))
+        object.__setattr__(self, "starts", np.searchsorted(self.owner, np.arange(cells + 1)))
+
+    @property
+    def cells(self) -> int:
+        """Number of distinct released cells."""
+        return self.count.size
+
+    @property
+    def runs(self) -> Runs:
+        """Runs that the cells cover."""
+        return Runs(self.owner, self.low, self.high)
+
+    def over_runs(self, weights: Floats) -> Floats:
+        """Sum of the weights of the positions that each distinct cell covers, shape (cells,).
+
+        Parameters
+        ----------
+        weights : ndarray of float, shape (size,)
+            One weight for each position.
+        """
+        return weight_of_runs(self.runs, weights, self.cells)
+
+    def over_cells(self, weights: Floats) -> Floats:
+        """Sum of the weights of the distinct cells that cover each position, shape (size,).
+
+        Parameters
+        ----------
+        weights : ndarray of float, shape (cells,)
+            One weight for each distinct cell.
+        """
+        steps = np.bincount(self.low, weights=weights[self.owner], minlength=self.size + 1)
+        ends = np.bincount(self.high, weights=weights[self.owner], minlength=self.size + 1)
+        return np.asarray(np.cumsum(steps - ends)[:-1], dtype=float)
+
+    def covers(self, cells: NDArray[Any], positions: NDArray[Any]) -> Booleans:
+        """Whether each distinct cell covers the position beside it; both are broadcast."""
+        if self.owner.size == self.cells and (np.diff(self.starts) == 1).all():
+            return np.asarray((positions >= self.low[cells]) & (positions < self.high[cells]))
+        borders = np.column_stack([self.low, self.high]).astype(np.int64)
+        borders += (self.owner.astype(np.int64) * (self.size + 1))[:, None]
+        wanted = cells.astype(np.int64) * (self.size + 1) + positions
+        # Runs of a cell are disjoint and ascending: a position inside one has an odd number of borders before it.
+        return np.asarray(np.searchsorted(borders.ravel(), wanted, side="right") % 2 == 1)
+
+
+def run_coded_column(name: str, released: pd.Series[Any], candidates: pd.Series[Any], domain: Domain) -> RunCodedColumn:
+    """Read a column of a release and of the candidates.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    released : Series, shape (rows,)
+        Cells in the grammar of `metrics.columns.cells`.
+    candidates : Series, shape (candidates,)
+        Values of the domain.
+    domain : Domain
+        Domain of the values.
+
+    Raises
+    ------
+    ValueError
+        If a cell or a value does not belong to the domain; names column, row and cell.
+    """
+    reader = _numeric if isinstance(domain, NumericDomain) else _categorical
+    return reader(name, released, candidates, domain)
+
+
+def _numeric(name: str, released: pd.Series[Any], candidates: pd.Series[Any], domain: Any) -> RunCodedColumn:
+    numbers, values = np.unique(numbers_of(candidates), return_inverse=True)
+    present = int(np.isfinite(numbers).sum())
+    numbers = np.r_[numbers[:present], np.nan]
+    codes, texts = _distinct(released)
+    written = pd.to_numeric(pd.Series(texts), errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    plain = np.flatnonzero(np.isfinite(written))
+    other = np.flatnonzero(~np.isfinite(written))
+    written[other] = np.nan
+    owner, low, high = [plain], [np.searchsorted(numbers[:present], written[plain])], []
+    high.append(np.searchsorted(numbers[:present], written[plain], side="right"))
+    if other.size:
+        cells = _read_some(released, texts, other, domain)
+        written[other[cells.plain & ~cells.missing]] = cells.midpoint()[cells.plain & ~cells.missing]
+        first = np.searchsorted(numbers[:present], cells.low)
+        last = np.where(
+            cells.closed,
+            np.searchsorted(numbers[:present], cells.high, side="right"),
+            np.searchsorted(numbers[:present], cells.high, side="left"),
+        )
+        # A suppressed cell covers the missing value too.
+        empty = np.flatnonzero(cells.missing | cells.or_missing | cells.suppressed)
+        owner += [other[cells.owner], other[empty]]
+        low += [first, np.full(empty.size, present)]
+        high += [last, np.full(empty.size, present + 1)]
+    runs = disjoint_runs(np.concatenate(owner), np.concatenate(low), np.concatenate(high))
+    return RunCodedColumn(
+        name, _small(codes), _small(np.minimum(values, present)), present + 1, *runs, True, numbers, written
+    )
+
+
+def _categorical(name: str, released: pd.Series[Any], candidates: pd.Series[Any], domain: Any) -> RunCodedColumn:
+    values = domain.codes(candidates)
+    codes, texts = _distinct(released)
+    positions = pd.Index(domain.categories).get_indexer(
+        [unescape(text) if isinstance(text, str) and text[:1] not in "{*" else "" for text in texts]
+    )
+    simple = np.array([isinstance(text, str) and text[:1] not in ("{", "*", "") for text in texts], dtype=bool)
+    plain, other = np.flatnonzero(simple & (positions >= 0)), np.flatnonzero(~simple | (positions < 0))
+    owner, low, high = [plain], [positions[plain]], [positions[plain] + 1]
+    step = max(1, CHUNK // (domain.size + 1))
+    for start in range(0, other.size, step):
+        some = other[start : start + step]
+        cells = _read_some(released, texts, some, domain)
+        full = np.column_stack([cells.member, cells.missing | cells.or_missing | cells.suppressed])
+        steps = np.diff(full.astype(np.int8), axis=1, prepend=0, append=0)
+        begins, ends = np.nonzero(steps == 1), np.nonzero(steps == -1)
+        owner.append(some[begins[0]])
+        low.append(begins[1])
+        high.append(ends[1])
+    runs = disjoint_runs(np.concatenate(owner), np.concatenate(low), np.concatenate(high))
+    size = domain.size + 1
+    nothing = np.full(size, np.nan), np.full(len(texts), np.nan)
+    return RunCodedColumn(name, _small(codes), _small(values), size, *runs, False, *nothing)
+
+
+def _distinct(released: pd.Series[Any]) -> tuple[Integers, NDArray[np.object_]]:
+    if pd.api.types.is_numeric_dtype(released) and not pd.api.types.is_bool_dtype(released):
+        codes, distinct = pd.factorize(released.to_numpy(), use_na_sentinel=False)
+        return codes, np.asarray(distinct, dtype=object)
+    return distinct_cells(released)
+
+
+def _read_some(released: pd.Series[Any], texts: NDArray[np.object_], some: Integers, domain: Domain) -> Any:
+    """Read some of the distinct cells; an error names the row of the table.
+
+    The codes of the result are those of the given cells: `some[i]` has code i.
+    """
+    try:
+        return read_cells(pd.Series(texts[some], name=released.name, dtype=object), domain)
+    except ValueError:
+        # The message counts distinct cells; that about the whole column counts rows.
+        read_cells(released, domain)
+        raise
+
+
+def weight_of_runs(runs: Runs, weights: NDArray[Any], cells: int) -> Floats:
+    """Sum of the weights of the positions that each distinct cell covers, shape (cells,).
+
+    Parameters
+    ----------
+    runs : Runs
+        Runs of the cells.
+    weights : ndarray, shape (size,)
+        One weight for each position.
+    cells : int
+        Number of distinct cells.
+    """
+    total = np.r_[0.0, np.cumsum(weights)]
+    return np.asarray(np.bincount(runs.owner, weights=total[runs.high] - total[runs.low], minlength=cells), dtype=float)
+
+
+def disjoint_runs(owner: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> Runs:
+    """Runs ordered by cell and position; those of a cell that overlap are united, empty ones left out."""
+    filled = high > low
+    owner, low, high = owner[filled], low[filled], high[filled]
+    order = np.lexsort((low, owner))
+    owner, low, high = owner[order], low[order], high[order]
+    while owner.size > 1:
+        joined = np.flatnonzero((owner[1:] == owner[:-1]) & (low[1:] <= high[:-1])) + 1
+        if not joined.size:
+            break
+        # One of each chain of overlapping runs at a time, so that no run is united with one that is gone.
+        joined = joined[np.r_[True, np.diff(joined) > 1]]
+        high[joined - 1] = np.maximum(high[joined - 1], high[joined])
+        kept = np.ones(owner.size, dtype=bool)
+        kept[joined] = False
+        owner, low, high = owner[kept], low[kept], high[kept]
+    return Runs(_small(owner), _small(low), _small(high))
+
+
+def _small(values: NDArray[Any]) -> NDArray[np.int32]:
+    return np.asarray(values, dtype=np.int32)

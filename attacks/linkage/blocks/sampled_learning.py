@@ -1,0 +1,140 @@
+"""Column models learned by expectation maximization on a sample of rows, each compared with all candidates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from attacks.linkage.blocks.column_mixture import ColumnMixture
+from attacks.linkage.blocks.run_coded_column import RunCodedColumn
+from attacks.linkage.likeliest_candidates import LikeliestCandidates
+from metrics.columns.arrays import Floats, Integers
+
+# Pairs of one search, the largest and the smallest number of sampled rows, and the candidates kept of each row.
+PAIRS, MOST_ROWS, FEWEST_ROWS, DEPTH = 4 * 10**8, 1000, 100, 200
+# Searches, rounds of expectation maximization after each, and the change of a share below which they end.
+SEARCHES, ROUNDS, SETTLED = 5, 12, 2e-3
+# Rows that are compared with all candidates at a time.
+CHUNK_ROWS = 16
+
+
+@dataclass(frozen=True)
+class LearnedModels:
+    """Column models, and what each column tells.
+
+    Attributes
+    ----------
+    models : list of ColumnMixture
+        One for each column.
+    bits : ndarray of float, shape (columns,)
+        Mean information that a released cell gives about the candidate, in bits.
+    """
+
+    models: list[ColumnMixture]
+    bits: Floats
+
+
+def learned_models(columns: list[RunCodedColumn], rng: Generator) -> LearnedModels:
+    """Learn the shares of kept, disturbed and replaced values of every column, and the deviation of its noise.
+
+    The candidates beyond the likeliest 200 of a row enter as a whole, as if their columns were independent.
+
+    Parameters
+    ----------
+    columns : list of RunCodedColumn
+        Both sides of the common columns.
+    rng : Generator
+        Draws the sample of rows.
+    """
+    models = [ColumnMixture(column) for column in columns]
+    rows, candidates = columns[0].codes.size, columns[0].values.size
+    size = min(rows, MOST_ROWS, max(FEWEST_ROWS, PAIRS // candidates))
+    sample = np.sort(rng.choice(rows, size, replace=False))
+    bits = np.zeros(len(models))
+    for _ in range(SEARCHES):
+        near = among_all(models, sample, min(DEPTH, candidates))
+        before = np.array([model.shares for model in models])
+        for _ in range(ROUNDS):
+            moved, bits = _maximized(models, sample, near)
+            if moved < SETTLED:
+                break
+            near = LikeliestCandidates(near.candidate, _rescored(models, sample, near.candidate), near.elsewhere)
+        if np.abs(np.array([model.shares for model in models]) - before).max() < 5 * SETTLED:
+            break
+    return LearnedModels(models, bits)
+
+
+def among_all(models: list[ColumnMixture], rows: Integers, depth: int) -> LikeliestCandidates:
+    """Likeliest candidates of some rows among all candidates.
+
+    Parameters
+    ----------
+    models : list of ColumnMixture
+        One for each column; log-likelihoods add up.
+    rows : ndarray of int, shape (targets,)
+        Positions of the rows.
+    depth : int
+        Candidates that are kept of each row.
+    """
+    candidates = models[0].column.values.size
+    nearest = np.empty((rows.size, depth), dtype=np.int32)
+    score = np.empty((rows.size, depth))
+    elsewhere = np.empty(rows.size)
+    for start in range(0, rows.size, CHUNK_ROWS):
+        chunk = slice(start, start + CHUNK_ROWS)
+        total = np.zeros((rows[chunk].size, candidates), dtype=np.float32)
+        for model in models:
+            cells, position = np.unique(model.column.codes[rows[chunk]], return_inverse=True)
+            table = model.log_likelihoods(cells)
+            for row, cell in enumerate(position.tolist()):
+                total[row] += table[cell][model.column.values]
+        nearest[chunk] = np.argpartition(total, candidates - depth, axis=1)[:, candidates - depth :]
+        score[chunk] = np.take_along_axis(total, nearest[chunk], axis=1)
+        np.put_along_axis(total, nearest[chunk], -np.inf, axis=1)
+        elsewhere[chunk] = log_sum(total)
+    return LikeliestCandidates(nearest, score, elsewhere)
+
+
+def log_sum(table: NDArray[np.floating]) -> Floats:
+    """Log of the sum of exponentials of each row, shape (rows,); -1e9 for a row without finite entries."""
+    highest = np.maximum(table.max(axis=1, keepdims=True, initial=-1e9), -1e9)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.maximum(np.log(np.exp(table - highest).sum(axis=1)) + highest[:, 0], -1e9), dtype=float)
+
+
+def _rescored(models: list[ColumnMixture], rows: Integers, candidates: NDArray[Any]) -> Floats:
+    total = np.zeros(candidates.shape)
+    for model in models:
+        total += model.log_likelihood(model.column.codes[rows][:, None], model.column.values[candidates])
+    return total
+
+
+def _maximized(models: list[ColumnMixture], rows: Integers, near: LikeliestCandidates) -> tuple[float, Floats]:
+    """One round of expectation maximization: the largest change of a share, and bits of information by column."""
+    everything = np.column_stack([near.log_likelihood, near.elsewhere])
+    weight = np.exp(everything - log_sum(everything)[:, None])
+    inside, outside = weight[:, :-1], weight[:, -1]
+    moved, bits = 0.0, np.zeros(len(models))
+    for number, model in enumerate(models):
+        cells = model.column.codes[rows]
+        pairs, means = model.parts(cells[:, None], model.column.values[near.candidate]), model.mean_parts(cells)
+        total, mean = np.maximum(pairs.total, 1e-300), np.maximum(means.total, 1e-300)
+        bits[number] = (inside * np.log2(total / mean[:, None])).sum() / rows.size
+        use = model.telling[cells]
+        inner = np.where(use[:, None], inside / total, 0.0)
+        outer = np.where(use, outside / mean, 0.0)
+        noise, noises = inner * pairs.disturbed, outer * means.disturbed
+        moved = max(
+            moved,
+            model.update(
+                float((inner * pairs.kept).sum() + (outer * means.kept).sum()),
+                float(noise.sum() + noises.sum()),
+                float((inner * pairs.replaced).sum() + (outer * means.replaced).sum()),
+                float((noise * pairs.squares).sum() + (noises * means.squares).sum()),
+            ),
+        )
+    return moved, bits

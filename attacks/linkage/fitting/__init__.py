@@ -1,0 +1,1 @@
+"""Column models of linkage, fitted by expectation maximization."""

@@ -1,0 +1,239 @@
+"""Models of how each column's values came to be released: kept, disturbed or replaced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from attacks.base.sides import SharedColumn
+from attacks.linkage.fitting.column_tables import ColumnTables
+from attacks.linkage.fitting.noise_families import GAUSSIAN, Noise
+from metrics.columns.arrays import Integers
+
+# How the values of a column came to be released, as shares of kept, disturbed and replaced values.
+
+
+@dataclass(frozen=True)
+class ColumnMechanism:
+    """Mechanism of one column.
+
+    Attributes
+    ----------
+    shares : tuple of float
+        Shares of kept, disturbed and replaced values.
+    noise : Noise
+        Noise of disturbed values; without meaning for columns without noise.
+    evenly : bool
+        Whether values are replaced by all values of the domain equally likely, else by frequency.
+    """
+
+    shares: tuple[float, float, float]
+    noise: Noise
+    evenly: bool = False
+
+
+SMALLEST_SHARE = 1e-4
+
+
+class ColumnModels:
+    """Mixture models of all columns, fitted together.
+
+    The tables of all columns lie one after another in vectors, those of columns with noise first: a step of the fit
+    costs a few operations on long vectors. They are in single precision where all columns allow it.
+
+    Parameters
+    ----------
+    columns : list of SharedColumn
+        The common columns; their order is that in which log-likelihoods are added up.
+
+    Attributes
+    ----------
+    tables : list of ColumnTables
+        The tables of each column.
+    """
+
+    def __init__(self, columns: list[SharedColumn]) -> None:
+        self.tables = [ColumnTables.start(column) for column in columns]
+        # Positions in the vectors; `self._turn` leads from the columns' order to that of the vectors.
+        self._turn = sorted(range(len(self.tables)), key=lambda number: not self.tables[number].noisy)
+        self._places = np.argsort(self._turn).tolist()
+        self._sorted = [self.tables[number] for number in self._turn]
+        self._sizes = np.array([tables.given_kept.size for tables in self._sorted])
+        self._ends = [0, *np.cumsum(self._sizes).tolist()]
+        self._noisy = sum(tables.noisy for tables in self._sorted)
+        residuals = [tables.flat(tables.residual) for tables in self._sorted if tables.residual is not None]
+        residual = np.concatenate([*residuals, np.zeros(0)])
+        absent = np.isnan(residual)
+        # A missing number is infinitely far from all others, and adds nothing to the scale.
+        distance = np.where(absent, 0.0, residual)
+        double = any(tables.precision is np.float64 for tables in self.tables)
+        self.precision: type[np.floating[Any]] = np.float64 if double else np.float32
+        self._distance = distance.astype(self.precision)
+        self._residual = np.where(absent, np.inf, self._distance).astype(self.precision)
+        self._given_kept, self._by_frequency = (
+            np.concatenate([tables.flat(table).astype(self.precision) for tables, table in pairs])
+            for pairs in (
+                [(tables, tables.given_kept) for tables in self._sorted],
+                [(tables, tables.by_frequency) for tables in self._sorted],
+            )
+        )
+        self._widths = [tables.width.astype(self.precision) for tables in self._sorted]
+        counts = [tables.given_kept.shape[0] for tables in self._sorted]
+        codes = [tables.column.cells.codes for tables in self._sorted]
+        self._by_cell = _sums_by_code(codes, counts).astype(self.precision)
+        self._by_value = [
+            _sums_by_code([tables.column.codes], [tables.given_kept.shape[1]]).astype(self.precision)
+            for tables in self._sorted
+        ]
+        self._latest: list[ColumnMechanism] | None = None
+        self.adopt(
+            [ColumnMechanism(tables.starting_shares(), Noise(GAUSSIAN, tables.deviation)) for tables in self.tables]
+        )
+
+    def adopt(self, mechanisms: list[ColumnMechanism]) -> None:
+        """Take these models, one a column."""
+        if mechanisms is self._latest:
+            return
+        self._latest = mechanisms
+        ordered = [mechanisms[number] for number in self._turn]
+        self._shares = np.array([mechanism.shares for mechanism in ordered])
+        self._noises = [mechanism.noise for mechanism in ordered]
+        self._evenly = [mechanism.evenly for mechanism in ordered]
+        self._given_replaced = self._by_frequency
+        if any(self._evenly):
+            self._given_replaced = self._by_frequency.copy()
+            for place, tables in enumerate(self._sorted):
+                if self._evenly[place] and tables.evenly is not None:
+                    self._segment(self._given_replaced, place)[:] = tables.flat(tables.evenly)
+        self._compute()
+
+    def mechanisms(self) -> list[ColumnMechanism]:
+        """The models, one a column."""
+        if self._latest is None:
+            shares = self._shares.tolist()
+            self._latest = [
+                ColumnMechanism(tuple(shares[place]), self._noises[place], self._evenly[place])
+                for place in self._places
+            ]
+        return self._latest
+
+    def log_likelihood(self, precision: type[np.floating[Any]] | None = None) -> NDArray[Any]:
+        """Log-likelihood of each released row under each candidate, shape (rows, candidates).
+
+        Parameters
+        ----------
+        precision : type of float, optional
+            In which logarithms are taken and added up; by default that of the models.
+        """
+        logarithm = np.log(self._likelihood, dtype=precision or self.precision)
+        total: NDArray[Any] | None = None
+        for place in self._places:
+            tables = self._sorted[place]
+            vector = self._segment(logarithm, place)
+            expanded = tables.column.expand(vector.reshape(tables.given_kept.shape, order=tables.order))
+            if total is None:
+                total = expanded
+            else:
+                total += expanded
+        assert total is not None  # noqa: S101 (there is a column)
+        return total
+
+    def separate_log_likelihood(self) -> float:
+        """Log-likelihood of the release if every cell stems from a candidate of its own."""
+        total = 0.0
+        for number, tables in enumerate(self.tables):
+            vector = self._segment(self._likelihood, self._places[number])
+            column = tables.column
+            share = np.bincount(column.codes, minlength=len(column.values)) / column.codes.size
+            mean = vector.reshape(tables.given_kept.shape, order=tables.order) @ share
+            total += float(np.log(mean)[column.cells.codes].sum())
+        return total
+
+    def ratio(self, number: int) -> NDArray[Any]:
+        """Likelihood of each distinct cell given each value against replacement, of a column, shape (cells, values)."""
+        place, tables = self._places[number], self.tables[number]
+        vector: NDArray[Any] = self._segment(self._likelihood, place) / self._segment(self._given_replaced, place)
+        return vector.reshape(tables.given_kept.shape, order=tables.order)
+
+    def expected_counts(self, posterior: NDArray[Any]) -> list[NDArray[Any]]:
+        """Expected number of rows with each distinct cell and value, as a vector for each column."""
+        vector = self._collapsed(posterior)
+        return [self._segment(vector, place) for place in self._places]
+
+    def maximize(self, posterior: NDArray[Any]) -> float:
+        """Set shares and scales to their most likely values if rows match candidates as in `posterior`.
+
+        Returns
+        -------
+        float
+            The largest change of a share.
+        """
+        weight = self._collapsed(posterior)
+        weight /= self._likelihood
+        split = self._ends[self._noisy]
+        disturbed = weight[:split] * self._disturbed
+        totals = np.zeros_like(self._shares)
+        totals[:, 0] = self._sums(weight * self._kept_part)
+        totals[: self._noisy, 1] = self._sums(disturbed)
+        weight *= self._replaced_part
+        totals[:, 2] = self._sums(weight)
+        if not totals.any():
+            return 0.0  # a release without rows teaches nothing
+        self._latest = None
+        before = self._shares
+        shares = np.maximum(totals / totals.sum(axis=1, keepdims=True), SMALLEST_SHARE * (before > 0))
+        self._shares = shares / shares.sum(axis=1, keepdims=True)
+        for place in range(self._noisy):
+            self._noises[place] = self._noises[place].refitted(
+                self._segment(self._distance, place), self._segment(disturbed, place), self._sorted[place].least_scale
+            )
+        self._compute()
+        return float(np.abs(self._shares - before).max())
+
+    def _compute(self) -> None:
+        """Compute share times probability of each cell given each value (kept, disturbed, replaced), and their sum."""
+        shares = self._shares.astype(self.precision)
+        self._kept_part = np.repeat(shares[:, 0], self._sizes) * self._given_kept
+        self._replaced_part = np.repeat(shares[:, 2], self._sizes) * self._given_replaced
+        disturbed = np.empty_like(self._residual)
+        for place, noise in enumerate(self._noises[: self._noisy]):
+            tables = self._sorted[place]
+            residual = self._segment(self._residual, place).reshape(tables.given_kept.shape, order=tables.order)
+            probability = noise.probability(residual, self._widths[place]).ravel(order=tables.order)
+            np.multiply(probability, self._shares[place, 1], out=self._segment(disturbed, place))
+        self._disturbed = disturbed
+        self._likelihood = self._kept_part.copy()
+        self._likelihood[: disturbed.size] += disturbed
+        self._likelihood += self._replaced_part
+
+    def _segment(self, vector: NDArray[Any], place: int) -> NDArray[Any]:
+        return vector[self._ends[place] : self._ends[place + 1]]
+
+    def _collapsed(self, weights: NDArray[Any]) -> NDArray[Any]:
+        """Weights of rows and candidates added up by distinct cell and distinct value, as a vector of all columns."""
+        by_cell = self._by_cell @ weights.astype(self.precision, copy=False)
+        result = np.empty(self._ends[-1], dtype=self.precision)
+        first = 0
+        for place, (tables, by_value) in enumerate(zip(self._sorted, self._by_value, strict=True)):
+            last = first + tables.given_kept.shape[0]
+            counts = by_value @ by_cell[first:last].T
+            self._segment(result, place)[:] = counts.ravel(order="C" if tables.order == "F" else "F")
+            first = last
+        return result
+
+    def _sums(self, vector: NDArray[Any]) -> list[float]:
+        """Sum over each column's part of a vector."""
+        ends = [end for end in self._ends if end <= vector.size]
+        return [np.add.reduce(vector[first:last]) for first, last in pairwise(ends)]
+
+
+def _sums_by_code(codes: list[Integers], counts: list[int]) -> csr_array[Any]:
+    """Matrix that adds up the rows of each code, for several codings of the rows, shape (sum of counts, rows)."""
+    rows = np.concatenate([np.argsort(one, kind="stable") for one in codes])
+    sizes = np.concatenate([np.bincount(one, minlength=count) for one, count in zip(codes, counts, strict=True)])
+    return csr_array((np.ones(rows.size), rows, np.r_[0, np.cumsum(sizes)]), shape=(sum(counts), codes[0].size))

@@ -1,0 +1,435 @@
+"""Expectation maximization from several starts; the end of largest marginal likelihood is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attacks.linkage.fitting.column_models import ColumnMechanism, ColumnModels
+from attacks.linkage.fitting.column_tables import ColumnTables
+from attacks.linkage.fitting.marginal_likelihood import candidate_weights, gains, marginal_log_likelihood
+from attacks.linkage.fitting.noise_families import GAUSSIAN, LAPLACE, Noise, sum_over_grid
+from attacks.linkage.row_matching import matching_posterior
+from metrics.columns.arrays import Booleans, Floats, Integers
+
+# Most likely mechanism of each column, from expected counts of cells and values.
+
+# Pairs of cell and value that stand for all of a column, for each released row, and their least number.
+PAIRS_FOR_ROW, LEAST_PAIRS = 4, 400
+# Steps of a fit; factor between the scales of noise that the first fit tries, and how many it tries.
+STEPS, FACTOR, TRIED = 6, 6.0, 4
+# Least share of what is not ruled out, so that later rounds can raise it.
+LEAST_SHARE = 1e-3
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Weighted pairs of released cell and value, of shape (columns, pairs); entries of weight 0 fill up.
+
+    Attributes
+    ----------
+    weight : ndarray of float
+        Expected number of rows with this pair.
+    kept, by_frequency, evenly : ndarray of float
+        Probability of the cell if the value was kept, replaced by frequency or replaced evenly.
+    residual, width : ndarray of float
+        Released minus original number, infinite where there is no noise, and the interval of the released number.
+    can_be_even, noisy : ndarray of bool, shape (columns,)
+        Columns whose values may be replaced evenly, and those whose values may be disturbed.
+    least_scale, deviation : ndarray of float, shape (columns,)
+        Lower bound of the scale of noise, and its value at the start.
+    """
+
+    weight: Floats
+    kept: Floats
+    by_frequency: Floats
+    evenly: Floats
+    residual: Floats
+    width: Floats
+    can_be_even: Booleans
+    noisy: Booleans
+    least_scale: Floats
+    deviation: Floats
+
+
+def weighted_pairs(tables: list[ColumnTables], counts: list[Floats]) -> Pairs:
+    """Draw pairs of cell and value systematically from expected counts; few pairs are all taken.
+
+    Parameters
+    ----------
+    tables : list of ColumnTables
+        The columns.
+    counts : list of ndarray of float, shape (cells x values,)
+        Expected number of rows, in the memory order of each column's tables.
+    """
+    rows = tables[0].column.cells.codes.size
+    most = max(LEAST_PAIRS, PAIRS_FOR_ROW * rows)
+    chosen = [_systematic(count, most) for count in counts]
+    shape = (len(tables), max(1, max(entries.size for entries, _ in chosen)))
+    weight, kept, by_frequency = np.zeros(shape), np.ones(shape), np.ones(shape)
+    evenly, residual, width = np.ones(shape), np.full(shape, np.inf), np.ones(shape)
+    for number, (one, (entries, weights)) in enumerate(zip(tables, chosen, strict=True)):
+        cells, values = np.unravel_index(entries, one.given_kept.shape, order=one.order)
+        part = number, slice(entries.size)
+        weight[part] = weights
+        kept[part] = one.given_kept[cells, values]
+        by_frequency[part] = one.by_frequency[cells, 0]
+        evenly[part] = by_frequency[part] if one.evenly is None else one.evenly[cells, 0]
+        if one.residual is not None:
+            distance = one.residual[cells, values]
+            residual[part] = np.where(np.isnan(distance), np.inf, distance)
+            width[part] = one.width[cells, 0]
+    return Pairs(
+        weight,
+        kept,
+        by_frequency,
+        evenly,
+        residual,
+        width,
+        np.array([one.evenly is not None for one in tables]),
+        np.array([one.noisy for one in tables]),
+        np.array([one.least_scale for one in tables]),
+        np.array([one.deviation for one in tables]),
+    )
+
+
+def _systematic(count: Floats, most: int) -> tuple[Integers, Floats]:
+    """Entries and their weights: all that count, or `most` of them at equal steps of the cumulative count."""
+    entries = np.flatnonzero(count)
+    if entries.size <= most:
+        return entries, count[entries]
+    cumulative = np.cumsum(count[entries])
+    points = (np.arange(most) + 0.5) / most * cumulative[-1]
+    drawn, times = np.unique(np.minimum(np.searchsorted(cumulative, points), entries.size - 1), return_counts=True)
+    return entries[drawn], times * (cumulative[-1] / most)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Parameters of all columns: arrays of one entry a column, and the log-likelihood that they reach."""
+
+    shares: Floats
+    scale: Floats
+    offset: Floats
+    laplace: Booleans
+    even: Booleans
+    score: Floats
+
+    def where(self, better: Booleans, other: Fit) -> Fit:
+        """Return the fit with the other's entries where these are better."""
+        return Fit(
+            *(
+                np.where(better.reshape(-1, *[1] * (mine.ndim - 1)), theirs, mine)
+                for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True)
+            )
+        )
+
+
+def fit_of(mechanisms: list[ColumnMechanism]) -> Fit:
+    """Parameters of these mechanisms."""
+    return Fit(
+        np.array([one.shares for one in mechanisms]),
+        np.array([one.noise.scale for one in mechanisms]),
+        np.array([one.noise.offset for one in mechanisms]),
+        np.array([one.noise.family == LAPLACE for one in mechanisms]),
+        np.array([one.evenly for one in mechanisms]),
+        np.full(len(mechanisms), -np.inf),
+    )
+
+
+def mechanisms_of(fit: Fit) -> list[ColumnMechanism]:
+    """Mechanisms with these parameters."""
+    return [
+        ColumnMechanism(
+            (float(shares[0]), float(shares[1]), float(shares[2])),
+            Noise(LAPLACE if laplace else GAUSSIAN, float(scale), float(offset)),
+            bool(even),
+        )
+        for shares, scale, offset, laplace, even in zip(
+            fit.shares, fit.scale, fit.offset, fit.laplace, fit.even, strict=True
+        )
+    ]
+
+
+def refined(pairs: Pairs, fit: Fit, steps: int = STEPS) -> Fit:
+    """Steps of expectation maximization on weighted pairs, for all columns at once."""
+    laplace, rows = fit.laplace[:, None], pairs.weight.sum(axis=1)
+    given_replaced = np.where(fit.even[:, None], pairs.evenly, pairs.by_frequency)
+    distance = np.abs(pairs.residual - fit.offset[:, None])
+    finite = np.where(np.isfinite(distance), distance, 0.0)
+    power = np.where(laplace, finite, finite * finite)
+    exponent = np.where(np.isfinite(distance), -power * np.where(laplace, 1.0, 0.5), -np.inf)
+    peak = np.where(fit.laplace, 0.5, 1 / np.sqrt(2 * np.pi))
+    shares, scale = fit.shares.copy(), fit.scale.copy()
+    least = np.where(shares > 0, LEAST_SHARE, 0.0)
+    score = np.zeros(rows.size)
+    for step in range(steps + 1):
+        order = np.where(fit.laplace, scale, scale * scale)
+        noise = np.exp(exponent / order[:, None])
+        noise *= pairs.width * (peak / scale)[:, None]
+        np.minimum(1.0, noise, out=noise)
+        for family, those in ((GAUSSIAN, pairs.noisy & ~fit.laplace), (LAPLACE, pairs.noisy & fit.laplace)):
+            noise[those] /= sum_over_grid(family, scale[those, None] / pairs.width[those])
+        kept, disturbed = shares[:, :1] * pairs.kept, shares[:, 1:2] * noise
+        likelihood = shares[:, 2:] * given_replaced
+        likelihood += kept
+        likelihood += disturbed
+        if step == steps:
+            score = np.einsum("ij,ij->i", pairs.weight, np.log(np.maximum(likelihood, 1e-300)))
+            break
+        weight = pairs.weight / np.maximum(likelihood, 1e-300)
+        disturbed *= weight
+        totals = np.empty_like(shares)
+        totals[:, 0] = np.einsum("ij,ij->i", weight, kept)
+        totals[:, 1] = disturbed.sum(axis=1)
+        totals[:, 2] = np.maximum(rows - totals[:, 0] - totals[:, 1], 0.0)
+        shares = np.maximum(totals / np.maximum(rows, 1e-300)[:, None], least)
+        shares /= shares.sum(axis=1, keepdims=True)
+        mean = np.einsum("ij,ij->i", disturbed, power) / np.maximum(totals[:, 1], 1e-300)
+        moved = np.where(fit.laplace, mean, np.sqrt(mean))
+        scale = np.where(pairs.noisy & (totals[:, 1] > 0), np.maximum(moved, pairs.least_scale), scale)
+    return replace(fit, shares=shares, scale=scale, score=score)
+
+
+def first_fit(pairs: Pairs, fit: Fit) -> Fit:
+    """Best of fits from several scales of noise."""
+    best = refined(pairs, fit)
+    scale = pairs.deviation
+    for _ in range(TRIED):
+        scale = scale / FACTOR
+        other = refined(pairs, replace(fit, scale=np.maximum(scale, pairs.least_scale)))
+        best = best.where(other.score > best.score, other)
+    return best
+
+
+def chosen_fit(pairs: Pairs, fit: Fit) -> Fit:
+    """Best of fits with Gaussian or Laplace noise, with and without offset, and replacement by frequency or evenly."""
+    best = refined(pairs, fit)
+    rows = pairs.weight.sum(axis=1)
+    for laplace in (False, True):
+        other = refined(pairs, replace(fit, laplace=np.full(rows.size, laplace), offset=np.zeros(rows.size)))
+        best = best.where(pairs.noisy & (other.score > best.score), other)
+    other = refined(pairs, replace(best, offset=_centre(pairs, best)))
+    # An offset is another parameter: it must gain as in the Bayesian information criterion.
+    best = best.where(pairs.noisy & (other.score > best.score + 0.5 * np.log(np.maximum(rows, 1)) + 1), other)
+    other = refined(pairs, replace(best, even=~best.even))
+    return best.where(pairs.can_be_even & (other.score > best.score), other)
+
+
+def _centre(pairs: Pairs, fit: Fit) -> Floats:
+    """Weighted median of the residuals of each column, of disturbed values within four scales."""
+    near = np.abs(pairs.residual - fit.offset[:, None]) <= 4 * np.maximum(fit.scale, 2 * pairs.least_scale)[:, None]
+    weight = pairs.weight * near
+    order = np.argsort(pairs.residual, axis=1)
+    cumulative = np.cumsum(np.take_along_axis(weight, order, axis=1), axis=1)
+    middle = (cumulative < cumulative[:, -1:] / 2).sum(axis=1)
+    centre = np.take_along_axis(pairs.residual, np.take_along_axis(order, middle[:, None], axis=1), axis=1)[:, 0]
+    return np.where(np.isfinite(centre) & pairs.noisy, centre, 0.0)
+
+
+# Starts of expectation maximization: sets of columns, half of whose values are taken as kept.
+
+# Largest number of columns that the greedy start adds, and sets of largest entropy that are tried.
+ADDED, ENTROPY_SETS = 12, 2
+
+
+def entropy_sizes(columns: int) -> list[int]:
+    """Sizes of the sets of columns of largest entropy: 2, 3, 4, 6, 9, 13, ..., fewer than all columns."""
+    sizes, size = [], 2.0
+    while int(size) < columns:
+        sizes.append(int(size))
+        size = max(size * 1.5, size + 1)
+    return sizes
+
+
+def starting_evidence(tables: list[ColumnTables]) -> Iterator[NDArray[np.float32]]:
+    """Evidence of several sets of columns: log-likelihood ratios of shape (rows, candidates).
+
+    The sets are all columns, the 2, 3, 4, 6, ... columns of largest entropy, and a greedy set. It begins with the
+    column of largest entropy and adds the column of largest gain in marginal likelihood, one by one. Of the sets of
+    largest entropy, only the two of largest marginal likelihood are tried.
+
+    Parameters
+    ----------
+    tables : list of ColumnTables
+        The tables of each column.
+    """
+    evidence = _Evidence(tables)
+    order = np.argsort([-one.information() for one in tables], kind="stable").tolist()
+    total, sizes, sets = evidence.nothing(), entropy_sizes(len(order)), []
+    for position, number in enumerate(order):
+        total = evidence.added(total, number)
+        if position + 1 in sizes:
+            sets.append((marginal_log_likelihood(total), total))
+            sets = sorted(sets, key=lambda one: -one[0])[:ENTROPY_SETS]
+    yield total
+    for _, one in sets:
+        yield one
+    yield evidence.greedy(order)
+
+
+class _Evidence:
+    """Log-likelihood ratios of kept or disturbed against replaced values, added up column by column."""
+
+    def __init__(self, tables: list[ColumnTables]) -> None:
+        self.columns = [one.column for one in tables]
+        self.ratios = [one.starting_ratio() for one in tables]
+
+    def nothing(self) -> NDArray[np.float32]:
+        """Evidence of no column."""
+        column = self.columns[0]
+        return np.zeros((column.cells.codes.size, column.codes.size), dtype=np.float32)
+
+    def added(self, total: NDArray[np.float32], number: int) -> NDArray[np.float32]:
+        """Evidence with one more column."""
+        logarithm = np.log(self.ratios[number]).astype(np.float32)
+        return np.asarray(total + self.columns[number].expand(logarithm), dtype=np.float32)
+
+    def greedy(self, order: list[int]) -> NDArray[np.float32]:
+        """Evidence of the first column and of those that gain most, one by one, while a column gains."""
+        chosen, total = order[:1], self.added(self.nothing(), order[0])
+        while len(chosen) <= ADDED:
+            others = [number for number in order if number not in chosen]
+            columns, ratios = [self.columns[one] for one in others], [self.ratios[one] for one in others]
+            gain = gains(candidate_weights(total), columns, ratios)
+            if not gain.size or gain.max() <= 0:
+                break
+            chosen.append(others[int(gain.argmax())])
+            total = self.added(total, chosen[-1])
+        return total
+
+
+# Rounds end when no share changes by more than this.
+SETTLED = 2e-3
+# Number of ends that go on after the first round, and rounds before the best of them is taken.
+FINALISTS, SCREENED = 2, 2
+# Rounds of messages in the posterior of each round.
+ROUNDS = 5
+# Rounds after noise and replacement were chosen.
+CHOSEN = 3
+# Share of replaced or widely disturbed values, and nats lost by replacement, from which a column disagrees with a
+# matching; largest difference of the shares of two ends in one optimum.
+REPLACED, ALIKE = 0.1, 0.02
+# Gain in marginal log-likelihood, in nats, from which another end replaces the usual one.
+MARGIN = 10.0
+
+
+@dataclass(frozen=True)
+class End:
+    """Where some rounds of expectation maximization led.
+
+    Attributes
+    ----------
+    mechanisms : list of ColumnMechanism
+        The models, one a column.
+    evidence : ndarray of float, shape (rows, candidates)
+        Log-likelihood of each row under each candidate.
+    value : float
+        Marginal log-likelihood.
+    moved : float
+        Largest change of a share in the last round.
+    """
+
+    mechanisms: list[ColumnMechanism]
+    evidence: NDArray[Any]
+    value: float
+    moved: float
+
+
+def fitted(models: ColumnModels, distance_posterior: NDArray[Any], iterations: int) -> End:
+    """Fit the models from several starts.
+
+    The usual start is Gower's distance. The others are those of `starting_evidence`. The best of their ends replaces
+    the usual one if its marginal log-likelihood is larger by `MARGIN`. So does the end with the families of noise and
+    replacement that fit best.
+
+    Parameters
+    ----------
+    models : ColumnModels
+        The models; they end at the result.
+    distance_posterior : ndarray of float, shape (rows, candidates)
+        Posterior by Gower's distance.
+    iterations : int
+        Largest number of rounds from each start.
+    """
+    start = models.mechanisms()
+    best = _settled(models, _step(models, distance_posterior), iterations - 1)
+    if _misleading(models, best):
+        other = _screened(models, start)
+        if other.value > best.value - MARGIN and not _alike(other, best):
+            other = _settled(models, other, iterations - 1 - SCREENED)
+        if other.value > best.value + MARGIN:
+            best = other
+    other = _settled(
+        models, _round(models, best.mechanisms, matching_posterior(best.evidence, ROUNDS), chosen_fit), CHOSEN
+    )
+    if other.value > best.value + MARGIN:
+        best = other
+    models.adopt(best.mechanisms)
+    return replace(best, evidence=models.log_likelihood(np.float64))
+
+
+def _misleading(models: ColumnModels, end: End) -> bool:
+    """Whether some column disagrees with the matching, so that another start may find a better one."""
+    for one, tables in zip(end.mechanisms, models.tables, strict=True):
+        _, disturbed, replaced = one.shares
+        if replaced > REPLACED and replaced * tables.information() > REPLACED:
+            return True
+        if tables.noisy and disturbed > REPLACED and one.noise.scale > tables.wide_scale:
+            return True
+    return False
+
+
+def _alike(end: End, other: End) -> bool:
+    """Whether two ends have nearly the same shares, and so lead to the same optimum."""
+    shares, others = (np.array([one.shares for one in each.mechanisms]) for each in (end, other))
+    return bool(np.abs(shares - others).max() < ALIKE)
+
+
+def _screened(models: ColumnModels, start: list[ColumnMechanism]) -> End:
+    """The best of the other starts after a few rounds."""
+    ends = [
+        _round(models, start, matching_posterior(evidence, ROUNDS), first_fit)
+        for evidence in starting_evidence(models.tables)
+    ]
+    for _ in range(SCREENED):
+        ends = sorted(ends, key=lambda end: -end.value)[:FINALISTS]
+        ends = [_next(models, end) for end in ends]
+    return max(ends, key=lambda end: end.value)
+
+
+def _settled(models: ColumnModels, end: End, rounds: int) -> End:
+    """At most so many rounds more, until shares settle."""
+    for _ in range(rounds):
+        if end.moved < SETTLED:
+            break
+        end = _next(models, end)
+    return end
+
+
+def _next(models: ColumnModels, end: End) -> End:
+    models.adopt(end.mechanisms)
+    return _step(models, matching_posterior(end.evidence, ROUNDS))
+
+
+def _step(models: ColumnModels, posterior: NDArray[Any]) -> End:
+    moved = models.maximize(posterior)
+    evidence = models.log_likelihood()
+    return End(models.mechanisms(), evidence, marginal_log_likelihood(evidence), moved)
+
+
+def _round(
+    models: ColumnModels, mechanisms: list[ColumnMechanism], posterior: NDArray[Any], fit: Callable[..., Fit]
+) -> End:
+    """One round: the most likely mechanisms under a posterior, and the evidence that they give."""
+    before = fit_of(mechanisms)
+    after = fit(weighted_pairs(models.tables, models.expected_counts(posterior)), before)
+    learned = mechanisms_of(after)
+    models.adopt(learned)
+    evidence = models.log_likelihood()
+    moved = float(np.abs(after.shares - before.shares).max())
+    return End(learned, evidence, marginal_log_likelihood(evidence), moved)

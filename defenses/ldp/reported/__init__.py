@@ -1,0 +1,1 @@
+"""Tables whose rows are reported under local differential privacy."""

@@ -1,0 +1,1 @@
+"""Columns of tables: cells, domains, categories and values."""

@@ -1,0 +1,223 @@
+"""Distinct values of a column, by type and value, and the texts that they equal.
+
+Values of different types differ: 1, 1.0 and True are three values. A value belongs to a category if one of its texts is
+the category's name. The texts of an integer are ``72`` and ``72.0``, however it is stored, since one missing or
+fractional number in a column makes pandas store all its integers as floating-point numbers. The texts of True are
+``True`` alone. Hence the category of a record depends on its own value only, not on the types of other records' values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+from decimal import Decimal
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.columns.arrays import Booleans, Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Texts of many numbers at once.
+
+SMALLEST, LARGEST = 1e-4, 1e9
+"""Arrow and Python write equal digits of numbers from the first to below the second, and of 0; no exponents."""
+
+
+def in_digits(numbers: Floats) -> Booleans:
+    """Tell which numbers Arrow writes without an exponent, and with the digits of Python, shape (n,)."""
+    size = np.abs(numbers)
+    return np.asarray((size >= SMALLEST) & (size < LARGEST) | (size == 0))
+
+
+def number_texts(numbers: NDArray[np.float64], write: Callable[[float], str]) -> Any:
+    """Texts of numbers by Arrow, or by a function where Arrow would write an exponent or no number.
+
+    Arrow omits the fraction of an integer and keeps the sign of -0.0.
+
+    Parameters
+    ----------
+    numbers : ndarray of float, shape (n,)
+        The numbers.
+    write : callable
+        ``write(number)`` is the text of a number that is not `in_digits`.
+
+    Returns
+    -------
+    pyarrow.Array of string, shape (n,)
+        The texts.
+    """
+    texts = pc.cast(pa.array(numbers), pa.string())
+    other = ~in_digits(numbers)
+    if not other.any():
+        return texts
+    return pc.replace_with_mask(texts, pa.array(other), pa.array(map(write, numbers[other].tolist()), pa.string()))
+
+
+class UnfitValueError(ValueError):
+    """A value that does not fit, named by its place alone: messages may be logged, and values are people's.
+
+    Parameters
+    ----------
+    row : int
+        Position of the value, from 0.
+    why : str
+        The reason, and what would be right.
+    column : str, optional
+        The column, if it is known.
+    """
+
+    def __init__(self, row: int, why: str, column: Any = None) -> None:
+        super().__init__(f"row {row}: {why}" if column is None else f"column {column!r}, row {row}: {why}")
+        self.row, self.why, self.column = row, why, column
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return UnfitValueError, (self.row, self.why, self.column)
+
+
+def in_column(name: Any, error: ValueError, codes: NDArray[np.intp] | None = None) -> ValueError:
+    """An error about a column's values that names the column.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    error : ValueError
+        The error.
+    codes : ndarray of int, shape (n,), optional
+        Position of each row's value among the values that the error is about; by default they are the rows.
+    """
+    if not isinstance(error, UnfitValueError):
+        return ValueError(f"column {name!r}: {error}")
+    row = error.row if codes is None else int(np.flatnonzero(codes == error.row)[0])
+    return UnfitValueError(row, error.why, name)
+
+
+def numbers_of(values: ArrayLike) -> NDArray[np.float64]:
+    """Values as numbers, shape (n,); NaN where missing.
+
+    Raises
+    ------
+    UnfitValueError
+        If a value is no number.
+    """
+    import pandas as pd
+
+    column = _as_column(values)
+    try:
+        return pd.to_numeric(column).to_numpy(dtype=float, na_value=np.nan)
+    except (TypeError, ValueError):
+        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+        wrong = np.flatnonzero(np.isnan(numbers) & column.notna().to_numpy())
+    raise UnfitValueError(int(wrong[0]) if wrong.size else 0, "the value is no number", getattr(values, "name", None))
+
+
+LARGEST_EXACT = 2.0**53
+"""Below it every integer is a floating-point number."""
+
+
+def distinct_values(values: ArrayLike) -> tuple[NDArray[np.intp], list[Any]]:
+    """Position of each value among the distinct ones, shape (n,), -1 where it is missing; and the distinct values.
+
+    Distinct values are listed in order of appearance. ``pandas.factorize`` would make 1, 1.0 and True one value, the
+    first in the table. Then one record would decide as which text the others count.
+    """
+    import pandas as pd
+
+    column = _as_column(values)
+    if not is_mixed(column):
+        codes, uniques = pd.factorize(column)
+        return np.asarray(codes, dtype=np.intp), list(uniques)
+    positions: dict[Any, int] = {}
+    distinct: list[Any] = []
+    result = np.full(len(column), -1, dtype=np.intp)
+    for row, value in enumerate(column):
+        # Missing in any of the forms that pandas knows, or a decimal that is not a number.
+        if value.is_nan() if isinstance(value, Decimal) else pd.api.types.is_scalar(value) and pd.isna(value):
+            continue
+        try:
+            position = positions.setdefault((type(value), value), len(distinct))
+        except TypeError:  # A list, for example, is not hashable.
+            position = len(distinct)
+        if position == len(distinct):
+            distinct.append(value)
+        result[row] = position
+    return result, distinct
+
+
+def distinct_cells(values: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.object_]]:
+    """Position of each value among the distinct ones, shape (n,); and these, of which a missing value is one."""
+    import pandas as pd
+
+    column = _as_column(values)
+    if not is_mixed(column):
+        codes, uniques = pd.factorize(column.astype(object), use_na_sentinel=False)
+        return np.asarray(codes, dtype=np.intp), np.asarray(uniques, dtype=object)
+    codes, distinct = distinct_values(column)
+    if (codes < 0).any():
+        codes, distinct = np.where(codes < 0, len(distinct), codes), [*distinct, None]
+    cells = np.empty(len(distinct), dtype=object)
+    cells[:] = distinct
+    return codes, cells
+
+
+def _as_column(values: ArrayLike) -> pd.Series[Any]:
+    import pandas as pd
+
+    if isinstance(values, pd.Series):
+        return values
+    return pd.Series(values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object))
+
+
+def is_mixed(column: pd.Series[Any]) -> bool:
+    """Return whether a column holds objects that are not all text."""
+    from pandas.api.types import infer_dtype
+
+    return column.dtype == object and infer_dtype(column, skipna=True) != "string"
+
+
+def texts_of(value: Any) -> tuple[str, ...]:
+    """Texts that a value equals, the usual one first; none if it has no text.
+
+    An integer equals "72" and "72.0", however it is stored. One missing or fractional number in a column makes pandas
+    store all its integers as floating-point numbers.
+    """
+    if isinstance(value, int | float | complex | np.number) and not isinstance(value, bool):
+        number = number_of(value)
+        if number.is_integer() and abs(number) < LARGEST_EXACT:
+            return str(int(number)), str(number)
+    try:
+        return (str(value),)
+    except Exception:
+        return ()
+
+
+def text_of(value: Any, names: Collection[str] = ()) -> str:
+    """The first text of a value that is among `names`, or else its usual text; empty if it has no text."""
+    texts = texts_of(value)
+    return next((text for text in texts if text in names), texts[0] if texts else "")
+
+
+def number_of(value: Any) -> float:
+    """Return a value as a number, NaN if it is none. Text with underscores or other digits than 0-9 is none."""
+    if isinstance(value, complex | np.complexfloating) and value.imag == 0:
+        # One complex number in a column makes pandas store all its numbers as complex.
+        value = value.real
+    if isinstance(value, str):
+        if not value.isascii() or "_" in value:
+            return math.nan
+    # NumPy counts a duration among its integers.
+    elif not isinstance(value, np.bool_ | Real | Decimal) or isinstance(value, np.timedelta64):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except ValueError:
+        return math.nan

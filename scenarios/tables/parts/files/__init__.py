@@ -1,0 +1,1 @@
+"""Files of a table in parts: read, written, shuffled and kept private."""

@@ -1,0 +1,331 @@
+"""Released rows in random order, written without holding them in memory."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
+from pyarrow import parquet
+
+from metrics.columns.arrays import Booleans
+from metrics.columns.values import in_digits, number_texts
+from scenarios.tables.parts.files.output_files import OutputFiles
+from scenarios.tables.parts.files.private_folder import private_folder
+from scenarios.tables.parts.files.spool import Spool
+from scenarios.tables.parts.progress import progress
+from scenarios.tables.parts.released_blocks import CellList, LargeRelease, ReleasedBlock
+from scenarios.tables.reading.written_cells import WrittenCells, all_whole
+from scenarios.tables.table_output import COMPRESSED, PARQUET
+
+# Released columns as fields of CSV files and as Arrow arrays.
+
+_LISTED = 1 << 15
+"""Up to this number, a Parquet file holds the distinct cells of a column once in each group of rows."""
+
+
+class WrittenColumn:
+    """Writer of one released column; its cells are those that pandas writes of the same release in memory.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    cells : CellList, optional
+        Cells of a coded column, which are complete. None for a column of numbers.
+    written : WrittenCells
+        Form in which cells are written.
+    separator : str
+        Separator of CSV fields.
+    alone : bool
+        Whether the table has no other column; an empty field is then quoted, since an empty line holds no row.
+    """
+
+    def __init__(
+        self, name: str, cells: CellList | None, written: WrittenCells, separator: str = ",", *, alone: bool = False
+    ) -> None:
+        self.name, self.cells, self.written = name, cells, written
+        self.separator, self.empty = separator, '""' if alone else ""
+
+    def csv_fields(self, stored: NDArray[Any]) -> Any:
+        """CSV fields of rows, an Arrow array of texts of shape (rows,).
+
+        Parameters
+        ----------
+        stored : ndarray, shape (rows,)
+            Codes of cells, numbers or pseudonyms.
+        """
+        if self.cells is not None:
+            return self._fields.take(pa.array(stored))
+        if stored.dtype.kind == "S":
+            return _fixed_texts(stored).fill_null(self.empty)
+        column = self._in_words(pd.Series(stored, name=self.name))
+        if column.dtype == object or set(self.separator) & set("0123456789.-+einf"):
+            codes, distinct = pd.factorize(column, use_na_sentinel=True)
+            texts = pa.array([*self._quoted(distinct.tolist()), self.empty], pa.large_string())
+            return texts.take(pa.array(np.where(codes < 0, len(distinct), codes)))
+        return _number_texts(column).fill_null(self.empty)
+
+    def arrow(self, stored: NDArray[Any]) -> Any:
+        """Arrow array of rows, shape (rows,): numbers as such, other cells as texts.
+
+        Parameters
+        ----------
+        stored : ndarray, shape (rows,)
+            Codes of cells, numbers or pseudonyms.
+        """
+        if stored.dtype.kind == "S":
+            return _fixed_texts(stored).cast(pa.string())
+        if self.cells is None:
+            column = self._in_words(pd.Series(stored, name=self.name))
+            return pa.array(_texts(column) if column.dtype == object else column, from_pandas=True)
+        if self._column.dtype != object:
+            return pa.array(self._column.array.take(stored), from_pandas=True)
+        codes = pa.array(stored, mask=self._missing[stored])
+        if not self.repeats:
+            return self._dictionary.take(codes)
+        return pa.DictionaryArray.from_arrays(codes, self._dictionary)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a Parquet file should hold the distinct cells once; a long list would be written for each group."""
+        return self.cells is None or len(self.cells) <= _LISTED
+
+    @cached_property
+    def _column(self) -> pd.Series[Any]:
+        """The cells in their written form."""
+        assert self.cells is not None  # noqa: S101 (only coded columns have cells)
+        return self._in_words(pd.Series(self.cells.cells, name=self.name, dtype=self.cells.kind))
+
+    @cached_property
+    def _missing(self) -> Booleans:
+        return np.asarray(self._column.isna().to_numpy())
+
+    @cached_property
+    def _fields(self) -> Any:
+        present = np.flatnonzero(~self._missing)
+        fields = np.full(len(self._column), self.empty, dtype=object)
+        fields[present] = self._quoted([self._column.iloc[code] for code in present])
+        return pa.array(fields, pa.large_string())
+
+    @cached_property
+    def _dictionary(self) -> Any:
+        return pa.array(_texts(self._column).where(~self._missing, ""), pa.string())
+
+    def _in_words(self, column: pd.Series[Any]) -> pd.Series[Any]:
+        return self.written.write(column.to_frame())[self.name]
+
+    def _quoted(self, cells: Sequence[Any]) -> list[str]:
+        """CSV fields of cells; a second field keeps an empty text from being quoted as an empty row."""
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, delimiter=self.separator, lineterminator="\n")
+        fields = []
+        for cell in cells:
+            writer.writerow((str(cell), ""))
+            fields.append(buffer.getvalue()[:-2] or self.empty)
+            buffer.seek(0)
+            buffer.truncate()
+        return fields
+
+
+def _texts(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Cells as text, None where missing."""
+    return column.astype(str).where(column.notna(), None)
+
+
+def _fixed_texts(texts: NDArray[Any]) -> Any:
+    """ASCII texts of a fixed length as an Arrow array of shape (rows,); missing where empty."""
+    return pa.array(texts, pa.large_binary(), mask=texts == b"").cast(pa.large_string())
+
+
+def _number_texts(column: pd.Series[Any]) -> Any:
+    """Texts of numbers as Python writes them, None where missing; an Arrow array of shape (rows,)."""
+    if column.dtype.kind != "f":
+        return pa.array(column).cast(pa.large_string())
+    numbers = column.to_numpy()
+    texts = number_texts(numbers, str)
+    # Arrow omits the fraction of an integer.
+    integer = in_digits(numbers) & (numbers == np.rint(numbers))
+    texts = pc.if_else(pa.array(integer), pc.binary_join_element_wise(texts, "0", "."), texts)
+    return pc.if_else(pa.array(np.isnan(numbers)), None, texts).cast(pa.large_string())
+
+
+BUCKET = 1 << 19
+"""Mean number of records of a bucket."""
+ORIGIN = "record"
+"""Column of `--truth` with the position of the record that a row stems from."""
+
+
+def write_release(
+    release: LargeRelease,
+    outputs: OutputFiles,
+    path: str,
+    root: SeedSequence,
+    *,
+    separator: str = ",",
+    written: WrittenCells | None = None,
+    truth: str | None = None,
+) -> int:
+    """Write the rows of a release in random order.
+
+    Every order of the rows is equally likely: each row draws a bucket, and each bucket is permuted.
+
+    Parameters
+    ----------
+    release : LargeRelease
+        The release.
+    outputs : OutputFiles
+        Where the files are opened.
+    path : str
+        The file; its suffix says the format, as in `scenarios.tables.table_output.check_table_name`.
+    root : SeedSequence
+        Root of the random generators. The order depends on it and on the numbers of records and of rows alone.
+    separator : str
+        Separator of CSV fields.
+    written : WrittenCells, optional
+        Form in which cells are written.
+    truth : str, optional
+        File for the record of origin of each released row.
+
+    Returns
+    -------
+    int
+        Number of rows.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be written.
+    """
+    written = written or WrittenCells()
+    with private_folder() as folder, ExitStack() as stack:
+        buckets = max(1, -(-release.records // BUCKET))
+        spool = Spool(folder / "rows", release.names, buckets, root, origins=truth is not None)
+        fractions: set[str] = set()
+        with progress("released", release.records) as done:
+            for block in release.blocks():
+                fractions |= _with_fractions(block, {*written.integers} - fractions - release.cells.keys())
+                spool.add(block)
+                done.add(len(block))
+        # All buckets of a column are written alike, as a Parquet file requires.
+        written = replace(written, integers=tuple(name for name in written.integers if name not in fractions))
+        alone = len(release.names) == 1
+        columns = [
+            WrittenColumn(name, release.cells.get(name), written, separator, alone=alone) for name in release.names
+        ]
+        table = stack.enter_context(_writer(outputs.open(path), path, columns, separator))
+        secret = None
+        if truth is not None:
+            numbers = [WrittenColumn(name, None, WrittenCells()) for name in ("released_row", ORIGIN)]
+            secret = stack.enter_context(_writer(outputs.open(truth, private=True), truth, numbers, ","))
+        rows = 0
+        with progress("written", spool.rows) as done:
+            for bucket in spool.permuted():
+                size = bucket.size
+                table.write([np.ascontiguousarray(bucket[f"c{i}"]) for i in range(len(columns))], size)
+                if secret is not None:
+                    origins = np.ascontiguousarray(bucket["origin"])
+                    secret.write([np.arange(rows, rows + size), origins], size)
+                rows += size
+                done.add(size)
+    return rows
+
+
+def _with_fractions(block: ReleasedBlock, names: set[str]) -> set[str]:
+    """Columns of numbers, among those named, that hold others than integers."""
+    return {name for name in names & block.columns.keys() if not all_whole(block.columns[name])}
+
+
+class _TableWriter(Protocol):
+    def __enter__(self) -> _TableWriter: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def write(self, columns: Sequence[NDArray[Any]], rows: int) -> None:
+        """Append rows, given by the codes or numbers of each column."""
+
+
+def _writer(file: BinaryIO, path: str, columns: Sequence[WrittenColumn], separator: str) -> _TableWriter:
+    name = Path(path).name.lower()
+    if name.endswith(PARQUET):
+        return _ParquetWriter(file, columns)
+    return _CsvWriter(file, columns, separator, compressed=name.endswith(COMPRESSED))
+
+
+class _CsvWriter:
+    """Writer of a CSV file, which may be compressed."""
+
+    def __init__(
+        self, file: BinaryIO, columns: Sequence[WrittenColumn], separator: str, *, compressed: bool = False
+    ) -> None:
+        self.file, self.columns, self.separator, self.compressed = file, columns, separator, compressed
+        self.stream: Any = file
+
+    def __enter__(self) -> _CsvWriter:
+        if self.compressed:
+            # The time of compression would differ from run to run, and the folder's name is random.
+            self.stream = gzip.GzipFile("", "wb", 6, self.file, mtime=0)
+        header = pd.DataFrame(columns=[column.name for column in self.columns])
+        self.stream.write(header.to_csv(index=False, sep=self.separator, lineterminator="\n").encode())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.compressed:
+            self.stream.close()
+        else:
+            self.stream.flush()
+
+    def write(self, columns: Sequence[NDArray[Any]], rows: int) -> None:
+        """Append rows, given by the codes or numbers of each column."""
+        if not rows:
+            return
+        fields = [writer.csv_fields(stored) for writer, stored in zip(self.columns, columns, strict=True)]
+        newline, separator = pa.scalar("\n", pa.large_string()), pa.scalar(self.separator, pa.large_string())
+        fields[-1] = pc.binary_join_element_wise(fields[-1], newline, pa.scalar("", pa.large_string()))
+        lines = pc.binary_join_element_wise(*fields, separator) if len(fields) > 1 else fields[0]
+        _, offsets, content = lines.buffers()
+        ends = np.frombuffer(offsets, dtype=np.int64)[[lines.offset, lines.offset + len(lines)]]
+        self.stream.write(memoryview(content)[int(ends[0]) : int(ends[1])])
+
+
+class _ParquetWriter:
+    """Writer of a Parquet file."""
+
+    def __init__(self, file: BinaryIO, columns: Sequence[WrittenColumn]) -> None:
+        self.file, self.columns = file, columns
+        self.writer: Any = None
+
+    def __enter__(self) -> _ParquetWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.writer is None:
+            # A table without rows has no types; texts hold what there is none of.
+            self._open(pa.schema([(column.name, pa.string()) for column in self.columns]))
+        self.writer.close()
+        self.file.flush()
+
+    def write(self, columns: Sequence[NDArray[Any]], rows: int) -> None:
+        """Append rows, given by the codes or numbers of each column."""
+        arrays = [writer.arrow(stored) for writer, stored in zip(self.columns, columns, strict=True)]
+        table = pa.table(arrays, names=[column.name for column in self.columns])
+        if self.writer is None:
+            self._open(table.schema)
+        self.writer.write_table(table)
+
+    def _open(self, schema: Any) -> None:
+        # The file's own types say all: texts are coded in memory only.
+        listed = [column.name for column in self.columns if column.repeats]
+        self.writer = parquet.ParquetWriter(self.file, schema, store_schema=False, use_dictionary=listed)
