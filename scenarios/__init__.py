@@ -48,7 +48,7 @@ Games: what the attacker knows, what it claims, and how claims are scored.
     Training: Attacks of the server on federated training: reconstruction and membership inference.
     VisitingHours: Disclosure of a regular visitor's hour by daily histograms of a shop's visitors.
 
-Questions about the people of one play.
+Questions about the people of one play
     AttributeQuestion: Attribute inference: the adversary knows all candidates' quasi-identifiers and predicts their
         sensitive value.
     LinkQuestion: Linkability: the adversary links two files that hold different columns of all candidates, in
@@ -74,7 +74,7 @@ Experiments: scenarios that report in tables and pictures instead of a board.
         words.
     Survey: Survey of columns of Adult and bank data under every local protocol that takes a domain of any size.
 
-Audits of claimed epsilons: mechanisms run on neighbouring inputs, and lower bounds on their true epsilon.
+Audits of claimed epsilons: mechanisms run on neighbouring inputs, and lower bounds on their true epsilon
     Audit: Result of an audit.
     Neighbours: A pair of neighbouring inputs of a mechanism.
     Subject: A mechanism with its claim and the neighbouring inputs on which the claim is audited.
@@ -83,7 +83,7 @@ The runner: plays the missing trials of a plan in worker processes within limits
     Plan: The defenses, attacks and games of a scenario, and how often each combination is played.
     read_plan: Read a scenario that is played on one data set.
 
-Boards from Python: play scenarios, and read what was played.
+Boards from Python: play scenarios, and read what was played
     BoardResult: Results of a run or of a database, as a board.
     read_board: The board of stored results, each method in its newest version.
     run: Play scenarios and return their board, as `tokumei run` does.

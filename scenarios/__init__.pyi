@@ -35,7 +35,7 @@ from .games.curators.statistics_membership import StatisticsMembership as Statis
 from .games.training import Training as Training
 from .games.curators.visiting_hours import VisitingHours as VisitingHours
 
-# questions
+# Questions about the people of one play
 from .games.questions.attribute_question import AttributeQuestion as AttributeQuestion
 from .games.questions.link_question import LinkQuestion as LinkQuestion
 from .games.questions.member_question import MemberQuestion as MemberQuestion
@@ -44,7 +44,7 @@ from .games.questions.reconstruction_question import ReconstructionQuestion as R
 from .games.questions.row_question import RowQuestion as RowQuestion
 from .games.questions.singling_out_question import SinglingOutQuestion as SinglingOutQuestion
 
-# experiments
+# studies
 from .studies.emoji import Emoji as Emoji
 from .studies.epsilon_audit import EpsilonAudit as EpsilonAudit
 from .studies.experiment import Experiment as Experiment
@@ -54,7 +54,7 @@ from .studies.pram_histogram import PramHistogram as PramHistogram
 from .studies.sketches import Sketches as Sketches
 from .studies.survey import Survey as Survey
 
-# auditing
+# Audits of claimed epsilons: mechanisms run on neighbouring inputs, and lower bounds on their true epsilon
 from .checks.audits.audit import Audit as Audit
 from .checks.audits.audit import Neighbours as Neighbours
 from .checks.audits.audit import Subject as Subject
@@ -63,7 +63,7 @@ from .checks.audits.audit import Subject as Subject
 from .running.plan import Plan as Plan
 from .running.plan import read_plan as read_plan
 
-# boards
+# Boards from Python: play scenarios, and read what was played
 from .running.boards.board_result import BoardResult as BoardResult
 from .running.boards.play_board import read_board as read_board
 from .running.boards.play_board import run as run

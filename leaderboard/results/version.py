@@ -13,5 +13,5 @@ def version() -> str:
     except metadata.PackageNotFoundError:
         import tomllib
 
-        text = Path(__file__).parents[1].joinpath("pyproject.toml").read_text(encoding="utf-8")
+        text = Path(__file__).parents[2].joinpath("pyproject.toml").read_text(encoding="utf-8")
         return str(tomllib.loads(text)["project"]["version"])

@@ -34,7 +34,7 @@ PLAIN = (
     "`tokumei rank` or `tokumei report`."
 )
 
-TEMPLATES = Path(__file__).parents[1] / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 
 
 @click.command(epilog=EPILOG)

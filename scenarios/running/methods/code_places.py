@@ -15,7 +15,7 @@ from metrics.columns.printable import one_line, printable
 
 # The line of a user's own code that an exception comes from.
 
-_ROOT = Path(__file__).parents[2]
+_ROOT = Path(__file__).parents[3]
 _PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
 _OWN = (*(str(_ROOT / package) for package in _PACKAGES), str(_ROOT / "tokumei.py"))
 _INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
