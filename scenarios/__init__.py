@@ -89,7 +89,12 @@ Boards from Python: play scenarios, and read what was played
     run: Play scenarios and return their board, as `tokumei run` does.
 """
 
+import sys
+
 import lazy_loader
+
+from scenarios.running.methods.former_modules import FormerModules
 
 __distribution__ = "tokumei"
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+sys.meta_path.append(FormerModules())

@@ -23,7 +23,9 @@ FLOORS = {
 }
 # Families that every other family of their package may import.
 GROUND = {"defenses": {"base", "dp", "ldp"}, "attacks": {"base"}}
-MEDIAN, LONGEST = 250, 800
+# Rooms of `scenarios` from the ground up; a room imports itself and those before it.
+ROOMS = ("tables", "datasets", "games", "running", "assessment", "tournament", "checks", "studies", "commands")
+MEDIAN, LONGEST, LARGEST_FOLDER = 250, 800, 25
 
 
 @cache
@@ -83,6 +85,27 @@ def test_imports_go_down_only(package):
             top = name.partition(".")[0]
             if top in FLOORS and top != package:
                 assert top in FLOORS[package], f"{path.relative_to(ROOT)} imports {name}, which is not below {package}"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_none_above_it(room):
+    above = tuple(f"scenarios.{name}" for name in ROOMS[ROOMS.index(room) + 1 :])
+    for path in sorted((ROOT / "scenarios" / room).rglob("*.py")):
+        for name in imported(path):
+            assert ".".join(name.split(".")[:2]) not in above, f"{path.relative_to(ROOT)} imports {name}, a room above"
+
+
+def test_scenarios_has_no_room_besides():
+    folders = {path.parent.name for path in (ROOT / "scenarios").glob("*/__init__.py")}
+    assert folders == set(ROOMS)
+    assert [path.name for path in (ROOT / "scenarios").glob("*.py")] == ["__init__.py"]
+
+
+def test_a_folder_shows_at_a_glance():
+    files = [path.parent for package in FLOORS for path in (ROOT / package).rglob("*.py")]
+    sizes = {folder: files.count(folder) for folder in set(files) if folder.name != "commands"}
+    largest = max(sizes, key=sizes.__getitem__)
+    assert sizes[largest] <= LARGEST_FOLDER, f"{largest.relative_to(ROOT)} holds {sizes[largest]} modules"
 
 
 def test_attacks_know_the_contract_of_defenses_and_no_concrete_one():
