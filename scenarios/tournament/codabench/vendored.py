@@ -20,7 +20,8 @@ PROGRAM = "scenarios.tournament.codabench.scoring_program"
 @cache
 def modules() -> dict[str, Path]:
     """Source files of the scoring program and of all project modules that it imports, by path in the archive."""
-    names = closure([PROGRAM])
+    # The package itself imports what finds modules by their former paths.
+    names = closure([PROGRAM, "scenarios"])
     parents = {".".join(name.split(".")[:depth]) for name in names for depth in range(1, name.count(".") + 1)}
     files: dict[str, Path] = {}
     for name in sorted({*names, *parents}):
