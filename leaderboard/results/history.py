@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from leaderboard.pages.line_chart import COLOURS, Lines, Series
 from leaderboard.pages.report import Section, Table
-from leaderboard.pages.tables import LARGEST, advantage_text, place_title
+from leaderboard.pages.tables import LARGEST, advantage_text, attack_text, place_title
 from leaderboard.results.result import label
 from leaderboard.results.runs import Run, recorded_runs, results_of
 from leaderboard.results.setting_names import settings_named
@@ -97,11 +97,10 @@ def _section(title: str, defenses: Mapping[str, Sequence[HistoryEntry]]) -> Sect
 
 def _cells(entry: HistoryEntry) -> tuple[str | float | int | None, ...]:
     run, row = entry.run, entry.row
-    attack = "–" if row.worst_attack is None else label(row.worst_attack, row.worst_parameters or {})
     advantage = row.advantage if row.advantage_unbiased else advantage_text(row, 3)
     return (
         *(run.number, run.started[:16].replace("T", " "), str(run.about.get("version", "")), _short(run.revision)),
-        *(row.plays, row.utility, attack, row.success, advantage, row.score),
+        *(row.plays, row.utility, attack_text(row), row.success, advantage, row.score),
     )
 
 

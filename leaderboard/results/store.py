@@ -370,6 +370,13 @@ class Store:
             content: str | None = connection.execute(query).scalar()
         return content
 
+    def rows_of(self, table: sql.Table, order: sql.Column[Any]) -> list[sql.RowMapping]:
+        """All rows of a further table of this database, in order; none where no earlier command made the table."""
+        with self.transaction() as connection:
+            if not sql.inspect(connection).has_table(table.name):
+                return []
+            return list(connection.execute(sql.select(table).order_by(order)).mappings())
+
     def close(self) -> None:
         """Close the database; an SQLite database becomes a single file, unless another process uses it."""
         if self._writes_ahead and not self._end_write_ahead():

@@ -9,7 +9,7 @@ from typing import Any
 
 from leaderboard.results.goals import in_order
 from leaderboard.results.result import FAILURES, Result, canonical
-from leaderboard.statistics.pairs import Pair, matrix, pooled_utility, variant_name
+from leaderboard.statistics.pairs import Pair, PlacedSetting, matrix, pooled_utility, variant_name
 from leaderboard.statistics.play_bounds import LEVEL, clean_plays, level_of_each, sure_upper, upper_advantage
 from leaderboard.statistics.success import judged
 from metrics import Estimate
@@ -69,7 +69,7 @@ class WorstAttack:
 
 
 @dataclass(frozen=True)
-class Exposure:
+class Exposure(PlacedSetting):
     """Utility and exposure of one setting of a defense in one scenario and variant.
 
     Parameters
@@ -94,10 +94,6 @@ class Exposure:
         Mean time of a release, and of all attacks on it, in seconds.
     """
 
-    scenario: str
-    variant: str
-    defense: str
-    parameters: dict[str, Any]
     guarantee: str
     utility: Estimate | None
     goals: dict[str, WorstAttack]
@@ -140,7 +136,7 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
     pairs = matrix(results)
     by_setting: dict[tuple[str, str, str, str], list[Pair]] = defaultdict(list)
     for pair in pairs:
-        by_setting[pair.scenario, pair.variant, pair.defense, canonical(pair.parameters)].append(pair)
+        by_setting[pair.identity].append(pair)
     releases: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
     guarantees: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     failures: dict[tuple[str, ...], int] = defaultdict(int)
@@ -255,9 +251,7 @@ def utility_left(exposures: Sequence[Exposure], bound: float, goal: str | None =
     best: dict[str, Exposure | None] = {}
     for exposure in exposures:
         current = best.setdefault(exposure.defense, None)
-        if not meets(exposure, bound, goal):
-            continue
-        if current is None or _useful(exposure) > _useful(current):
+        if meets(exposure, bound, goal) and useful(exposure) > useful(current):
             best[exposure.defense] = exposure
     return best
 
@@ -268,5 +262,6 @@ def meets(exposure: Exposure, bound: float, goal: str | None = None) -> bool:
     return exposure.utility is not None and worst is not None and not exposure.failures and worst.upper <= bound
 
 
-def _useful(exposure: Exposure) -> float:
-    return -1.0 if exposure.utility is None else exposure.utility.value
+def useful(exposure: Exposure | None) -> float:
+    """Utility of a setting, by which settings are ordered; below all others without a setting or without utility."""
+    return -1.0 if exposure is None or exposure.utility is None else exposure.utility.value

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from scenarios.commands.common import (
-    NOTHING,
     bad_input,
     check_page,
     db_option,
     echo,
     echo_earlier,
     echo_with_earlier,
+    exit_without,
     format_option,
     html_option,
     matrix_option,
@@ -102,8 +101,7 @@ def board(
     with bad_input():
         check_page(html)
     if "://" not in db and not Path(db).exists():
-        echo(f"there are no results at {db}; `tokumei run` makes some", err=True)
-        sys.exit(NOTHING)
+        exit_without(f"there are no results at {db}; `tokumei run` makes some")
     with bad_input():
         if by_defense and baseline is None:
             raise ValueError("--by-defense: goes with --baseline ATTACK")
@@ -121,8 +119,7 @@ def board(
         return
     if not stored.results:
         echo_earlier(stored.earlier)
-        echo(f"there are no results at {db}", err=True)
-        sys.exit(NOTHING)
+        exit_without(f"there are no results at {db}")
     if baseline is not None:
         _show_baseline(baseline, stored, db, form, html, by_defense=by_defense)
         return
@@ -156,8 +153,7 @@ def _stored_board(
     scenarios: tuple[str, ...], db: str, defenses: Sequence[str], attacks: Sequence[str]
 ) -> StoredBoard | None:
     """Board of the scenarios named, or of all scenarios; None if reports of experiments are to be shown instead."""
-    from leaderboard.results.shown_results import stored_board
-    from leaderboard.results.store import Store
+    from leaderboard import Store, stored_board
     from scenarios.tables.near_names import suggestion
 
     with Store(db) as store:
@@ -186,8 +182,7 @@ def _show_reports(scenarios: tuple[str, ...], db: str, form: str, html: Path | N
     with bad_input(), Store(db) as store:
         reports = stored_reports(store, scenarios)
     if not reports:
-        echo(f"no experiment at {db} is complete; `tokumei run` makes the measurements that are missing", err=True)
-        sys.exit(NOTHING)
+        exit_without(f"no experiment at {db} is complete; `tokumei run` makes the measurements that are missing")
     with bad_input():
         if html is not None and len(reports) > 1:
             raise ValueError("--html: name one experiment")
@@ -208,8 +203,7 @@ def _show_baseline(
     if not rows or not in_text:
         echo_earlier(stored.earlier)
     if not rows:
-        echo(f"no other attack shares a goal, and two plays or more, with {baseline}", err=True)
-        sys.exit(NOTHING)
+        exit_without(f"no other attack shares a goal, and two plays or more, with {baseline}")
     records = {"csv": lb.baseline_to_csv, "json": lb.baseline_to_json}
     sections = lb.baseline_sections(shown_rows(rows))
     with_earlier = [*sections, *lb.earlier_sections(stored.earlier)]
@@ -226,6 +220,5 @@ def _show_history(defense: str, scenarios: tuple[str, ...], db: str, form: str, 
         entries = lb.history_of(store, defense)
     entries = [entry for entry in entries if not scenarios or entry.row.scenario in scenarios]
     if not entries:
-        echo(f"no run at {db} has results of defense {defense!r}", err=True)
-        sys.exit(NOTHING)
+        exit_without(f"no run at {db} has results of defense {defense!r}")
     write_report(f"{defense} over runs", {"database": db}, lb.history_report(entries), form, html)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -22,10 +22,7 @@ from scenarios.tables.user_warnings import user_warnings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from leaderboard.pages.report import Section
-    from leaderboard.results.earlier_versions import Earlier
-    from leaderboard.results.promises import Promise
-    from leaderboard.results.result import Result
+    from leaderboard import Earlier, Promise, Result, Section
 
 GATE_FAILED, FAILED_TRIALS, NOTHING = 1, 3, 4
 """Exit codes; 2 is that of `BadInput`."""
@@ -197,6 +194,12 @@ def echo_with_earlier(text: str, earlier: Sequence[Earlier], form: str) -> None:
         echo_earlier(earlier)
 
 
+def exit_without(what: str) -> NoReturn:
+    """Say on standard error that there is nothing to show, and end with the code of that."""
+    echo(what, err=True)
+    sys.exit(NOTHING)
+
+
 def echo_earlier(earlier: Sequence[Earlier]) -> None:
     """Write what a board or a comparison leaves out to standard error."""
     for one in earlier:
@@ -330,15 +333,19 @@ def write_report(
     The page has the same sections, unless `page` gives it others. If there is a `text`, it replaces that of the
     sections on standard output.
     """
+    echo_board(report_writers()[form](sections) if text is None else text)
+    if html is not None:
+        write_report_page(title, about, page or sections, html)
+
+
+def write_report_page(title: str, about: Mapping[str, str], sections: Sequence[Section], path: Path) -> None:
+    """Write a report as an HTML page that names this version, and say so."""
     import leaderboard as lb
     from leaderboard.results.version import version
 
-    echo_board(report_writers()[form](sections) if text is None else text)
-    if html is not None:
-        about = {**about, "version": f"tokumei {version()}"}
-        with bad_input():
-            write_text(lb.render_report(title, about, page or sections), html)
-        echo(f"page written to {html}", err=True)
+    with bad_input():
+        write_text(lb.render_report(title, {**about, "version": f"tokumei {version()}"}, sections), path)
+    echo(f"page written to {path}", err=True)
 
 
 def report_writers() -> dict[str, Any]:

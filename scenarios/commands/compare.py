@@ -19,17 +19,16 @@ from scenarios.commands.common import (
     db_option,
     echo,
     echo_board,
+    exit_without,
     html_option,
-    write_text,
+    write_report_page,
 )
 from scenarios.commands.gate_options import REPORT_OPTIONS, report_checks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from leaderboard.pages.report import Section
-    from leaderboard.results.result import Result
-    from leaderboard.statistics.comparison import Change
+    from leaderboard import Change, Result
     from leaderboard.statistics.paces import Paces
 
 EPILOG = """\b
@@ -122,8 +121,7 @@ def compare(
         allowed = lb.Tolerance(utility=tolerance, success=tolerance, time=time_tolerance)
         changes = lb.compare(*sides, tolerance=allowed, level=level, pairs=pairs)
     if not changes:
-        echo(_nothing(base, head, sides, pairs), err=True)
-        sys.exit(NOTHING)
+        exit_without(_nothing(base, head, sides, pairs))
     listed = [change for change in changes if everything or change.significant]
     writers = {
         "table": lb.changes_to_terminal,
@@ -139,22 +137,12 @@ def compare(
     summary = _summary(changes, paces(*sides), level, lb.plays_needed(changes, level), skipped)
     echo(("\n" if listed else "") + summary, err=pure)
     if html is not None:
-        _write_page(lb.change_sections(shown_rows(changes), summary), base, head, html)
+        about = {"base": _without_password(base), "head": _without_password(head)}
+        write_report_page("Comparison of two boards", about, lb.change_sections(shown_rows(changes), summary), html)
     report_checks(lb.change_checks(changes), junit, annotate=annotate)
     if any(change.alarm for change in changes):
         sys.exit(GATE_FAILED)
     sys.exit(0 if any(change.judged and change.measure not in COUNTED for change in changes) else NOTHING)
-
-
-def _write_page(sections: Sequence[Section], base: str, head: str, path: Path) -> None:
-    """Write the comparison as a page."""
-    import leaderboard as lb
-    from leaderboard.results.version import version
-
-    about = {"base": _without_password(base), "head": _without_password(head), "version": f"tokumei {version()}"}
-    with bad_input():
-        write_text(lb.render_report("Comparison of two boards", about, sections), path)
-    echo(f"page written to {path}", err=True)
 
 
 def _without_password(name: str) -> str:
@@ -168,9 +156,7 @@ def _without_password(name: str) -> str:
 
 def _results(name: str, db: str) -> list[Result]:
     """Results of a database, each method in its newest version, or of one run in it."""
-    from leaderboard.results.earlier_versions import Versions
-    from leaderboard.results.runs import find_run, results_of
-    from leaderboard.results.store import Store
+    from leaderboard import Store, Versions, find_run, results_of
     from scenarios.running.provenance import revision_named
 
     if "://" in name or Path(name).is_file():
@@ -181,11 +167,9 @@ def _results(name: str, db: str) -> list[Result]:
                 echo(f"{_without_password(name)}: {one}", err=True)
             return versions.current(results)
     if Path(name).suffix in (".db", ".sqlite", ".sqlite3"):
-        echo(f"there are no results at {name}", err=True)
-        sys.exit(NOTHING)
+        exit_without(f"there are no results at {name}")
     if "://" not in db and not Path(db).is_file():
-        echo(f"{name!r} is no file, and there are no runs at {db}", err=True)
-        sys.exit(NOTHING)
+        exit_without(f"{name!r} is no file, and there are no runs at {db}")
     with Store(db) as store:
         return results_of(store, find_run(store, name, revision_named(Path.cwd(), name)))
 

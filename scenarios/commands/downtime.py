@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from scenarios.commands.common import FORMATS, NOTHING, bad_input, db_option, echo, echo_board, report_writers
+from scenarios.commands.common import FORMATS, bad_input, db_option, echo_board, exit_without, report_writers
 
 EPILOG = """\b
 Examples:
@@ -32,15 +31,13 @@ def downtime(db: str, folder: Path | None, hourly_cost: float | None, form: str)
     tournament adds refused files and failed scorings.
     """
     import leaderboard as lb
-    from leaderboard.results.failure_log import recorded_incidents
-    from leaderboard.statistics.downtime import downtime_table
+    from leaderboard import downtime_table, recorded_incidents
 
     if hourly_cost is not None and not math.isfinite(hourly_cost):
         with bad_input():
             raise ValueError(f"--hourly-cost must be a finite number of at least 0, got {hourly_cost}")
     if folder is None and "://" not in db and not Path(db).exists():
-        echo(f"there are no results at {db}; `tokumei run` makes some", err=True)
-        sys.exit(NOTHING)
+        exit_without(f"there are no results at {db}; `tokumei run` makes some")
     incidents = []
     with bad_input():
         if "://" in db or Path(db).exists():

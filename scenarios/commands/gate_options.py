@@ -12,8 +12,7 @@ import click
 from scenarios.commands.common import bad_input, echo, write_text
 
 if TYPE_CHECKING:
-    from leaderboard.pages.check_reports import ReportedCheck
-    from leaderboard.statistics.gate import GateCheck
+    from leaderboard import GateCheck, ReportedCheck
     from scenarios.running.plan import Plan
 
 
@@ -93,8 +92,7 @@ def check_goals(bounds: Mapping[str | None, float], plans: Sequence[Plan]) -> No
 
 def as_check(check: GateCheck) -> ReportedCheck:
     """A bound on a defense as a check of a report."""
-    from leaderboard.pages.check_reports import ReportedCheck
-    from leaderboard.results.result import label
+    from leaderboard import ReportedCheck, label
 
     name = f"{label(check.defense, check.parameters)}: {check.bound}"
     note = "" if check.sure is None else check.finding

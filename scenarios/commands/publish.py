@@ -23,8 +23,7 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from leaderboard.results.promises import Promise
-    from leaderboard.results.result import Result
+    from leaderboard import Promise, Result
     from scenarios.running.units import Catalogue
 
 EPILOG = """\b
@@ -113,8 +112,7 @@ def _played(
 
     Stored results are played again only if something that they depend on has changed.
     """
-    from leaderboard.results.promises import stored_promises
-    from leaderboard.results.store import Store
+    from leaderboard import Store, stored_promises
     from scenarios.running.runner import run
     from scenarios.running.workers.interrupts import terminable
     from scenarios.running.workers.local import LocalProcesses, cores

@@ -480,9 +480,7 @@ class PramHistogram(Experiment):
     """
 
     def __init__(self, *, k: Sequence[int] = (2, 10, 100), audits: int = 400) -> None:
-        check_list("k", k)
-        for level in k:
-            check_integer("k", level, low=2)
+        check_list("k", k, check_integer, low=2)
         check_integer("audits", audits, low=2)
         self.k = k
         self.audits = audits

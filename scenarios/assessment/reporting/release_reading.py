@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from defenses.base.defense import MicrodataDefense
-from defenses.base.release import MicrodataRelease
+from defenses import MicrodataDefense, MicrodataRelease
 from leaderboard.pages.number_text import counted, exact
 from metrics.classes import equivalence_classes, rows_in_classes
 from metrics.columns.cells import NumericCells, read_cells

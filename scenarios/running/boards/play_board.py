@@ -149,8 +149,7 @@ def read_board(db: FilePath, *scenarios: str, defenses: Iterable[str] = (), atta
         If there is no such file, it is no database of results, or it has no results of a scenario, a defense or an
         attack.
     """
-    from leaderboard.results.shown_results import stored_board
-    from leaderboard.results.store import Store
+    from leaderboard import Store, stored_board
 
     place = _place(db)
     if "://" not in place and not Path(place).is_file():

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from defenses.base.guarantee import Guarantee
-from leaderboard.results.promises import Promise, stored_promises
-from leaderboard.results.result import Result
-from leaderboard.results.runs import record_run
-from leaderboard.results.store import Store
+from leaderboard import Promise, Result, Store, record_run, stored_promises
 from leaderboard.results.wording import reword
 from scenarios.running.methods.loaded_code import check_loaded
 from scenarios.running.plan import NamedMethod, Plan, read_plans
@@ -139,7 +136,8 @@ def play_catalogues(
     """
     interrupted = 0
     with Store(db) as store:
-        _record_run(store, catalogues)
+        keys = set().union(*(catalogue.keys for catalogue in catalogues))
+        record_run_of(store, [catalogue.plan.name for catalogue in catalogues], keys)
         for catalogue in catalogues:
             plan = catalogue.plan
             reword(store, plan.name, catalogue.settings, catalogue.documents)
@@ -157,8 +155,6 @@ def play_catalogues(
     return Played(results, promises, interrupted)
 
 
-def _record_run(store: Store, catalogues: Sequence[Catalogue]) -> None:
-    """Store when and from which source this run was made, and the keys of its trials."""
-    about = provenance([catalogue.plan.name for catalogue in catalogues])
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    record_run(store, now, about, set().union(*(catalogue.keys for catalogue in catalogues)))
+def record_run_of(store: Store, scenarios: Sequence[str], keys: Collection[str]) -> None:
+    """Store when and from which source a run was made, and the keys of its results."""
+    record_run(store, datetime.now(UTC).isoformat(timespec="seconds"), provenance(scenarios), keys)
