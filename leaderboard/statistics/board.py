@@ -291,13 +291,8 @@ def can_be_cross_fitted(successes: Sequence[Success]) -> bool:
 
 def _smallest(releases: Sequence[Result], names: Sequence[str]) -> dict[str, float]:
     """Smallest of each measure over the releases that have it."""
-    smallest: dict[str, float] = {}
-    for release in releases:
-        for name in names:
-            value = release.values.get(name)
-            if value is not None:
-                smallest[name] = min(value, smallest.get(name, value))
-    return smallest
+    measured = {name: [value for one in releases if (value := one.values.get(name)) is not None] for name in names}
+    return {name: min(values) for name, values in measured.items() if values}
 
 
 def ranked(rows: Sequence[Row]) -> list[Row]:

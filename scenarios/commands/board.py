@@ -9,7 +9,6 @@ import click
 
 from scenarios.commands.common import (
     bad_input,
-    check_page,
     db_option,
     echo,
     echo_earlier,
@@ -98,8 +97,6 @@ def board(
 
     An experiment is named alone; its last complete report is then shown.
     """
-    with bad_input():
-        check_page(html)
     if "://" not in db and not Path(db).exists():
         exit_without(f"there are no results at {db}; `tokumei run` makes some")
     with bad_input():

@@ -43,11 +43,6 @@ format_option = click.option(
     "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Format of the board."
 )
 matrix_option = click.option("--matrix", is_flag=True, help="Show the success of every attack against every defense.")
-html_option = click.option(
-    "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the board as a page that works offline.",
-)
 roles_option = click.option(
     "--roles",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -302,6 +297,21 @@ def check_page(path: Path | None, option: str = "--html") -> None:
         check_new_file(path.resolve())
     except ValueError as error:
         raise ValueError(f"{option}: {error}") from None
+
+
+def writable(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    """Callback of an option: the file that it names can be written."""
+    with bad_input():
+        check_page(path, option.opts[0])
+    return path
+
+
+html_option = click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    callback=writable,
+    help="Write the board as a page that works offline.",
+)
 
 
 def write_page(

@@ -15,7 +15,6 @@ from scenarios.commands.common import (
     NOTHING,
     STORED_NAMES,
     bad_input,
-    check_page,
     db_option,
     echo,
     echo_board,
@@ -115,8 +114,6 @@ def compare(
     from scenarios.running.boards.shown_names import shown_rows
 
     with bad_input():
-        check_page(html)
-        check_page(junit, "--junit")
         sides = [_results(name, db) for name in (base, head)]
         allowed = lb.Tolerance(utility=tolerance, success=tolerance, time=time_tolerance)
         changes = lb.compare(*sides, tolerance=allowed, level=level, pairs=pairs)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scenarios.commands.common import bad_input, echo, write_text
+from scenarios.commands.common import bad_input, echo, writable, write_text
 
 if TYPE_CHECKING:
     from leaderboard import GateCheck, ReportedCheck
@@ -65,6 +65,7 @@ REPORT_OPTIONS = (
     click.option(
         "--junit",
         type=click.Path(dir_okay=False, path_type=Path),
+        callback=writable,
         help="Write the checks of the gate, and failed trials, as JUnit XML.",
     ),
     click.option(
