@@ -9,8 +9,8 @@ from dataclasses import asdict
 from leaderboard.pages.check_reports import ReportedCheck
 from leaderboard.pages.latex import latex_table
 from leaderboard.pages.number_text import counted, number
-from leaderboard.pages.report import Section, Table, csv_lines
-from leaderboard.pages.tables import place_title, text_table
+from leaderboard.pages.report import Section, Table
+from leaderboard.pages.tables import csv_lines, place_title, text_table
 from leaderboard.results.goals import goal_words
 from leaderboard.results.result import canonical, label
 from leaderboard.statistics.comparison import COUNTED, Change

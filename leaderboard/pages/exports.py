@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from leaderboard.pages.report import csv_lines
-from leaderboard.pages.tables import COLUMNS
+from leaderboard.pages.tables import COLUMNS, csv_lines
 from leaderboard.results.goals import GOALS
 from leaderboard.results.promises import Promise
 from leaderboard.results.result import canonical

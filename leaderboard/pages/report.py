@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -15,7 +13,7 @@ import sqlalchemy as sql
 from leaderboard.pages.documents import render
 from leaderboard.pages.line_chart import Lines, Series, draw
 from leaderboard.pages.number_text import measure, number
-from leaderboard.pages.tables import broken, fold, terminal_width, text_table
+from leaderboard.pages.tables import broken, csv_lines, fold, terminal_width, text_table
 from leaderboard.results.name_parts import name_parts
 from leaderboard.results.result import canonical
 from leaderboard.results.store import Store
@@ -191,15 +189,6 @@ def report_to_csv(sections: Sequence[Section]) -> str:
             for column, value in zip(table.columns, row, strict=True)
         ),
     )
-
-
-def csv_lines(head: Sequence[str], lines: Iterable[Iterable[object]]) -> str:
-    """A heading and lines as CSV; None is an empty field."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(lines)
-    return text.getvalue()
 
 
 def report_to_json(sections: Sequence[Section]) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from leaderboard.pages.number_text import counted, number, range_text
@@ -69,6 +71,15 @@ def text_table(heads: Sequence[str], cells: Sequence[Sequence[str]], align: Sequ
         # Tabulate's own headers would make each column two characters wider.
         heads, lines = (), [heads, [SEPARATING_LINE], *lines]
     return tabulate(lines, heads, tablefmt=style, colalign=align, disable_numparse=True)
+
+
+def csv_lines(head: Sequence[str], lines: Iterable[Iterable[object]]) -> str:
+    """A heading and lines as CSV; None is an empty field."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(lines)
+    return text.getvalue()
 
 
 SMALL = 0.05

@@ -19,7 +19,28 @@ Place = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class WorstAttack:
+class BoundedAttack:
+    """An attack on a setting in one goal, with an upper bound of its advantage.
+
+    Parameters
+    ----------
+    goal, attack : str
+        Goal of the attack, and its class name.
+    attack_parameters : dict
+        Its parameters.
+    advantage, upper : float
+        Its advantage, and the upper bound of it.
+    """
+
+    goal: str
+    attack: str
+    attack_parameters: dict[str, Any]
+    advantage: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class WorstAttack(BoundedAttack):
     """The attack of the largest advantage on a defense, in one goal or in all.
 
     Attacks that are not significantly better than guessing count only if no attack is. Attacks with fewer than
@@ -49,11 +70,6 @@ class WorstAttack:
         Fewest plays of an attack.
     """
 
-    goal: str
-    attack: str
-    attack_parameters: dict[str, Any]
-    advantage: float
-    upper: float
     attacks: int
     sure_upper: float = 1.0
     sure_level: float = LEVEL
@@ -156,7 +172,7 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
         released = [release for release in releases[setting] if release.status == "ok"]
         utility = pooled_utility([release.values for release in released])
         plays = max(1, max(pair.plays for pair in own))
-        goals = _goals(own)
+        goals = in_order({goal for pair in own for goal in pair.successes})
         sure_level = level_of_each(settings[scenario, variant])
         worst = {goal: one for goal in goals if (one := _worst(own, (goal,), sure_level)) is not None}
         rows.append(
@@ -175,10 +191,6 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
             )
         )
     return rows
-
-
-def _goals(pairs: Sequence[Pair]) -> tuple[str, ...]:
-    return in_order({goal for pair in pairs for goal in pair.successes})
 
 
 def _worst(pairs: Sequence[Pair], goals: Sequence[str], sure_level: float) -> WorstAttack | None:

@@ -6,14 +6,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, comb, floor
-from typing import Any
 
 from leaderboard.pages.number_text import counted, exact, number
 from leaderboard.pages.tables import place_title
 from leaderboard.results.goals import goal_words
 from leaderboard.results.result import Result, label
 from leaderboard.statistics.board import Row, rank
-from leaderboard.statistics.exposure import Exposure, WorstAttack, exposures
+from leaderboard.statistics.exposure import BoundedAttack, Exposure, exposures
 from leaderboard.statistics.met_words import IF_PLAYS_VARY, how_met, to_be_sure
 from leaderboard.statistics.pairs import Pair, PlacedSetting, matrix
 from leaderboard.statistics.play_bounds import LEVEL, upper_advantage
@@ -26,7 +25,7 @@ Identity = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
-class FewTrials:
+class FewTrials(BoundedAttack):
     """An attack with fewer than `success.FEWEST_TRIALS` trials that is right more often than guessing.
 
     Parameters
@@ -41,11 +40,6 @@ class FewTrials:
         Number of its trials over all plays.
     """
 
-    goal: str
-    attack: str
-    attack_parameters: dict[str, Any]
-    advantage: float
-    upper: float
     trials: int
 
 
@@ -292,7 +286,7 @@ def _advantage(
     """
     name = f"advantage{'' if goal is None else f' on {goal_words(goal)}'} at most {exact(bound)}"
     judged = None if setting is None else setting.worst(goal)
-    worst: WorstAttack | FewTrials | None = judged
+    worst: BoundedAttack | None = judged
     above = [one for one in few if one.upper > bound]
     if above and (worst is None or worst.upper <= bound):
         worst = max(above, key=lambda one: one.advantage)

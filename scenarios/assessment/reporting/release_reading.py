@@ -261,14 +261,13 @@ def report_content(
     findings += identifier_findings(table.unknown, records.frame[list(records.identifiers)])
     findings += attack_findings(evaluation, threshold, releases)
     measured = Measured(
+        setting=setting,
         evaluation=evaluation,
         findings=tuple(ordered(findings)),
-        identifiers=records.identifiers,
         pseudonyms=_pseudonyms(pd.concat([table.frame, table.unknown], axis=1)),
         unknown=tuple(map(str, table.unknown.columns)),
         alone=alone,
         threshold=threshold,
-        control=setting.control is not None,
         releases=releases,
         unit="row" if person is not None and whose is None else "person",
         columns=tuple(table.frame.columns),
@@ -281,7 +280,6 @@ def report_content(
     release = MicrodataRelease(table.frame, origin.origin)
     people = replace(records, domains={**records.domains, **table.domains})
     return ReportContent(
-        dataset=setting.dataset,
         measured=measured,
         counts=counts,
         before=before,
@@ -302,10 +300,7 @@ def report_content(
         ),
         files=files,
         options=options,
-        seed=setting.seed,
-        targets=setting.targets,
         seed_chosen=seed_chosen,
-        releases=releases,
     )
 
 
