@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import leaderboard as lb
 from scenarios.commands.common import (
     bad_input,
     db_option,
@@ -150,10 +151,9 @@ def _stored_board(
     scenarios: tuple[str, ...], db: str, defenses: Sequence[str], attacks: Sequence[str]
 ) -> StoredBoard | None:
     """Board of the scenarios named, or of all scenarios; None if reports of experiments are to be shown instead."""
-    from leaderboard import Store, stored_board
     from scenarios.tables.near_names import suggestion
 
-    with Store(db) as store:
+    with lb.Store(db) as store:
         results = store.results()
         names = sorted({result.scenario for result in results})
         for name in scenarios:
@@ -168,15 +168,14 @@ def _stored_board(
                 if given:
                     raise ValueError(f"{option}: chooses from a board, and an experiment has a report of its own")
             return None
-        return stored_board(store, played, defenses=defenses, attacks=attacks)
+        return lb.stored_board(store, played, defenses=defenses, attacks=attacks)
 
 
 def _show_reports(scenarios: tuple[str, ...], db: str, form: str, html: Path | None) -> None:
     """Show the stored reports of experiments."""
     from leaderboard.pages.report import stored_reports
-    from leaderboard.results.store import Store
 
-    with bad_input(), Store(db) as store:
+    with bad_input(), lb.Store(db) as store:
         reports = stored_reports(store, scenarios)
     if not reports:
         exit_without(f"no experiment at {db} is complete; `tokumei run` makes the measurements that are missing")
@@ -191,7 +190,6 @@ def _show_baseline(
     baseline: str, stored: StoredBoard, db: str, form: str, html: Path | None, *, by_defense: bool
 ) -> None:
     """Compare every attack with a baseline."""
-    import leaderboard as lb
     from scenarios.running.boards.shown_names import shown_rows
 
     in_text = form in ("table", "markdown")
@@ -211,8 +209,6 @@ def _show_baseline(
 
 def _show_history(defense: str, scenarios: tuple[str, ...], db: str, form: str, html: Path | None) -> None:
     """Report the results of one defense, run by run."""
-    import leaderboard as lb
-
     with bad_input(), lb.Store(db) as store:
         entries = lb.history_of(store, defense)
     entries = [entry for entry in entries if not scenarios or entry.row.scenario in scenarios]

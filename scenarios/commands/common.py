@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+import leaderboard as lb
 from metrics.columns.files import check_new_file, write_atomically
 from metrics.columns.printable import printable
 from scenarios.running.methods.code_places import complaint
@@ -180,8 +181,6 @@ def echo(text: object = "", *, nl: bool = True, err: bool = False, bold: bool = 
 
 def echo_with_earlier(text: str, earlier: Sequence[Earlier], form: str) -> None:
     """Write a board to standard output, and what it leaves out below it; for programs, to standard error."""
-    import leaderboard as lb
-
     if form in ("table", "markdown") and earlier:
         text = below(text, report_writers()[form](lb.earlier_sections(earlier)))
     echo_board(text)
@@ -203,8 +202,6 @@ def echo_earlier(earlier: Sequence[Earlier]) -> None:
 
 def written_board(results: Sequence[Result], form: str, *, matrix: bool, promises: Sequence[Promise] = ()) -> str:
     """The board of some results as text in one of `FORMATS`, and below it what the promises cover."""
-    import leaderboard as lb
-
     if form not in STORED_NAMES:
         results, promises = _shown(results, promises)
     if matrix:
@@ -250,8 +247,6 @@ def below(board: str, *more: str) -> str:
 
 def written_summary(results: Sequence[Result], form: str) -> str:
     """The summary of some results as text in one of `FORMATS`; by goal too, except on the terminal."""
-    import leaderboard as lb
-
     if form not in STORED_NAMES:
         results, _ = _shown(results, ())
     sections = lb.summarize(results, by_goal=form != "table")
@@ -260,8 +255,6 @@ def written_summary(results: Sequence[Result], form: str) -> str:
 
 def shows_summary(results: Sequence[Result], form: str, *, matrix: bool) -> bool:
     """Whether the terminal shows the summary instead of the boards of several data sets or goals."""
-    import leaderboard as lb
-
     return form == "table" and not matrix and lb.needs_summary(results)
 
 
@@ -350,7 +343,6 @@ def write_report(
 
 def write_report_page(title: str, about: Mapping[str, str], sections: Sequence[Section], path: Path) -> None:
     """Write a report as an HTML page that names this version, and say so."""
-    import leaderboard as lb
     from leaderboard.results.version import version
 
     with bad_input():
@@ -360,8 +352,6 @@ def write_report_page(title: str, about: Mapping[str, str], sections: Sequence[S
 
 def report_writers() -> dict[str, Any]:
     """Function that writes a report as text, by format."""
-    import leaderboard as lb
-
     return {
         "table": lambda sections: lb.report_to_terminal(sections, width=terminal_width()),
         "markdown": lb.report_to_markdown,

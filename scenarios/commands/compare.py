@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import leaderboard as lb
 from scenarios.commands.common import (
     FORMATS,
     GATE_FAILED,
@@ -107,7 +108,6 @@ def compare(
     defense and attack agree with it. With fewer defenses it is the common factor in the times of the pairs. If they
     disagree, no time is corrected. A slowdown beyond that factor by more than --time-tolerance is an alarm.
     """
-    import leaderboard as lb
     from leaderboard.statistics.comparison import COUNTED
     from leaderboard.statistics.paces import paces
     from leaderboard.statistics.paired_results import newly_skipped
@@ -153,13 +153,12 @@ def _without_password(name: str) -> str:
 
 def _results(name: str, db: str) -> list[Result]:
     """Results of a database, each method in its newest version, or of one run in it."""
-    from leaderboard import Store, Versions, find_run, results_of
     from scenarios.running.provenance import revision_named
 
     if "://" in name or Path(name).is_file():
-        with Store(name) as store:
+        with lb.Store(name) as store:
             results = store.results()
-            versions = Versions(store, results)
+            versions = lb.Versions(store, results)
             for one in versions.earlier(results):
                 echo(f"{_without_password(name)}: {one}", err=True)
             return versions.current(results)
@@ -167,13 +166,12 @@ def _results(name: str, db: str) -> list[Result]:
         exit_without(f"there are no results at {name}")
     if "://" not in db and not Path(db).is_file():
         exit_without(f"{name!r} is no file, and there are no runs at {db}")
-    with Store(db) as store:
-        return results_of(store, find_run(store, name, revision_named(Path.cwd(), name)))
+    with lb.Store(db) as store:
+        return lb.results_of(store, lb.find_run(store, name, revision_named(Path.cwd(), name)))
 
 
 def _nothing(base: str, head: str, sides: Sequence[Sequence[Result]], pairs: Sequence[tuple[str, str]]) -> str:
     """Why there is nothing to compare."""
-    from leaderboard.results.result import label
     from leaderboard.results.setting_names import listed
 
     for name, results in zip((base, head), sides, strict=True):
@@ -183,7 +181,7 @@ def _nothing(base: str, head: str, sides: Sequence[Sequence[Result]], pairs: Seq
     if not set(scenarios[0]) & set(scenarios[1]):
         plays = [f"{name} has {', '.join(names)}" for name, names in zip((base, head), scenarios, strict=True)]
         return f"there is nothing to compare: the scenarios differ: {'; '.join(plays)}"
-    settings = [sorted({label(one.defense, one.parameters) for one in results}) for results in sides]
+    settings = [sorted({lb.label(one.defense, one.parameters) for one in results}) for results in sides]
     if pairs or set(settings[0]) & set(settings[1]):
         return f"there is nothing to compare: {base} and {head} share fewer than two finished plays of any defense"
     has = [

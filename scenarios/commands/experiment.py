@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import leaderboard as lb
 from scenarios.commands.common import FAILED_TRIALS, GATE_FAILED, SIGNALLED, bad_input, echo, write_report
 from scenarios.commands.gate_options import report_checks
 
@@ -51,7 +52,6 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
 
     The report goes to standard output in one of `FORMATS`, and into an HTML page. It is stored beside the measurements.
     """
-    from leaderboard import ReportedCheck, Store
     from leaderboard.pages.report import StoredReport, keep_report
     from scenarios.running.boards.playing import record_run_of
     from scenarios.running.workers.interrupts import signal_of, terminable
@@ -60,7 +60,7 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
     seed = plan.seed if options.seed is None else options.seed
     plan = replace(plan, plays=options.plays or plan.plays, seed=seed)
     about = {"scenario": plan.name, "plays": str(plan.plays), "seed": str(plan.seed)}
-    with bad_input(), Store(options.db) as store:
+    with bad_input(), lb.Store(options.db) as store:
         recorded = RecordedMeasurements(store, plan, fresh=options.fresh)
         try:
             with terminable():
@@ -79,7 +79,9 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
     write_report(plan.title, about, sections, options.form, options.html)
     reasons = gate_reasons(recorded.results, options.max_success)
     name = "claims and bounds"
-    checks = [ReportedCheck(plan.name, name, failure=reason) for reason in reasons] or [ReportedCheck(plan.name, name)]
+    checks = [lb.ReportedCheck(plan.name, name, failure=reason) for reason in reasons] or [
+        lb.ReportedCheck(plan.name, name)
+    ]
     report_checks(checks, options.junit, annotate=options.annotate)
     for reason in reasons:
         echo(f"gate: {reason}", err=True)
@@ -98,13 +100,12 @@ def gate_reasons(results: Sequence[Result], max_success: float | None) -> list[s
         Upper bound of the mean success rate of each attack that the experiment plays.
     """
     from leaderboard.pages.number_text import number
-    from leaderboard.results.result import label
     from scenarios.studies.measuring import REFUTED, SUCCESS
 
     rates: dict[str, list[float]] = {}
     reasons = []
     for result in results:
-        name = f"{result.scenario}: {label(result.defense, result.parameters)}"
+        name = f"{result.scenario}: {lb.label(result.defense, result.parameters)}"
         excess, rate = result.values.get(REFUTED), result.values.get(SUCCESS)
         if excess is not None:
             reasons.append(f"{name}: the measured epsilon refutes the claim by {excess:.3g}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import leaderboard as lb
 from scenarios.commands.common import bad_input, echo, writable, write_text
 
 if TYPE_CHECKING:
@@ -91,21 +92,17 @@ def check_goals(bounds: Mapping[str | None, float], plans: Sequence[Plan]) -> No
     check_goal_names(bounds, goals, "--max-advantage")
 
 
-def as_check(check: GateCheck) -> ReportedCheck:
+def as_check(check: GateCheck) -> lb.ReportedCheck:
     """A bound on a defense as a check of a report."""
-    from leaderboard import ReportedCheck, label
-
-    name = f"{label(check.defense, check.parameters)}: {check.bound}"
+    name = f"{lb.label(check.defense, check.parameters)}: {check.bound}"
     note = "" if check.sure is None else check.finding
-    return ReportedCheck(check.place, name, failure="" if check.passed else check.finding, note=note)
+    return lb.ReportedCheck(check.place, name, failure="" if check.passed else check.finding, note=note)
 
 
 def report_checks(checks: Sequence[ReportedCheck], junit: Path | None, *, annotate: bool) -> None:
     """Write checks to a file of JUnit XML, if one is named, and failed ones as annotations, if asked for."""
-    from leaderboard.pages.check_reports import github_annotations, junit_xml
-
-    if annotate and (lines := github_annotations(checks)):
+    if annotate and (lines := lb.github_annotations(checks)):
         echo(lines, err=True)
     if junit is not None:
         with bad_input():
-            write_text(junit_xml(checks), junit)
+            write_text(lb.junit_xml(checks), junit)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import leaderboard as lb
 from scenarios.commands.common import (
     FAILED_TRIALS,
     GATE_FAILED,
@@ -133,11 +134,10 @@ def _backend(options: RunOptions) -> Backend:
 
 def _explain(catalogues: list[Catalogue], options: RunOptions) -> None:
     """Say why each trial would be played; a database that does not exist is not created."""
-    from leaderboard.results.store import Store
     from scenarios.running.explanation import explain, written_explanations
 
     absent = "://" not in options.db and not Path(options.db).exists()
-    with bad_input(), Store("sqlite://" if absent else options.db) as store:
+    with bad_input(), lb.Store("sqlite://" if absent else options.db) as store:
         explanations = [
             explanation for catalogue in catalogues for explanation in explain(catalogue, store, fresh=options.fresh)
         ]
@@ -161,7 +161,6 @@ def _show(played: Played, options: RunOptions, display: Display) -> None:
 
 def _exit_code(played: Played, options: RunOptions) -> int:
     """Exit code of the run; what the gate refuses goes to standard error, and to the file of `--junit`."""
-    import leaderboard as lb
     from leaderboard.results.goals import goal_words
     from leaderboard.statistics.gate import few_plays_note, not_sure_note
 
