@@ -116,5 +116,6 @@ def check_list(name: str, value: Any, check: Callable[..., None] | None = None, 
     """
     if isinstance(value, str) or not isinstance(value, Sequence) or not value:
         raise ValueError(f"{name} must be a list with at least one entry, got {value!r}")
-    for entry in value if check is not None else ():
-        check(name, entry, **bounds)
+    if check is not None:
+        for entry in value:
+            check(name, entry, **bounds)
