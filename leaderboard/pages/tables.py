@@ -52,8 +52,21 @@ def broken(line: str, width: int) -> list[str]:
     return chop_cells(line, width)
 
 
-def text_table(heads: Sequence[str], cells: Sequence[Sequence[str]], align: Sequence[str] | None, style: str) -> str:
+def text_table(
+    heads: Sequence[str], cells: Sequence[Sequence[str]], align: Sequence[str] | None = None, style: str = "simple"
+) -> str:
     r"""A table as text, in one of tabulate's styles; in Markdown (``pipe``), bars in cells are escaped.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        Headings; none for a table without them.
+    cells : sequence of sequences of str
+        Cells of each row.
+    align : sequence of {"left", "right"}, optional
+        Alignment of each column; left by default.
+    style : str
+        Style: ``simple``, ``plain`` or ``pipe``.
 
     Examples
     --------
@@ -67,7 +80,7 @@ def text_table(heads: Sequence[str], cells: Sequence[Sequence[str]], align: Sequ
     lines: list[Sequence[str]] = list(cells)
     if style == "pipe":
         lines = [[cell.replace("|", r"\|") for cell in line] for line in cells]
-    if style == "plain":
+    if style == "plain" and heads:
         # Tabulate's own headers would make each column two characters wider.
         heads, lines = (), [heads, [SEPARATING_LINE], *lines]
     return tabulate(lines, heads, tablefmt=style, colalign=align, disable_numparse=True)
