@@ -156,7 +156,10 @@ def matrix_to_terminal(pairs: Sequence[Pair]) -> str:
 
 def matrix_to_markdown(pairs: Sequence[Pair]) -> str:
     """The matrix as Markdown: success in each goal, or the status of pairs without success."""
-    return "\n".join(f"### {title}\n\n{text_table(*table, 'pipe')}\n" for title, *table in matrix_tables(pairs))
+    return "\n".join(
+        f"### {title}\n\n{text_table(headers, cells, align, 'pipe')}\n"
+        for title, headers, cells, align in matrix_tables(pairs)
+    )
 
 
 def matrix_tables(pairs: Sequence[Pair]) -> Iterator[tuple[str, list[str], list[list[str]], list[str]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from leaderboard.pages.line_chart import COLOURS, Lines, Series
 from leaderboard.pages.report import Section, Table
@@ -87,8 +88,8 @@ def _section(title: str, defenses: Mapping[str, Sequence[HistoryEntry]]) -> Sect
         chart
         for group in groups
         for chart in (
-            _chart("Utility", "higher", {name: defenses[name] for name in group}),
-            _chart("Success of the worst attack", "lower", {name: defenses[name] for name in group}),
+            _chart("Utility", "utility", "higher", {name: defenses[name] for name in group}),
+            _chart("Success of the worst attack", "success", "lower", {name: defenses[name] for name in group}),
         )
         if chart is not None
     ]
@@ -108,10 +109,14 @@ def _short(revision: str) -> str:
     return revision[:8] + ("+" if revision.endswith("+") else "") if revision else "–"
 
 
-def _chart(title: str, better: str, defenses: Mapping[str, Sequence[HistoryEntry]]) -> Lines | None:
+def _chart(
+    title: str, measure: str, better: Literal["higher", "lower"], defenses: Mapping[str, Sequence[HistoryEntry]]
+) -> Lines | None:
+    """Chart of a measure of the board's rows with its interval; None if no run measured it."""
+    parts = (measure, f"{measure}_low", f"{measure}_high")
     lines = []
     for name, entries in defenses.items():
-        points = [(entry.run.number, *_measured(entry.row, better)) for entry in entries]
+        points = [(entry.run.number, *(getattr(entry.row, part) for part in parts)) for entry in entries]
         measured = [point for point in points if None not in point[:2]]
         if measured:
             run, value, low, high = zip(*measured, strict=True)
@@ -119,12 +124,4 @@ def _chart(title: str, better: str, defenses: Mapping[str, Sequence[HistoryEntry
             lines.append(Series(name, run, value, low if bounded else (), high if bounded else ()))
     if not lines:
         return None
-    return Lines(
-        title, "run", title.partition(" ")[0].lower(), tuple(lines), better="higher" if better == "higher" else "lower"
-    )
-
-
-def _measured(row: Row, better: str) -> tuple[float | None, float | None, float | None]:
-    if better == "higher":
-        return row.utility, row.utility_low, row.utility_high
-    return row.success, row.success_low, row.success_high
+    return Lines(title, "run", measure, tuple(lines), better=better)

@@ -28,7 +28,6 @@ from scenarios.commands.common import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from leaderboard.results.shown_results import StoredBoard
 
 EPILOG = """\b
 Examples:
@@ -149,7 +148,7 @@ def _check_view(boards: dict[str, bool], chosen: dict[str, bool], baseline: str 
 
 def _stored_board(
     scenarios: tuple[str, ...], db: str, defenses: Sequence[str], attacks: Sequence[str]
-) -> StoredBoard | None:
+) -> lb.StoredBoard | None:
     """Board of the scenarios named, or of all scenarios; None if reports of experiments are to be shown instead."""
     from scenarios.tables.near_names import suggestion
 
@@ -187,7 +186,7 @@ def _show_reports(scenarios: tuple[str, ...], db: str, form: str, html: Path | N
 
 
 def _show_baseline(
-    baseline: str, stored: StoredBoard, db: str, form: str, html: Path | None, *, by_defense: bool
+    baseline: str, stored: lb.StoredBoard, db: str, form: str, html: Path | None, *, by_defense: bool
 ) -> None:
     """Compare every attack with a baseline."""
     from scenarios.running.boards.shown_names import shown_rows

@@ -23,7 +23,6 @@ from scenarios.tables.user_warnings import user_warnings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from leaderboard import Earlier, Promise, Result, Section
 
 GATE_FAILED, FAILED_TRIALS, NOTHING = 1, 3, 4
 """Exit codes; 2 is that of `BadInput`."""
@@ -179,7 +178,7 @@ def echo(text: object = "", *, nl: bool = True, err: bool = False, bold: bool = 
         raise click.exceptions.Exit(0) from None
 
 
-def echo_with_earlier(text: str, earlier: Sequence[Earlier], form: str) -> None:
+def echo_with_earlier(text: str, earlier: Sequence[lb.Earlier], form: str) -> None:
     """Write a board to standard output, and what it leaves out below it; for programs, to standard error."""
     if form in ("table", "markdown") and earlier:
         text = below(text, report_writers()[form](lb.earlier_sections(earlier)))
@@ -194,13 +193,13 @@ def exit_without(what: str) -> NoReturn:
     sys.exit(NOTHING)
 
 
-def echo_earlier(earlier: Sequence[Earlier]) -> None:
+def echo_earlier(earlier: Sequence[lb.Earlier]) -> None:
     """Write what a board or a comparison leaves out to standard error."""
     for one in earlier:
         echo(f"{one}; `tokumei run` plays them again", err=True)
 
 
-def written_board(results: Sequence[Result], form: str, *, matrix: bool, promises: Sequence[Promise] = ()) -> str:
+def written_board(results: Sequence[lb.Result], form: str, *, matrix: bool, promises: Sequence[lb.Promise] = ()) -> str:
     """The board of some results as text in one of `FORMATS`, and below it what the promises cover."""
     if form not in STORED_NAMES:
         results, promises = _shown(results, promises)
@@ -231,7 +230,7 @@ def written_board(results: Sequence[Result], form: str, *, matrix: bool, promise
     return str(writers[form](rows))
 
 
-def _shown(results: Sequence[Result], promises: Sequence[Promise]) -> tuple[list[Result], list[Promise]]:
+def _shown(results: Sequence[lb.Result], promises: Sequence[lb.Promise]) -> tuple[list[lb.Result], list[lb.Promise]]:
     """Results and promises with the names that tables show."""
     from scenarios.running.boards.shown_names import shown_board
 
@@ -245,7 +244,7 @@ def below(board: str, *more: str) -> str:
     return board
 
 
-def written_summary(results: Sequence[Result], form: str) -> str:
+def written_summary(results: Sequence[lb.Result], form: str) -> str:
     """The summary of some results as text in one of `FORMATS`; by goal too, except on the terminal."""
     if form not in STORED_NAMES:
         results, _ = _shown(results, ())
@@ -253,7 +252,7 @@ def written_summary(results: Sequence[Result], form: str) -> str:
     return str(report_writers()[form](sections))
 
 
-def shows_summary(results: Sequence[Result], form: str, *, matrix: bool) -> bool:
+def shows_summary(results: Sequence[lb.Result], form: str, *, matrix: bool) -> bool:
     """Whether the terminal shows the summary instead of the boards of several data sets or goals."""
     return form == "table" and not matrix and lb.needs_summary(results)
 
@@ -308,7 +307,7 @@ html_option = click.option(
 
 
 def write_page(
-    results: Sequence[Result], path: Path, promises: Sequence[Promise] = (), earlier: Sequence[Earlier] = ()
+    results: Sequence[lb.Result], path: Path, promises: Sequence[lb.Promise] = (), earlier: Sequence[lb.Earlier] = ()
 ) -> None:
     """Write the board, what the promises cover, and what is left out as an HTML page.
 
@@ -325,10 +324,10 @@ def write_page(
 def write_report(
     title: str,
     about: Mapping[str, str],
-    sections: Sequence[Section],
+    sections: Sequence[lb.Section],
     form: str,
     html: Path | None,
-    page: Sequence[Section] | None = None,
+    page: Sequence[lb.Section] | None = None,
     text: str | None = None,
 ) -> None:
     """Write a report to standard output in one of `FORMATS`, and as an HTML page if `html` is given.
@@ -341,7 +340,7 @@ def write_report(
         write_report_page(title, about, page or sections, html)
 
 
-def write_report_page(title: str, about: Mapping[str, str], sections: Sequence[Section], path: Path) -> None:
+def write_report_page(title: str, about: Mapping[str, str], sections: Sequence[lb.Section], path: Path) -> None:
     """Write a report as an HTML page that names this version, and say so."""
     from leaderboard.results.version import version
 

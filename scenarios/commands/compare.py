@@ -28,7 +28,6 @@ from scenarios.commands.gate_options import REPORT_OPTIONS, report_checks
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from leaderboard import Change, Result
     from leaderboard.statistics.paces import Paces
 
 EPILOG = """\b
@@ -151,7 +150,7 @@ def _without_password(name: str) -> str:
     return make_url(name).render_as_string(hide_password=True)
 
 
-def _results(name: str, db: str) -> list[Result]:
+def _results(name: str, db: str) -> list[lb.Result]:
     """Results of a database, each method in its newest version, or of one run in it."""
     from scenarios.running.provenance import revision_named
 
@@ -170,7 +169,7 @@ def _results(name: str, db: str) -> list[Result]:
         return lb.results_of(store, lb.find_run(store, name, revision_named(Path.cwd(), name)))
 
 
-def _nothing(base: str, head: str, sides: Sequence[Sequence[Result]], pairs: Sequence[tuple[str, str]]) -> str:
+def _nothing(base: str, head: str, sides: Sequence[Sequence[lb.Result]], pairs: Sequence[tuple[str, str]]) -> str:
     """Why there is nothing to compare."""
     from leaderboard.results.setting_names import listed
 
@@ -195,7 +194,7 @@ def _nothing(base: str, head: str, sides: Sequence[Sequence[Result]], pairs: Seq
 
 
 def _summary(
-    changes: Sequence[Change], timed: Paces, level: float, needed: int | None, skipped: Mapping[str, int]
+    changes: Sequence[lb.Change], timed: Paces, level: float, needed: int | None, skipped: Mapping[str, int]
 ) -> str:
     """How many measures got worse or better, which could not be judged, and how the machine's speed was allowed for."""
     from leaderboard.pages.number_text import counted, range_text

@@ -12,7 +12,6 @@ from scenarios.commands.common import FAILED_TRIALS, GATE_FAILED, SIGNALLED, bad
 from scenarios.commands.gate_options import report_checks
 
 if TYPE_CHECKING:
-    from leaderboard.results.result import Result
     from scenarios.commands.run_options import RunOptions
     from scenarios.running.display import Display
     from scenarios.studies.experiment import ExperimentPlan
@@ -89,7 +88,7 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
         sys.exit(GATE_FAILED)
 
 
-def gate_reasons(results: Sequence[Result], max_success: float | None) -> list[str]:
+def gate_reasons(results: Sequence[lb.Result], max_success: float | None) -> list[str]:
     """Reasons why the gate of an experiment fails, one line each: a refuted claim, or an attack's success rate.
 
     Parameters

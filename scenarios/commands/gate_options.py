@@ -13,7 +13,6 @@ import leaderboard as lb
 from scenarios.commands.common import bad_input, echo, writable, write_text
 
 if TYPE_CHECKING:
-    from leaderboard import GateCheck, ReportedCheck
     from scenarios.running.plan import Plan
 
 
@@ -92,14 +91,14 @@ def check_goals(bounds: Mapping[str | None, float], plans: Sequence[Plan]) -> No
     check_goal_names(bounds, goals, "--max-advantage")
 
 
-def as_check(check: GateCheck) -> lb.ReportedCheck:
+def as_check(check: lb.GateCheck) -> lb.ReportedCheck:
     """A bound on a defense as a check of a report."""
     name = f"{lb.label(check.defense, check.parameters)}: {check.bound}"
     note = "" if check.sure is None else check.finding
     return lb.ReportedCheck(check.place, name, failure="" if check.passed else check.finding, note=note)
 
 
-def report_checks(checks: Sequence[ReportedCheck], junit: Path | None, *, annotate: bool) -> None:
+def report_checks(checks: Sequence[lb.ReportedCheck], junit: Path | None, *, annotate: bool) -> None:
     """Write checks to a file of JUnit XML, if one is named, and failed ones as annotations, if asked for."""
     if annotate and (lines := lb.github_annotations(checks)):
         echo(lines, err=True)

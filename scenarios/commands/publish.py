@@ -24,7 +24,6 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from leaderboard import Promise, Result
     from scenarios.running.boards.playing import Played
     from scenarios.running.display import Display
     from scenarios.running.units import Catalogue
@@ -108,7 +107,9 @@ def _show_stale(missing: list[tuple[str, dict[tuple[str, str], int]]]) -> None:
             echo(f"  {', '.join(defenses)}: {written}")
 
 
-def _played(catalogues: list[Catalogue], stored: list[Result], db: str, jobs: int | None, display: Display) -> Played:
+def _played(
+    catalogues: list[Catalogue], stored: list[lb.Result], db: str, jobs: int | None, display: Display
+) -> Played:
     """All results of the catalogues, the promises of their defenses, and the signal that stopped the run, or 0.
 
     Stored results are played again only if something that they depend on has changed.
@@ -124,8 +125,8 @@ def _played(catalogues: list[Catalogue], stored: list[Result], db: str, jobs: in
 
 def _write(
     folder: Path,
-    results: list[Result],
-    promises: list[Promise],
+    results: list[lb.Result],
+    promises: list[lb.Promise],
     catalogues: list[Catalogue],
     about: Mapping[str, Any],
 ) -> None:

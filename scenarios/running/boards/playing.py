@@ -121,8 +121,8 @@ def _changed(plan: Plan, changes: Changes) -> Plan:
 def catalogues_of(plans: Sequence[Plan], say: Callable[[str], None] | None = None) -> list[Catalogue]:
     """Every trial of every plan; `say` gets what the promises of its defenses cover, a line at a time."""
     promised = [guarantees(plan) for plan in plans]
-    for plan, promises in zip(plans, promised, strict=True):
-        for line in promise_notes(plan, promises) if say is not None else ():
+    if say is not None:
+        for line in (line for each in zip(plans, promised, strict=True) for line in promise_notes(*each)):
             say(line)
     return [Catalogue.of(plan, promises) for plan, promises in zip(plans, promised, strict=True)]
 
