@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 GREATEST = sys.float_info.max
@@ -95,7 +95,27 @@ def check_boolean(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be true or false, got {value!r}")
 
 
-def check_list(name: str, value: Any) -> None:
-    """Raise ValueError naming the parameter unless `value` is a list with at least one entry."""
+def check_list(name: str, value: Any, check: Callable[..., None] | None = None, **bounds: Any) -> None:
+    """Raise ValueError naming the parameter unless `value` is a list with at least one entry, each of which is right.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    value : object
+        What was given.
+    check : callable, optional
+        Check of an entry, such as `check_real`.
+    **bounds
+        What the check allows.
+
+    Raises
+    ------
+    ValueError
+        If it is no such list.
+    """
     if isinstance(value, str) or not isinstance(value, Sequence) or not value:
         raise ValueError(f"{name} must be a list with at least one entry, got {value!r}")
+    if check is not None:
+        for entry in value:
+            check(name, entry, **bounds)

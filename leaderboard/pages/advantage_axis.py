@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import log
 from typing import Literal
 
@@ -20,6 +21,8 @@ _TICKS: dict[Scale, tuple[float, ...]] = {
     "linear": (0.0, 1.0, 0.5, 0.25, 0.75),
     "logit": (EDGE, 1 - EDGE, 0.5, 0.1, 0.9, 0.25, 0.75, 0.05, 0.95, 0.02, 0.98),
 }
+_UP = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Ticks of the utility."""
 _LETTER, _LINE, _GAP = 6.7, 14.0, 5.0
 """Width of a digit, height of a line, and distance of two labels, in the chart's units."""
 
@@ -51,6 +54,57 @@ def position(advantage: float, scale: Scale, start: float, end: float) -> float:
         share = min(1 - EDGE, max(EDGE, share))
         share = 0.5 - log(share / (1 - share)) / (2 * log(EDGE / (1 - EDGE)))
     return round(start + share * (end - start), 1)
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Axes of a chart of utility against advantage; both always have the same ends, so that charts can be compared.
+
+    Attributes
+    ----------
+    scale : {"logit", "linear"}
+        Scale of the advantage.
+    width, height : float
+        Size of the chart.
+    margin : tuple of float
+        Space left, right, above and below the plane.
+    inset : float
+        Distance of the ends of the axes from the plane's edges.
+    """
+
+    scale: Scale
+    width: float
+    height: float
+    margin: Box
+    inset: float
+
+    @property
+    def frame(self) -> Box:
+        """Left, right, top and bottom edge of the plane."""
+        left, right, top, bottom = self.margin
+        return left, self.width - right, top, self.height - bottom
+
+    @property
+    def across(self) -> list[tuple[str, float]]:
+        """Labels and coordinates of the ticks of the advantage."""
+        return ticks(self.scale, self.frame[0] + self.inset, self.frame[1] - self.inset)
+
+    @property
+    def up(self) -> list[tuple[str, float]]:
+        """Labels and coordinates of the ticks of the utility."""
+        return [(number(tick), self.y(tick)) for tick in _UP]
+
+    def x(self, advantage: float) -> float:
+        """Coordinate of an advantage."""
+        return position(advantage, self.scale, self.frame[0] + self.inset, self.frame[1] - self.inset)
+
+    def y(self, utility: float) -> float:
+        """Coordinate of a utility."""
+        _, _, top, bottom = self.margin
+        return round(
+            self.height - bottom - self.inset - utility * (self.height - top - bottom - 2 * self.inset),
+            1,
+        )
 
 
 def ticks(scale: Scale, start: float, end: float) -> list[tuple[str, float]]:

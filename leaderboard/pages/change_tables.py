@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -12,7 +10,7 @@ from leaderboard.pages.check_reports import ReportedCheck
 from leaderboard.pages.latex import latex_table
 from leaderboard.pages.number_text import counted, number
 from leaderboard.pages.report import Section, Table
-from leaderboard.pages.tables import place_title
+from leaderboard.pages.tables import csv_lines, place_title, text_table
 from leaderboard.results.goals import goal_words
 from leaderboard.results.result import canonical, label
 from leaderboard.statistics.comparison import COUNTED, Change
@@ -28,27 +26,23 @@ _ALIGN = ("left", "left", "left", "left", "left", "right", "right", "right", "ri
 
 def changes_to_terminal(changes: Sequence[Change]) -> str:
     """Changes as a plain table: ``✗`` marks a significant worsening, ``✓`` a significant improvement."""
-    from tabulate import tabulate
-
-    return tabulate(_cells(changes), _HEADERS, tablefmt="simple", colalign=_ALIGN, disable_numparse=True)
+    return text_table(_HEADERS, _cells(changes), _ALIGN, "simple")
 
 
 def changes_to_markdown(changes: Sequence[Change]) -> str:
     """Changes as a Markdown table."""
-    from tabulate import tabulate
-
-    cells = [[cell.replace("|", r"\|") for cell in line] for line in _cells(changes)]
-    return tabulate(cells, _HEADERS, tablefmt="pipe", colalign=_ALIGN, disable_numparse=True) + "\n"
+    return text_table(_HEADERS, _cells(changes), _ALIGN, "pipe") + "\n"
 
 
 def changes_to_csv(changes: Sequence[Change]) -> str:
     """Changes as CSV with the columns `CHANGE_COLUMNS`."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(CHANGE_COLUMNS)
-    for line in map(_flat, changes):
-        writer.writerow([canonical(value) if isinstance(value, dict | bool) else value for value in line.values()])
-    return text.getvalue()
+    return csv_lines(
+        CHANGE_COLUMNS,
+        (
+            [canonical(value) if isinstance(value, dict | bool) else value for value in _flat(change).values()]
+            for change in changes
+        ),
+    )
 
 
 def changes_to_json(changes: Sequence[Change]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import cos, pi, sin
 
-from leaderboard.pages.advantage_axis import Scale, position, ticks
+from leaderboard.pages.advantage_axis import Plane, Scale
 from leaderboard.pages.label_boxes import (
     Box,
     Point,
@@ -20,12 +20,10 @@ from leaderboard.pages.label_boxes import (
     steps,
     text_box,
 )
-from leaderboard.pages.number_text import number
 from leaderboard.results.result import label
 from leaderboard.statistics.board import Row
 from metrics.score import advantage
 
-_UP = (0.0, 0.25, 0.5, 0.75, 1.0)
 _OFFSETS = [
     (0.0, 0.0),
     *(
@@ -76,16 +74,10 @@ class ChartLabel:
 
 
 @dataclass(frozen=True)
-class Picture:
+class Picture(Plane):
     """Everything that the template draws."""
 
-    scale: Scale
-    width: float
-    height: float
-    margin: tuple[float, float, float, float]
     radius: float
-    across: list[tuple[str, float]]
-    up: list[tuple[str, float]]
     points: list[ChartPoint]
     front: str
     labels: list[ChartLabel]
@@ -95,8 +87,6 @@ def picture(
     rows: Sequence[Row], width: float, height: float, radius: float, labelled: bool, scale: Scale = "linear"
 ) -> Picture:
     """Lay out the defenses that have a score.
-
-    Both axes always have the same ends, so that two charts can be compared at a glance.
 
     Parameters
     ----------
@@ -110,48 +100,33 @@ def picture(
     scale : {"linear", "logit"}
         Scale of the advantage (`leaderboard.pages.advantage_axis`).
     """
-    left, right, top, bottom = margin = (52.0, 14.0, 30.0, 54.0)
-    inset = radius + 4
-    ends = left + inset, width - right - inset
-
-    def across(advantage: float) -> float:
-        return position(advantage, scale, *ends)
-
-    def up(utility: float) -> float:
-        return round(height - bottom - inset - utility * (height - top - bottom - 2 * inset), 1)
-
+    plane = Plane(scale, width, height, (52.0, 14.0, 30.0, 54.0), radius + 4)
     points = [
         ChartPoint(
             row,
             place,
-            across(row.exposure),
-            up(row.utility),
-            across(_advantage(row, row.success_low)),
-            across(_advantage(row, row.success_high)),
-            up(row.utility if row.utility_high is None else row.utility_high),
-            up(row.utility if row.utility_low is None else row.utility_low),
-            across(row.exposure),
-            up(row.utility),
+            plane.x(row.exposure),
+            plane.y(row.utility),
+            plane.x(_advantage(row, row.success_low)),
+            plane.x(_advantage(row, row.success_high)),
+            plane.y(row.utility if row.utility_high is None else row.utility_high),
+            plane.y(row.utility if row.utility_low is None else row.utility_low),
+            plane.x(row.exposure),
+            plane.y(row.utility),
         )
         for place, row in enumerate(rows)
         if row.utility is not None and row.exposure is not None
     ]
-    frame = (left, width - right, top, height - bottom)
-    points = _apart(points, radius, frame)
+    points = _apart(points, radius, plane.frame)
     front = sorted((point for point in points if point.row.pareto), key=lambda point: (point.x, -point.y))
-    corners = staircase([(point.x, point.y) for point in front], width - right)
+    corners = staircase([(point.x, point.y) for point in front], plane.frame[1])
     return Picture(
-        scale,
-        width,
-        height,
-        margin,
-        radius,
-        ticks(scale, *ends),
-        [(number(tick), up(tick)) for tick in _UP],
+        **vars(plane),
+        radius=radius,
         # The best defense is drawn last, on top of the others.
-        points[::-1],
-        path(corners),
-        _labels(front, points, steps(corners), radius, frame) if labelled else [],
+        points=points[::-1],
+        front=path(corners),
+        labels=_labels(front, points, steps(corners), radius, plane.frame) if labelled else [],
     )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from leaderboard.pages.tables import COLUMNS, csv_lines
 from leaderboard.results.goals import GOALS
 from leaderboard.results.promises import Promise
 from leaderboard.results.result import canonical
@@ -16,11 +15,7 @@ from leaderboard.statistics.exposure import Exposure
 from leaderboard.statistics.pairs import Pair
 from leaderboard.statistics.success import Success
 
-BOARD_COLUMNS = (
-    *("scenario", "variant", "defense", "parameters", "guarantee", "utility", "utility_low", "utility_high"),
-    *("worst_attack", "success", "success_low", "success_high", "chance", "advantage", "score", "pareto", "plays"),
-    "advantage_unbiased",
-)
+BOARD_COLUMNS = tuple(column.name for column in COLUMNS if column.in_csv)
 """Columns of the board as CSV."""
 MATRIX_COLUMNS = (
     *("scenario", "variant", "defense", "parameters", "attack", "attack_parameters"),
@@ -38,10 +33,6 @@ _CHANCE = {"reidentification": "chance"}
 """Columns of the chance level that are not named after their goal."""
 _SIGNIFICANT = frozenset({"p"})
 """Columns with six significant digits: a p-value may be small, and is never 0."""
-_BOARD_EXTRAS = (
-    *("rank", "components", "measured", "worst_parameters", "goal"),
-    *("attacks", "failures", "reason", "complete", "seconds"),
-)
 
 
 def to_csv(rows: Sequence[Row]) -> str:
@@ -60,7 +51,8 @@ def to_json(rows: Sequence[Row], promises: Sequence[Promise] = ()) -> str:
         What the defenses promise. If there are any, each object has the field ``coverage``: the statement and the
         columns by role, or null.
     """
-    records = [{name: getattr(row, name) for name in (*BOARD_COLUMNS, *_BOARD_EXTRAS)} for row in rows]
+    names = [column.name for column in COLUMNS]
+    records = [{name: getattr(row, name) for name in names} for row in rows]
     if promises:
         stated = {promise.setting: promise for promise in promises}
         for row, record in zip(rows, records, strict=True):
@@ -130,11 +122,7 @@ def csv_text(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> st
 
     P-values have six significant digits instead.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_cell(name, record[name]) for name in columns] for record in records)
-    return text.getvalue()
+    return csv_lines(columns, ([_cell(name, record[name]) for name in columns] for record in records))
 
 
 def _cell(name: str, value: Any) -> Any:

@@ -132,7 +132,7 @@ def report_to_latex(sections: Sequence[Section]) -> str:
             f"{section.title}: {table.title}",
             table.columns,
             table.texts(),
-            ["left" if isinstance(value, str) else "right" for value in table.rows[0]] if table.rows else None,
+            table.align,
             table.note,
         )
         for section in sections

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from leaderboard.pages.tables import fold
+
 LINE = 345.0
 """Width of a line of the class article in one column, in points."""
 SIZES = (("", 10.0, 6.0), (r"\small", 9.0, 4.0), (r"\footnotesize", 8.0, 3.0))
@@ -202,13 +204,4 @@ def _folded_texts(table: Layout, column: int, texts: Sequence[str], limit: int) 
 
 def _broken(text: str, breaks: re.Pattern[str], width: int) -> list[str]:
     """Text in lines of at most `width` characters, broken at spaces first, then at other places of `breaks`."""
-    lines = [""]
-    for word in text.split(" "):
-        space = " " if lines[-1] else ""
-        for part in [word] if len(word) <= width else breaks.split(word):
-            if lines[-1] and len(lines[-1]) + len(space) + len(part) > width:
-                lines.append(part)
-            else:
-                lines[-1] += space + part
-            space = ""
-    return lines
+    return fold(text, width, breaks.split, len).split("\n")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from leaderboard.pages.advantage_axis import Scale, position, ticks
+from leaderboard.pages.advantage_axis import Plane, Scale
 from leaderboard.pages.label_boxes import (
     Box,
     Corner,
@@ -23,7 +23,6 @@ from leaderboard.pages.label_boxes import (
     steps,
     text_box,
 )
-from leaderboard.pages.number_text import number
 from leaderboard.statistics.exposure import BOUNDS
 from leaderboard.statistics.settings import Setting, best_within, most_useful_left_of
 
@@ -40,7 +39,6 @@ KINDS = {
 }
 """Titles of the kinds of defenses, in the order of their colours."""
 OTHER = "other"
-_UP = (0.0, 0.25, 0.5, 0.75, 1.0)
 _LETTER, _LINE, _MARK = 6.3, 14.0, 4.5
 """Mean width of a letter, height of a line, and half the width of a marker, in the chart's units."""
 FRONT = 7.0
@@ -102,15 +100,9 @@ class CurveLabel:
 
 
 @dataclass(frozen=True)
-class CurvePicture:
+class CurvePicture(Plane):
     """Everything that the template draws."""
 
-    scale: Scale
-    width: float
-    height: float
-    margin: Box
-    across: list[tuple[str, float]]
-    up: list[tuple[str, float]]
     guides: list[Guide]
     curves: list[Curve]
     front: str
@@ -190,42 +182,28 @@ def draw_curves(
     >>> [guide.best.name for guide in drawn.guides]
     ['Mondrian k=50', 'Mondrian k=50', 'Mondrian k=50', 'Mondrian k=50']
     """
-    start, right, top, bottom = margin = (40.0, 12.0, 36.0, 44.0)
-    inset = 8.0
+    plane = Plane(scale, width, height, (40.0, 12.0, 36.0, 44.0), 8.0)
     guides = guide_settings(settings)
     best = {one.name for _, one, _ in guides if one is not None}
-
-    ends = start + inset, width - right - inset
-
-    def across(advantage: float) -> float:
-        return position(advantage, scale, *ends)
-
-    def up(utility: float) -> float:
-        return round(height - bottom - inset - utility * (height - top - bottom - 2 * inset), 1)
-
     by_family: dict[str, list[Mark]] = defaultdict(list)
     for setting in sorted(settings, key=lambda one: (one.advantage, -one.utility, one.name)):
-        mark = Mark(setting, across(setting.advantage), up(setting.utility), setting.name in best)
+        mark = Mark(setting, plane.x(setting.advantage), plane.y(setting.utility), setting.name in best)
         by_family[setting.family].append(mark)
     curves = [
         Curve(family, style, _path(by_family[family]), by_family[family])
         for family, style in styles.items()
         if family in by_family
     ]
-    frame = (start, width - right, top, height - bottom)
-    corners = _front([mark for curve in curves for mark in curve.marks], width - right)
+    corners = _front([mark for curve in curves for mark in curve.marks], plane.frame[1])
     guided = best | {one.name for _, _, one in guides if one is not None}
     return CurvePicture(
-        scale,
-        width,
-        height,
-        margin,
-        ticks(scale, *ends),
-        [(number(tick), up(tick)) for tick in _UP],
-        [Guide(bound, across(bound), within, left) for bound, within, left in guides],
-        curves,
-        path(corners),
-        _labels(curves, guided, [across(bound) for bound in BOUNDS], steps(corners), frame) if labelled else [],
+        **vars(plane),
+        guides=[Guide(bound, plane.x(bound), within, left) for bound, within, left in guides],
+        curves=curves,
+        front=path(corners),
+        labels=_labels(curves, guided, [plane.x(bound) for bound in BOUNDS], steps(corners), plane.frame)
+        if labelled
+        else [],
     )
 
 

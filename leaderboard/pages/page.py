@@ -122,11 +122,7 @@ def _place(
         if curves
         else [
             (size, picture(rows, width, height, radius, labelled=size != "narrow", scale=scale))
-            for size, width, height, radius in (
-                ("wide", 880, 560, 10),
-                ("narrow", 350, 400, 9),
-                ("print", 510, 380, 10),
-            )
+            for size, width, height, radius in _SIZES
             for scale in SCALES
         ],
         "heat": heat_map(rows, grid, list(styles)),

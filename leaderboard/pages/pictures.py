@@ -6,7 +6,7 @@ import copy
 import html
 import itertools
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -202,9 +202,11 @@ def _pictures(page: str, width: float | None) -> list[StandalonePicture]:
     shapes = {name: shape for shape in builder.root.iter() if (name := shape.get("id", "")).startswith("m-")}
     sheet = _Sheet(rules, variables, shapes)
     pictures: dict[str, StandalonePicture] = {}
-    for figure in _figures(builder.root, ()):
-        entries = list(_entries(figure))
-        drawings = list(_drawings(figure))
+    for _, *around in _inside((builder.root,), {"figure"}, frozenset()):
+        figure = tuple(around)
+        entries = list(_inside(figure, {"li", "entry"}, {"svg"}))
+        # Keys of legends are no drawings.
+        drawings = list(_inside(figure, {"svg"}, {"legend"}))
         size = _size(drawings, width)
         for path in drawings:
             classes = path[-1].get("class", "").split()
@@ -254,32 +256,14 @@ def _free_name(title: str, classes: str, taken: Collection[str]) -> str:
     return free
 
 
-def _figures(element: Element, ancestors: tuple[Element, ...]) -> Iterator[tuple[Element, ...]]:
-    """Figures below an element, each after all elements around it."""
-    for child in element:
-        if child.tag == "figure":
-            yield (*ancestors, child)
-        else:
-            yield from _figures(child, (*ancestors, child))
-
-
-def _drawings(around: tuple[Element, ...]) -> Iterator[tuple[Element, ...]]:
-    """Drawings in the last element, each after all elements around it; keys of legends are none."""
+def _inside(around: tuple[Element, ...], wanted: Set[str], skipped: Set[str]) -> Iterator[tuple[Element, ...]]:
+    """Elements of a wanted tag or class in the last element, but not in skipped ones, each after all around it."""
     for child in around[-1]:
-        classes = child.get("class", "").split()
-        if child.tag == "svg":
+        names = {child.tag, *child.get("class", "").split()}
+        if names & wanted:
             yield (*around, child)
-        elif "legend" not in classes:
-            yield from _drawings((*around, child))
-
-
-def _entries(around: tuple[Element, ...]) -> Iterator[tuple[Element, ...]]:
-    """Entries of the legends in the last element, each after all elements around it."""
-    for child in around[-1]:
-        if child.tag == "li" or "entry" in child.get("class", "").split():
-            yield (*around, child)
-        elif child.tag != "svg":
-            yield from _entries((*around, child))
+        elif not names & skipped:
+            yield from _inside((*around, child), wanted, skipped)
 
 
 @dataclass(frozen=True)

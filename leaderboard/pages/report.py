@@ -13,7 +13,7 @@ import sqlalchemy as sql
 from leaderboard.pages.documents import render
 from leaderboard.pages.line_chart import Lines, Series, draw
 from leaderboard.pages.number_text import measure, number
-from leaderboard.pages.tables import broken, fold, terminal_width
+from leaderboard.pages.tables import broken, csv_lines, fold, terminal_width, text_table
 from leaderboard.results.name_parts import name_parts
 from leaderboard.results.result import canonical
 from leaderboard.results.store import Store
@@ -65,6 +65,11 @@ class Table:
         # A heading may be broken between words.
         widths = (max(max(map(len, head.split()), default=0), *map(len, cells)) for head, *cells in columns if cells)
         return sum(width + PADDING for width in widths) > PHONE
+
+    @property
+    def align(self) -> list[str] | None:
+        """Alignment of the columns by the values of the first row: texts left, numbers right; None without rows."""
+        return ["left" if isinstance(value, str) else "right" for value in self.rows[0]] if self.rows else None
 
     def texts(self) -> list[list[str]]:
         """Cells as text."""
@@ -129,6 +134,11 @@ class Section:
     ends_page: bool = False
 
 
+def table_sections(tables: Mapping[str, Sequence[Table]]) -> list[Section]:
+    """A section for each title with its tables."""
+    return [Section(title, tables=tuple(own)) for title, own in tables.items()]
+
+
 def render_report(title: str, about: Mapping[str, str], sections: Sequence[Section]) -> str:
     """HTML page of a report, which loads no external resources.
 
@@ -170,23 +180,19 @@ def report_to_markdown(sections: Sequence[Section]) -> str:
 
 def report_to_csv(sections: Sequence[Section]) -> str:
     """Tables of a report as CSV, one line per cell: section, table, row (from 1), column, value (not rounded)."""
-    import csv
-    import io
-
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("section", "table", "row", "column", "value"))
-    for section, table in _tables(sections):
-        for line, row in enumerate(table.rows, start=1):
-            for column, value in zip(table.columns, row, strict=True):
-                writer.writerow((section.title, table.title, line, column, "" if value is None else value))
-    return text.getvalue()
+    return csv_lines(
+        ("section", "table", "row", "column", "value"),
+        (
+            (section.title, table.title, line, column, value)
+            for section, table in _tables(sections)
+            for line, row in enumerate(table.rows, start=1)
+            for column, value in zip(table.columns, row, strict=True)
+        ),
+    )
 
 
 def report_to_json(sections: Sequence[Section]) -> str:
     """Tables of a report as JSON: a list of objects with section, title, columns, rows and note."""
-    import json
-
     tables = [
         {
             "section": section.title,
@@ -205,18 +211,15 @@ def _tables(sections: Sequence[Section]) -> Iterator[tuple[Section, Table]]:
 
 
 def _joined(sections: Sequence[Section], form: str, width: int | None = None) -> str:
-    from tabulate import tabulate
-
     parts = []
     for section, table in _tables(sections):
-        align = ["left" if isinstance(value, str) else "right" for value in table.rows[0]] if table.rows else None
         limits = None if width is None or not table.rows else _column_widths(table, width)
         cells, heads = table.texts(), list(table.columns)
         if limits is not None:
             # Not left to tabulate, which would take 512,000 for an integer here and fail.
             cells = [[_folded(cell, limit) for cell, limit in zip(row, limits, strict=True)] for row in cells]
             heads = [_folded(head, limit - HEADER_PADDING) for head, limit in zip(heads, limits, strict=True)]
-        body = tabulate(cells, heads, tablefmt=form, colalign=align, disable_numparse=True)
+        body = text_table(heads, cells, table.align, form)
         note = textwrap.fill(table.note, width, break_on_hyphens=False) if width else table.note
         parts.append(f"{section.title}: {table.title}\n\n{body}" + (f"\n\n{note}" if note else ""))
     return "\n\n\n".join(parts) + "\n"
@@ -349,14 +352,11 @@ def stored_reports(store: Store, scenarios: Sequence[str] = ()) -> list[StoredRe
     ValueError
         If a report was changed by others.
     """
-    with store.transaction() as connection:
-        if not sql.inspect(connection).has_table(_reports.name):
-            return []
-        rows = connection.execute(sql.select(_reports).order_by(_reports.c.scenario)).mappings().all()
-    return [_report(dict(row)) for row in rows if not scenarios or row["scenario"] in scenarios]
+    rows = store.rows_of(_reports, _reports.c.scenario)
+    return [_report(row) for row in rows if not scenarios or row["scenario"] in scenarios]
 
 
-def _report(row: Mapping[str, Any]) -> StoredReport:
+def _report(row: sql.RowMapping) -> StoredReport:
     try:
         sections = tuple(_section(content) for content in json.loads(row["sections"]))
         about = {str(name): str(value) for name, value in json.loads(row["about"]).items()}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from leaderboard.pages.number_text import counted, number, range_text
 from leaderboard.results.goals import goal_words
@@ -49,9 +52,49 @@ def broken(line: str, width: int) -> list[str]:
     return chop_cells(line, width)
 
 
-HEADERS = ("#", "defense", "guarantee", "utility", "worst attack", "success", "chance", "advantage", "score")
-ALIGNMENT = ("right", "left", "left", "right", "left", "right", "right", "right", "right")
-_DEFENSE, _ATTACK = HEADERS.index("defense"), HEADERS.index("worst attack")
+def text_table(
+    heads: Sequence[str], cells: Sequence[Sequence[str]], align: Sequence[str] | None = None, style: str = "simple"
+) -> str:
+    r"""A table as text, in one of tabulate's styles; in Markdown (``pipe``), bars in cells are escaped.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        Headings; none for a table without them.
+    cells : sequence of sequences of str
+        Cells of each row.
+    align : sequence of {"left", "right"}, optional
+        Alignment of each column; left by default.
+    style : str
+        Style: ``simple``, ``plain`` or ``pipe``.
+
+    Examples
+    --------
+    >>> print(text_table(["set", "n"], [["a|b", "1"]], ["left", "right"], "pipe"))
+    | set   |   n |
+    |:------|----:|
+    | a\|b  |   1 |
+    """
+    from tabulate import SEPARATING_LINE, tabulate
+
+    lines: list[Sequence[str]] = list(cells)
+    if style == "pipe":
+        lines = [[cell.replace("|", r"\|") for cell in line] for line in cells]
+    if style == "plain" and heads:
+        # Tabulate's own headers would make each column two characters wider.
+        heads, lines = (), [heads, [SEPARATING_LINE], *lines]
+    return tabulate(lines, heads, tablefmt=style, colalign=align, disable_numparse=True)
+
+
+def csv_lines(head: Sequence[str], lines: Iterable[Iterable[object]]) -> str:
+    """A heading and lines as CSV; None is an empty field."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(lines)
+    return text.getvalue()
+
+
 SMALL = 0.05
 """Chance levels below this are shown with three decimals."""
 LARGEST = (
@@ -87,20 +130,18 @@ def to_terminal(rows: Sequence[Row], width: int = 120) -> str:
         for line in cells:
             line[_DEFENSE] = fold(line[_DEFENSE], room - attack)
             line[_ATTACK] = fold(line[_ATTACK], attack)
-        body = _plain(HEADERS, cells, ALIGNMENT)
+        body = text_table(HEADERS, cells, ALIGNMENT, "plain")
         tables.append(f"{place_title(scenario, variant)}\n\n{body}\n{board_notes(group)}")
     return "\n\n".join(tables)
 
 
 def to_markdown(rows: Sequence[Row]) -> str:
     """The board as Markdown, one table per scenario and variant."""
-    from tabulate import tabulate
-
-    tables = []
-    for (scenario, variant), group in by_place(rows).items():
-        cells = [[cell.replace("|", r"\|") for cell in line] for line in board_cells(group)]
-        body = tabulate(cells, HEADERS, tablefmt="pipe", colalign=ALIGNMENT, disable_numparse=True)
-        tables.append(f"### {place_title(scenario, variant)}\n\n{body}\n\n{board_notes(group)}")
+    tables = [
+        f"### {place_title(*place)}\n\n{text_table(HEADERS, board_cells(group), ALIGNMENT, 'pipe')}\n\n"
+        f"{board_notes(group)}"
+        for place, group in by_place(rows).items()
+    ]
     return "\n\n".join(tables) + "\n" if tables else ""
 
 
@@ -109,19 +150,16 @@ def matrix_to_terminal(pairs: Sequence[Pair]) -> str:
     tables = []
     for title, headers, cells, align in matrix_tables(pairs):
         folded = [[fold(cell, 30) for cell in line] for line in cells]
-        tables.append(f"{title}\n\n{_plain([fold(header, 14) for header in headers], folded, align)}")
+        tables.append(f"{title}\n\n{text_table([fold(header, 14) for header in headers], folded, align, 'plain')}")
     return "\n\n".join(tables)
 
 
 def matrix_to_markdown(pairs: Sequence[Pair]) -> str:
     """The matrix as Markdown: success in each goal, or the status of pairs without success."""
-    from tabulate import tabulate
-
-    tables = [
-        f"### {title}\n\n{tabulate(cells, headers, tablefmt='pipe', colalign=align, disable_numparse=True)}\n"
+    return "\n".join(
+        f"### {title}\n\n{text_table(headers, cells, align, 'pipe')}\n"
         for title, headers, cells, align in matrix_tables(pairs)
-    ]
-    return "\n".join(tables)
+    )
 
 
 def matrix_tables(pairs: Sequence[Pair]) -> Iterator[tuple[str, list[str], list[list[str]], list[str]]]:
@@ -149,23 +187,77 @@ def grids(pairs: Sequence[Pair]) -> Mapping[tuple[str, str], dict[str, dict[str,
 
 def board_cells(rows: Sequence[Row]) -> list[list[str]]:
     """Cells of the rows of a scenario and variant under `HEADERS`, as text."""
-    return [_cells(row, rank) for row, rank in zip(rows, rank_texts(rows), strict=True)]
-
-
-def _cells(row: Row, rank: str) -> list[str]:
-    attack = "–" if row.worst_attack is None else label(row.worst_attack, row.worst_parameters or {})
-    goal = f" ({goal_words(row.goal)})" if row.goal else ""
     return [
-        ("★ " if row.pareto else "") + rank,
-        label(row.defense, row.parameters) + ("" if row.complete else " !"),
-        row.guarantee or "none",
-        _spread(row.utility, row.utility_low, row.utility_high),
-        attack + goal,
-        interval_text(row.success, row.success_low, row.success_high),
-        number(row.chance, 3 if row.chance is not None and row.chance < SMALL else 2),
-        advantage_text(row),
-        number(row.score, 3),
+        [("★ " if row.pareto else "") + rank, *(column.text(row) for column in _SHOWN)]
+        for row, rank in zip(rows, rank_texts(rows), strict=True)
     ]
+
+
+@dataclass(frozen=True)
+class BoardColumn:
+    """A column of the board, for all writers.
+
+    Attributes
+    ----------
+    name : str
+        Field of a row, and name of the column in CSV and JSON.
+    heading : str
+        Heading on tables for people; empty if they do not show the column.
+    align : {"left", "right"}
+        Alignment on tables.
+    text : callable
+        Cell of a row on tables.
+    in_csv : bool
+        Whether CSV has the column; JSON has all.
+    """
+
+    name: str
+    heading: str = ""
+    align: str = "left"
+    text: Callable[[Row], str] = str
+    in_csv: bool = True
+
+
+COLUMNS = (
+    BoardColumn("scenario"),
+    BoardColumn("variant"),
+    BoardColumn(
+        "defense", "defense", text=lambda row: label(row.defense, row.parameters) + ("" if row.complete else " !")
+    ),
+    BoardColumn("parameters"),
+    BoardColumn("guarantee", "guarantee", text=lambda row: row.guarantee or "none"),
+    BoardColumn("utility", "utility", "right", lambda row: _spread(row.utility, row.utility_low, row.utility_high)),
+    BoardColumn("utility_low"),
+    BoardColumn("utility_high"),
+    BoardColumn(
+        "worst_attack",
+        "worst attack",
+        text=lambda row: attack_text(row) + (f" ({goal_words(row.goal)})" if row.goal else ""),
+    ),
+    BoardColumn(
+        "success", "success", "right", lambda row: interval_text(row.success, row.success_low, row.success_high)
+    ),
+    BoardColumn("success_low"),
+    BoardColumn("success_high"),
+    BoardColumn("chance", "chance", "right", lambda row: number(row.chance, 2 if (row.chance or 0) >= SMALL else 3)),
+    BoardColumn("advantage", "advantage", "right", lambda row: advantage_text(row)),
+    BoardColumn("score", "score", "right", lambda row: number(row.score, 3)),
+    BoardColumn("pareto"),
+    BoardColumn("plays"),
+    BoardColumn("advantage_unbiased"),
+    *(BoardColumn(name, in_csv=False) for name in ("rank", "components", "measured", "worst_parameters", "goal")),
+    *(BoardColumn(name, in_csv=False) for name in ("attacks", "failures", "reason", "complete", "seconds")),
+)
+"""Columns of the board: a new one is one line here."""
+_SHOWN = [column for column in COLUMNS if column.heading]
+HEADERS = ("#", *(column.heading for column in _SHOWN))
+ALIGNMENT = ("right", *(column.align for column in _SHOWN))
+_DEFENSE, _ATTACK = HEADERS.index("defense"), HEADERS.index("worst attack")
+
+
+def attack_text(row: Row) -> str:
+    """The worst attack with its parameters; a dash if none was measured."""
+    return "–" if row.worst_attack is None else label(row.worst_attack, row.worst_parameters or {})
 
 
 def advantage_text(row: Row, digits: int = 2) -> str:
@@ -248,24 +340,33 @@ def board_notes(rows: Sequence[Row]) -> str:
     return "\n".join(notes)
 
 
-def fold(text: str, width: int) -> str:
-    """Text in lines of at most `width` on a terminal, broken at spaces; `name_parts` breaks longer words."""
+def fold(
+    text: str,
+    width: int,
+    parts_of: Callable[[str], list[str]] = name_parts,
+    size: Callable[[str], int] = terminal_width,
+) -> str:
+    """Text in lines of at most a width, broken at spaces; longer words are broken between their parts.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    width : int
+        Largest size of a line, unless a part is larger.
+    parts_of : callable
+        Parts of a word.
+    size : callable
+        Size of a line; by default the cells that it takes on a terminal.
+    """
     lines = [""]
     for word in text.split():
         space = " " if lines[-1] else ""
-        parts = [word] if terminal_width(word) <= width else name_parts(word)
+        parts = [word] if size(word) <= width else parts_of(word)
         for part in parts:
-            if lines[-1] and terminal_width(lines[-1] + space + part) > width:
+            if lines[-1] and size(lines[-1] + space + part) > width:
                 lines.append(part)
             else:
                 lines[-1] += space + part
             space = ""
     return "\n".join(lines)
-
-
-def _plain(headers: Sequence[str], cells: Sequence[Sequence[str]], align: Sequence[str]) -> str:
-    """A plain table; tabulate's own headers would make each column two characters wider."""
-    from tabulate import SEPARATING_LINE, tabulate
-
-    lines: list[Sequence[str]] = [headers, [SEPARATING_LINE], *cells]
-    return tabulate(lines, tablefmt="plain", colalign=align, disable_numparse=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from leaderboard.pages.number_text import counted
-from leaderboard.pages.report import Section, Table
+from leaderboard.pages.report import Section, Table, table_sections
 from leaderboard.results.result import Result, canonical, label
 from leaderboard.results.setting_names import listed
 from leaderboard.results.store import Store, document_content
@@ -215,7 +215,7 @@ class Versions:
 
 def earlier_sections(earlier: Sequence[Earlier]) -> list[Section]:
     """Sections of a report: a table for each scenario."""
-    return [Section(scenario, tables=tuple(tables)) for scenario, tables in earlier_tables(earlier).items()]
+    return table_sections(earlier_tables(earlier))
 
 
 def earlier_tables(earlier: Sequence[Earlier]) -> dict[str, list[Table]]:

@@ -81,10 +81,7 @@ def recorded_incidents(store: Store) -> list[Incident]:
 
 
 def _rows(store: Store) -> list[tuple[str, str, str, str, str]]:
-    with store.transaction() as connection:
-        if not sql.inspect(connection).has_table(_failures.name):
-            return []
-        rows = connection.execute(sql.select(_failures).order_by(_failures.c.id)).mappings().all()
+    rows = store.rows_of(_failures, _failures.c.id)
     return [(row["trial"], row["status"], row["began"], row["found"], row["repaired"]) for row in rows]
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from leaderboard.pages.line_chart import COLOURS, Lines, Series
 from leaderboard.pages.report import Section, Table
-from leaderboard.pages.tables import LARGEST, advantage_text, place_title
+from leaderboard.pages.tables import LARGEST, advantage_text, attack_text, place_title
 from leaderboard.results.result import label
 from leaderboard.results.runs import Run, recorded_runs, results_of
 from leaderboard.results.setting_names import settings_named
@@ -87,8 +88,8 @@ def _section(title: str, defenses: Mapping[str, Sequence[HistoryEntry]]) -> Sect
         chart
         for group in groups
         for chart in (
-            _chart("Utility", "higher", {name: defenses[name] for name in group}),
-            _chart("Success of the worst attack", "lower", {name: defenses[name] for name in group}),
+            _chart("Utility", "utility", "higher", {name: defenses[name] for name in group}),
+            _chart("Success of the worst attack", "success", "lower", {name: defenses[name] for name in group}),
         )
         if chart is not None
     ]
@@ -97,11 +98,10 @@ def _section(title: str, defenses: Mapping[str, Sequence[HistoryEntry]]) -> Sect
 
 def _cells(entry: HistoryEntry) -> tuple[str | float | int | None, ...]:
     run, row = entry.run, entry.row
-    attack = "–" if row.worst_attack is None else label(row.worst_attack, row.worst_parameters or {})
     advantage = row.advantage if row.advantage_unbiased else advantage_text(row, 3)
     return (
         *(run.number, run.started[:16].replace("T", " "), str(run.about.get("version", "")), _short(run.revision)),
-        *(row.plays, row.utility, attack, row.success, advantage, row.score),
+        *(row.plays, row.utility, attack_text(row), row.success, advantage, row.score),
     )
 
 
@@ -109,10 +109,14 @@ def _short(revision: str) -> str:
     return revision[:8] + ("+" if revision.endswith("+") else "") if revision else "–"
 
 
-def _chart(title: str, better: str, defenses: Mapping[str, Sequence[HistoryEntry]]) -> Lines | None:
+def _chart(
+    title: str, measure: str, better: Literal["higher", "lower"], defenses: Mapping[str, Sequence[HistoryEntry]]
+) -> Lines | None:
+    """Chart of a measure of the board's rows with its interval; None if no run measured it."""
+    parts = (measure, f"{measure}_low", f"{measure}_high")
     lines = []
     for name, entries in defenses.items():
-        points = [(entry.run.number, *_measured(entry.row, better)) for entry in entries]
+        points = [(entry.run.number, *(getattr(entry.row, part) for part in parts)) for entry in entries]
         measured = [point for point in points if None not in point[:2]]
         if measured:
             run, value, low, high = zip(*measured, strict=True)
@@ -120,12 +124,4 @@ def _chart(title: str, better: str, defenses: Mapping[str, Sequence[HistoryEntry
             lines.append(Series(name, run, value, low if bounded else (), high if bounded else ()))
     if not lines:
         return None
-    return Lines(
-        title, "run", title.partition(" ")[0].lower(), tuple(lines), better="higher" if better == "higher" else "lower"
-    )
-
-
-def _measured(row: Row, better: str) -> tuple[float | None, float | None, float | None]:
-    if better == "higher":
-        return row.utility, row.utility_low, row.utility_high
-    return row.success, row.success_low, row.success_high
+    return Lines(title, "run", measure, tuple(lines), better=better)

@@ -91,10 +91,7 @@ def recorded_runs(store: Store) -> list[Run]:
     ValueError
         If a run was changed by others.
     """
-    with store.transaction() as connection:
-        if not sql.inspect(connection).has_table(_runs.name):
-            return []
-        rows = connection.execute(sql.select(_runs).order_by(_runs.c.id)).mappings().all()
+    rows = store.rows_of(_runs, _runs.c.id)
     return [Run(row["id"], row["started"], _about(row["id"], row["about"])) for row in rows]
 
 

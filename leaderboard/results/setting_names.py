@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from leaderboard.results.result import canonical, label
@@ -95,12 +96,10 @@ def _found(text: str, known: Mapping[Setting, Method], texts_of: Sequence[Texts]
     """Settings that have the wanted text, of the first kind of texts that has any."""
     wanted = " ".join(text.split())
     # What was typed in full comes before what it may stand for.
-    for form in (_as_it_is, _without_module):
-        for texts in texts_of:
-            for same in (_as_it_is, _by_value):
-                found = [setting for setting, one in texts(known).items() if same(form(one)) == same(wanted)]
-                if found:
-                    return found
+    for form, texts, same in product((_as_it_is, _without_module), texts_of, (_as_it_is, _by_value)):
+        found = [setting for setting, one in texts(known).items() if same(form(one)) == same(wanted)]
+        if found:
+            return found
     near = nearest_name(wanted, [*_labels(known).values(), *_names(known).values()])
     advice = f"did you mean {near!r}?" if near else f"there are {listed(known.values(), most=FEW)}"
     raise ValueError(f"there is no {kind} {wanted!r}; {advice}")

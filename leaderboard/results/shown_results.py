@@ -56,18 +56,15 @@ def stored_board(
         If there is no defense or attack of a name; the message lists those that are there.
     """
     versions = Versions(store, results)
-    chosen = list(results)
-    if defenses:
-        played = [(result.defense, result.parameters) for result in results]
-        kept = {setting for name in defenses for setting in settings_named(name, played, "defense")}
-        chosen = [result for result in chosen if (result.defense, result.parameters_text) in kept]
-    if attacks:
-        tried = [(result.attack, result.attack_parameters) for result in results if result.attack is not None]
-        kept = {setting for name in attacks for setting in settings_named(name, tried, "attack")}
-        chosen = [
-            result
-            for result in chosen
-            if result.attack is None or (result.attack, result.attack_parameters_text) in kept
-        ]
+    played = [(result.defense, result.parameters) for result in results]
+    tried = [(result.attack, result.attack_parameters) for result in results if result.attack is not None]
+    defended = {setting for name in defenses for setting in settings_named(name, played, "defense")}
+    attacked = {setting for name in attacks for setting in settings_named(name, tried, "attack")}
+    chosen = [
+        result
+        for result in results
+        if (not defenses or (result.defense, result.parameters_text) in defended)
+        and (not attacks or result.attack is None or (result.attack, result.attack_parameters_text) in attacked)
+    ]
     current = versions.current(chosen)
     return StoredBoard(current, stored_promises(store, current), versions.earlier(chosen))

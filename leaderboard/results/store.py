@@ -241,21 +241,12 @@ class Store:
 
     def known(self, keys: Iterable[str]) -> dict[str, str]:
         """Status by key of the results that are stored, among the given keys."""
-        wanted = list(keys)
-        status: dict[str, str] = {}
-        with self.transaction() as connection:
-            for start in range(0, len(wanted), _CHUNK):
-                query = sql.select(results_table.c.key, results_table.c.status).where(
-                    results_table.c.key.in_(wanted[start : start + _CHUNK])
-                )
-                status.update((row[0], row[1]) for row in connection.execute(query))
-        return status
+        return self._pairs(sql.select(results_table.c.key, results_table.c.status), results_table.c.key, keys)
 
     def statuses(self, scenario: str) -> dict[str, str]:
         """Status by key of all stored results of a scenario."""
-        query = sql.select(results_table.c.key, results_table.c.status).where(results_table.c.scenario == scenario)
-        with self.transaction() as connection:
-            return {row[0]: row[1] for row in connection.execute(query)}
+        query = sql.select(results_table.c.key, results_table.c.status)
+        return self._pairs(query.where(results_table.c.scenario == scenario))
 
     def add(self, rows: Sequence[Result], documents: Mapping[str, str] | None = None) -> None:
         """Store results in one transaction; a result replaces a stored one of the same key.
@@ -355,11 +346,17 @@ class Store:
     def documents(self, names: Collection[str] | None = None) -> dict[str, str]:
         """All documents, or those with the given hashes that are stored, as JSON by hash."""
         query = sql.select(documents_table.c.hash, documents_table.c.content)
+        return self._pairs(query, documents_table.c.hash, names)
+
+    def _pairs(
+        self, query: sql.Select[Any], column: sql.Column[Any] | None = None, names: Iterable[str] | None = None
+    ) -> dict[str, str]:
+        """What a query of two columns finds; of names, only rows whose column has one of them."""
         queries = [query]
-        if names is not None:
+        if column is not None and names is not None:
             wanted = list(names)
             chunks = (wanted[start : start + _CHUNK] for start in range(0, len(wanted), _CHUNK))
-            queries = [query.where(documents_table.c.hash.in_(chunk)) for chunk in chunks]
+            queries = [query.where(column.in_(chunk)) for chunk in chunks]
         with self.transaction() as connection:
             return {row[0]: row[1] for one in queries for row in connection.execute(one)}
 
@@ -369,6 +366,13 @@ class Store:
         with self.transaction() as connection:
             content: str | None = connection.execute(query).scalar()
         return content
+
+    def rows_of(self, table: sql.Table, order: sql.Column[Any]) -> list[sql.RowMapping]:
+        """All rows of a further table of this database, in order; none where no earlier command made the table."""
+        with self.transaction() as connection:
+            if not sql.inspect(connection).has_table(table.name):
+                return []
+            return list(connection.execute(sql.select(table).order_by(order)).mappings())
 
     def close(self) -> None:
         """Close the database; an SQLite database becomes a single file, unless another process uses it."""

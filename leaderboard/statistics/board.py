@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.results.result import FAILURES, Result, canonical
-from leaderboard.statistics.pairs import Pair, Utility, by_pair, goals, matrix, pooled_utility
+from leaderboard.results.result import FAILURES, Result
+from leaderboard.statistics.pairs import Pair, PlacedSetting, Utility, by_pair, goals, matrix, pooled_utility
 from leaderboard.statistics.play_bounds import level_of_each
 from leaderboard.statistics.success import Success
 from metrics.score import advantage
@@ -19,7 +19,7 @@ ENDED = ("ok", "skipped")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class Row(PlacedSetting):
     """One defense in one variant of a scenario's game.
 
     Parameters
@@ -86,10 +86,6 @@ class Row:
     """
 
     rank: int | None = None
-    scenario: str
-    variant: str
-    defense: str
-    parameters: dict[str, Any]
     guarantee: str
     utility: float | None = None
     utility_low: float | None = None
@@ -160,7 +156,7 @@ def rank(results: Sequence[Result]) -> list[Row]:
         attacks[scenario, variant].add((attack, attack_parameters))
     pairs: dict[tuple[str, ...], list[Pair]] = defaultdict(list)
     for pair in matrix(results):
-        pairs[pair.scenario, pair.variant, pair.defense, canonical(pair.parameters)].append(pair)
+        pairs[pair.identity].append(pair)
     # While no trial of a scenario has ended, its releases are shown without a variant.
     identities = set(trials) | {
         (scenario, variant, *method) for scenario, *method in releases for variant in variants[scenario] or {""}
@@ -295,13 +291,8 @@ def can_be_cross_fitted(successes: Sequence[Success]) -> bool:
 
 def _smallest(releases: Sequence[Result], names: Sequence[str]) -> dict[str, float]:
     """Smallest of each measure over the releases that have it."""
-    smallest: dict[str, float] = {}
-    for release in releases:
-        for name in names:
-            value = release.values.get(name)
-            if value is not None:
-                smallest[name] = min(value, smallest.get(name, value))
-    return smallest
+    measured = {name: [value for one in releases if (value := one.values.get(name)) is not None] for name in names}
+    return {name: min(values) for name, values in measured.items() if values}
 
 
 def ranked(rows: Sequence[Row]) -> list[Row]:

@@ -12,7 +12,13 @@ from leaderboard.results.goals import in_order
 from leaderboard.results.result import FAILURES, Result
 from leaderboard.statistics.paces import computed_anew, log_ratios_of, paces_of
 from leaderboard.statistics.paired_results import ended_pairs, grouped, paired_settings
-from leaderboard.statistics.pairs import headlines_without, jackknife_deviation, pooled_utility, variant_name
+from leaderboard.statistics.pairs import (
+    PlacedSetting,
+    headlines_without,
+    jackknife_deviation,
+    pooled_utility,
+    variant_name,
+)
 from leaderboard.statistics.significance import (
     TestedChange,
     corrected,
@@ -21,7 +27,6 @@ from leaderboard.statistics.significance import (
     signed_rank_test,
     student_test,
 )
-from metrics.columns.arrays import Floats
 
 COUNTED = ("failures", "mended failures")
 """Measures that are counted, not tested: plays that failed in the head alone, and in the base alone."""
@@ -30,7 +35,7 @@ FIRM, LOOSE = 0.05, 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class Change(PlacedSetting):
     """Change in one measure of a defense, or of an attack on it.
 
     Parameters
@@ -76,10 +81,6 @@ class Change:
     ('failures', 0, 1, True)
     """
 
-    scenario: str
-    variant: str
-    defense: str
-    parameters: dict[str, Any]
     base_defense: str
     base_parameters: dict[str, Any]
     attack: str | None = None
@@ -237,46 +238,42 @@ def _failures(pairs: Sequence[tuple[Result, Result]]) -> list[Change]:
 
 
 def _successes(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float) -> list[Change]:
-    changes = []
-    for goal in in_order(set().union(*(set(one.scores) & set(other.scores) for one, other in pairs))):
-        rates = np.array(
-            [
-                (one.scores[goal].rate, other.scores[goal].rate)
-                for one, other in pairs
-                if goal in one.scores and goal in other.scores
-            ],
-            dtype=float,
-        )
-        rates = rates[~np.isnan(rates).any(axis=1)]
-        if len(rates) < 2:
-            continue
-        # Plays that did not measure the goal are no evidence.
-        changes.append(replace(_mean_change(pairs, goal, rates, allowed, level), plays=len(rates)))
-    return changes
+    rates = [[{goal: score.rate for goal, score in one.scores.items()} for one in pair] for pair in pairs]
+    return _means(pairs, rates, in_order(_common(rates)), allowed, level)
 
 
 def _losses(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float) -> list[Change]:
     """Changes of the measures of an experiment, of which smaller is better."""
+    values = [[one.values for one in pair] for pair in pairs]
+    return _means(pairs, values, sorted(_common(values)), allowed, level)
+
+
+def _common(measured: Sequence[Sequence[Mapping[str, float | None]]]) -> set[str]:
+    """Measures that both sides of some pair have."""
+    return set().union(*(set(one) & set(other) for one, other in measured))
+
+
+def _means(
+    pairs: Sequence[tuple[Result, Result]],
+    measured: Sequence[Sequence[Mapping[str, float | None]]],
+    names: Sequence[str],
+    allowed: float,
+    level: float,
+) -> list[Change]:
+    """Changes of means of which smaller is better, tested by Student's t over the plays that both sides measured."""
     changes = []
-    for name in sorted(set().union(*(set(one.values) & set(other.values) for one, other in pairs))):
-        both = [(one.values.get(name), other.values.get(name)) for one, other in pairs]
-        values = np.array([pair for pair in both if None not in pair], dtype=float).reshape(-1, 2)
+    for name in names:
+        both = [(one.get(name), other.get(name)) for one, other in measured]
+        values = np.array([ends for ends in both if None not in ends], dtype=float).reshape(-1, 2)
         if len(values) < 2:
             continue
-        change = _mean_change(pairs, name, values, allowed, level)
-        changes.append(replace(change, plays=len(values)))
+        differences = values[:, 1] - values[:, 0]
+        mean, deviation = float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(len(differences)))
+        tested = student_test(mean, deviation, len(differences), allowed, level)
+        ends = (float(values[:, 0].mean()), float(values[:, 1].mean()))
+        # Plays that did not measure it are no evidence.
+        changes.append(replace(_change(pairs, name, ends, tested, worse=mean > 0), plays=len(values)))
     return changes
-
-
-def _mean_change(
-    pairs: Sequence[tuple[Result, Result]], measure: str, values: Floats, allowed: float, level: float
-) -> Change:
-    """Change of a mean of which smaller is better, tested by Student's t; values of base and head, shape (plays, 2)."""
-    differences = values[:, 1] - values[:, 0]
-    mean, deviation = float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(len(differences)))
-    tested = student_test(mean, deviation, len(differences), allowed, level)
-    ends = (float(values[:, 0].mean()), float(values[:, 1].mean()))
-    return _change(pairs, measure, ends, tested, worse=mean > 0)
 
 
 def _utility(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float) -> list[Change]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from leaderboard.results.goals import in_order
 from leaderboard.results.result import FAILURES, Result, canonical
-from leaderboard.statistics.pairs import Pair, matrix, pooled_utility, variant_name
+from leaderboard.statistics.pairs import Pair, PlacedSetting, matrix, pooled_utility, variant_name
 from leaderboard.statistics.play_bounds import LEVEL, clean_plays, level_of_each, sure_upper, upper_advantage
 from leaderboard.statistics.success import judged
 from metrics import Estimate
@@ -19,7 +19,28 @@ Place = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class WorstAttack:
+class BoundedAttack:
+    """An attack on a setting in one goal, with an upper bound of its advantage.
+
+    Parameters
+    ----------
+    goal, attack : str
+        Goal of the attack, and its class name.
+    attack_parameters : dict
+        Its parameters.
+    advantage, upper : float
+        Its advantage, and the upper bound of it.
+    """
+
+    goal: str
+    attack: str
+    attack_parameters: dict[str, Any]
+    advantage: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class WorstAttack(BoundedAttack):
     """The attack of the largest advantage on a defense, in one goal or in all.
 
     Attacks that are not significantly better than guessing count only if no attack is. Attacks with fewer than
@@ -49,11 +70,6 @@ class WorstAttack:
         Fewest plays of an attack.
     """
 
-    goal: str
-    attack: str
-    attack_parameters: dict[str, Any]
-    advantage: float
-    upper: float
     attacks: int
     sure_upper: float = 1.0
     sure_level: float = LEVEL
@@ -69,7 +85,7 @@ class WorstAttack:
 
 
 @dataclass(frozen=True)
-class Exposure:
+class Exposure(PlacedSetting):
     """Utility and exposure of one setting of a defense in one scenario and variant.
 
     Parameters
@@ -94,10 +110,6 @@ class Exposure:
         Mean time of a release, and of all attacks on it, in seconds.
     """
 
-    scenario: str
-    variant: str
-    defense: str
-    parameters: dict[str, Any]
     guarantee: str
     utility: Estimate | None
     goals: dict[str, WorstAttack]
@@ -140,7 +152,7 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
     pairs = matrix(results)
     by_setting: dict[tuple[str, str, str, str], list[Pair]] = defaultdict(list)
     for pair in pairs:
-        by_setting[pair.scenario, pair.variant, pair.defense, canonical(pair.parameters)].append(pair)
+        by_setting[pair.identity].append(pair)
     releases: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
     guarantees: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     failures: dict[tuple[str, ...], int] = defaultdict(int)
@@ -160,7 +172,7 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
         released = [release for release in releases[setting] if release.status == "ok"]
         utility = pooled_utility([release.values for release in released])
         plays = max(1, max(pair.plays for pair in own))
-        goals = _goals(own)
+        goals = in_order({goal for pair in own for goal in pair.successes})
         sure_level = level_of_each(settings[scenario, variant])
         worst = {goal: one for goal in goals if (one := _worst(own, (goal,), sure_level)) is not None}
         rows.append(
@@ -179,10 +191,6 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
             )
         )
     return rows
-
-
-def _goals(pairs: Sequence[Pair]) -> tuple[str, ...]:
-    return in_order({goal for pair in pairs for goal in pair.successes})
 
 
 def _worst(pairs: Sequence[Pair], goals: Sequence[str], sure_level: float) -> WorstAttack | None:
@@ -255,9 +263,7 @@ def utility_left(exposures: Sequence[Exposure], bound: float, goal: str | None =
     best: dict[str, Exposure | None] = {}
     for exposure in exposures:
         current = best.setdefault(exposure.defense, None)
-        if not meets(exposure, bound, goal):
-            continue
-        if current is None or _useful(exposure) > _useful(current):
+        if meets(exposure, bound, goal) and useful(exposure) > useful(current):
             best[exposure.defense] = exposure
     return best
 
@@ -268,5 +274,6 @@ def meets(exposure: Exposure, bound: float, goal: str | None = None) -> bool:
     return exposure.utility is not None and worst is not None and not exposure.failures and worst.upper <= bound
 
 
-def _useful(exposure: Exposure) -> float:
-    return -1.0 if exposure.utility is None else exposure.utility.value
+def useful(exposure: Exposure | None) -> float:
+    """Utility of a setting, by which settings are ordered; below all others without a setting or without utility."""
+    return -1.0 if exposure is None or exposure.utility is None else exposure.utility.value

@@ -6,16 +6,15 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, comb, floor
-from typing import Any
 
 from leaderboard.pages.number_text import counted, exact, number
 from leaderboard.pages.tables import place_title
 from leaderboard.results.goals import goal_words
-from leaderboard.results.result import Result, canonical, label
+from leaderboard.results.result import Result, label
 from leaderboard.statistics.board import Row, rank
-from leaderboard.statistics.exposure import Exposure, WorstAttack, exposures
+from leaderboard.statistics.exposure import BoundedAttack, Exposure, exposures
 from leaderboard.statistics.met_words import IF_PLAYS_VARY, how_met, to_be_sure
-from leaderboard.statistics.pairs import Pair, matrix
+from leaderboard.statistics.pairs import Pair, PlacedSetting, matrix
 from leaderboard.statistics.play_bounds import LEVEL, upper_advantage
 from leaderboard.statistics.success import Success, judged
 
@@ -26,7 +25,7 @@ Identity = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
-class FewTrials:
+class FewTrials(BoundedAttack):
     """An attack with fewer than `success.FEWEST_TRIALS` trials that is right more often than guessing.
 
     Parameters
@@ -41,17 +40,7 @@ class FewTrials:
         Number of its trials over all plays.
     """
 
-    goal: str
-    attack: str
-    attack_parameters: dict[str, Any]
-    advantage: float
-    upper: float
     trials: int
-
-
-def identity_of(entry: Pair | Row | Exposure) -> Identity:
-    """The setting and variant that an entry of a board is about."""
-    return entry.scenario, entry.variant, entry.defense, canonical(entry.parameters)
 
 
 def few_but_right(results: Sequence[Result]) -> Mapping[Identity, list[FewTrials]]:
@@ -70,7 +59,7 @@ def few_but_right(results: Sequence[Result]) -> Mapping[Identity, list[FewTrials
     pairs = matrix(results)
     outcomes: dict[Identity, list[tuple[Pair, Success]]] = defaultdict(list)
     for pair in pairs:
-        outcomes[identity_of(pair)] += [(pair, success) for success in pair.successes.values()]
+        outcomes[pair.identity] += [(pair, success) for success in pair.successes.values()]
     found: dict[Identity, list[FewTrials]] = defaultdict(list)
     for identity, own in outcomes.items():
         error = (1 - LEVEL) / max(1, len(own))
@@ -140,13 +129,12 @@ class GateBounds:
 
     def __post_init__(self) -> None:
         given = {"min_utility": self.min_utility, "max_success": self.max_success}
-        given |= {"max_advantage" if goal is None else f"max_advantage[{goal}]": b for goal, b in self._goals()}
+        given |= {
+            "max_advantage" if goal is None else f"max_advantage[{goal}]": b for goal, b in self.max_advantage.items()
+        }
         for name, bound in given.items():
             if bound is not None and not 0 <= bound <= 1:
                 raise ValueError(f"{name} must lie between 0 and 1, got {bound}")
-
-    def _goals(self) -> Sequence[tuple[str | None, float]]:
-        return tuple(self.max_advantage.items())
 
     def __bool__(self) -> bool:
         """Whether there is any bound."""
@@ -154,7 +142,7 @@ class GateBounds:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateCheck:
+class GateCheck(PlacedSetting):
     """One bound of a gate on one defense.
 
     Parameters
@@ -178,10 +166,6 @@ class GateCheck:
         (`leaderboard.statistics.play_bounds.clean_plays`).
     """
 
-    scenario: str
-    variant: str
-    defense: str
-    parameters: dict[str, Any]
     bound: str
     passed: bool
     finding: str
@@ -247,21 +231,20 @@ def gate_checks(results: Sequence[Result], bounds: GateBounds) -> list[GateCheck
     'at most .550 in these 20 plays, if plays vary as they did here'
     """
     rows = rank(results)
-    settings = {identity_of(setting): setting for setting in exposures(results)}
+    settings = {setting.identity: setting for setting in exposures(results)}
     measured = {(*setting.place, goal) for setting in settings.values() for goal in setting.goals}
     few_trials = few_but_right(results) if bounds.max_advantage else {}
     checks = []
     for row in rows:
         compared: list[tuple[str, bool, str] | tuple[str, bool, str, bool | None, int | None]] = []
-        identity = identity_of(row)
         if bounds.min_utility is not None:
             compared.append(_utility(row, bounds.min_utility))
         if bounds.max_success is not None:
             compared.append(_success(row, bounds.max_success))
         for goal, bound in bounds.max_advantage.items():
-            few = [one for one in few_trials.get(identity, ()) if goal in (None, one.goal)]
+            few = [one for one in few_trials.get(row.identity, ()) if goal in (None, one.goal)]
             if any(one.upper > bound for one in few) or goal is None or (row.scenario, row.variant, goal) in measured:
-                compared.append(_advantage(settings.get(identity), few, goal, bound))
+                compared.append(_advantage(settings.get(row.identity), few, goal, bound))
         checks += [GateCheck.of(row, *outcome) for outcome in compared]
     return checks
 
@@ -303,7 +286,7 @@ def _advantage(
     """
     name = f"advantage{'' if goal is None else f' on {goal_words(goal)}'} at most {exact(bound)}"
     judged = None if setting is None else setting.worst(goal)
-    worst: WorstAttack | FewTrials | None = judged
+    worst: BoundedAttack | None = judged
     above = [one for one in few if one.upper > bound]
     if above and (worst is None or worst.upper <= bound):
         worst = max(above, key=lambda one: one.advantage)

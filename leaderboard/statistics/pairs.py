@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.results.goals import GOALS, in_order
-from leaderboard.results.result import FAILURES, Result
+from leaderboard.results.result import FAILURES, Result, canonical
 from leaderboard.statistics.success import Success, judged, sampling_variance
 from metrics import Estimate, pooled_true_positive_rate
 from metrics.columns.arrays import Floats, Integers
@@ -130,12 +130,37 @@ def _components(sums: Floats, counts: Integers) -> Floats:
     return np.concatenate([means[..., :-2], classifier[..., None]], axis=-1)
 
 
+@dataclass(frozen=True)
+class PlacedSetting:
+    """One setting of a defense in one variant of a scenario's game.
+
+    Parameters
+    ----------
+    scenario, variant : str
+        The scenario and the variant of its game.
+    defense : str
+        Class name.
+    parameters : dict
+        Its parameters.
+    """
+
+    scenario: str
+    variant: str
+    defense: str
+    parameters: dict[str, Any]
+
+    @property
+    def identity(self) -> tuple[str, str, str, str]:
+        """Scenario, variant, class name and canonical parameters, as a key."""
+        return self.scenario, self.variant, self.defense, canonical(self.parameters)
+
+
 TPR_AT = {"tpr_at_1_percent_fpr": 0.01, "tpr_at_tenth_percent_fpr": 0.001}
 """False-positive rate at which each true-positive rate is measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
+class Pair(PlacedSetting):
     """One defense against one attack in one variant of a scenario's game.
 
     Parameters
@@ -176,10 +201,6 @@ class Pair:
     (2, 0.75, 0.5)
     """
 
-    scenario: str
-    variant: str
-    defense: str
-    parameters: dict[str, Any]
     attack: str
     attack_parameters: dict[str, Any]
     successes: Mapping[str, Success]

@@ -7,9 +7,8 @@ from math import ceil, log, log1p
 import numpy as np
 
 from leaderboard.statistics.success import Success, design_effect, play_errors
+from metrics import advantage, risk_after_control, wilson
 from metrics.columns.arrays import Floats
-from metrics.estimate import wilson
-from metrics.score import advantage, risk_after_control
 
 LEVEL = 0.95
 """Probability with which the upper bounds of all attacks on a defense hold together."""

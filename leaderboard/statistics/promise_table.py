@@ -6,7 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from leaderboard.pages.report import Section, Table, report_to_terminal
+from leaderboard.pages.report import Table, report_to_terminal, table_sections
+from leaderboard.pages.tables import text_table
 from leaderboard.results.promises import ROLES, Promise
 from leaderboard.results.result import canonical, label
 
@@ -82,21 +83,17 @@ def promise_tables(promises: Sequence[Promise]) -> dict[str, list[Table]]:
 
 def promises_to_terminal(promises: Sequence[Promise], width: int = 120) -> str:
     """What promises cover as plain text of at most `width` characters a line; empty if nothing is known."""
-    sections = [Section(scenario, tables=tuple(tables)) for scenario, tables in promise_tables(promises).items()]
+    sections = table_sections(promise_tables(promises))
     return report_to_terminal(sections, width) if sections else ""
 
 
 def promises_to_markdown(promises: Sequence[Promise]) -> str:
     """What promises cover as Markdown; empty if nothing is known."""
-    from tabulate import tabulate
-
-    parts = []
-    for scenario, tables in promise_tables(promises).items():
-        for table in tables:
-            cells = [[cell.replace("|", r"\|") for cell in row] for row in table.texts()]
-            body = tabulate(cells, table.columns, tablefmt="pipe", disable_numparse=True)
-            parts.append(f"### {scenario}: {table.title}\n\n{body}\n\n{table.note}\n")
-    return "\n".join(parts)
+    return "\n".join(
+        f"### {scenario}: {table.title}\n\n{text_table(table.columns, table.texts(), None, 'pipe')}\n\n{table.note}\n"
+        for scenario, tables in promise_tables(promises).items()
+        for table in tables
+    )
 
 
 def _table(promises: Sequence[Promise]) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from leaderboard.pages.report import Section, Table, report_to_markdown, report_to_terminal
+from leaderboard.pages.report import Table, report_to_markdown, report_to_terminal, table_sections
 from leaderboard.statistics.pairs import Pair
 
 TITLE = "Attacks that were not played"
@@ -52,15 +52,11 @@ def skip_tables(pairs: Sequence[Pair]) -> dict[str, list[Table]]:
 
 def skips_to_terminal(pairs: Sequence[Pair], width: int = 120) -> str:
     """Skipped attacks as plain text of at most `width` characters a line; empty if there are none."""
-    sections = _sections(pairs)
+    sections = table_sections(skip_tables(pairs))
     return report_to_terminal(sections, width) if sections else ""
 
 
 def skips_to_markdown(pairs: Sequence[Pair]) -> str:
     """Skipped attacks as Markdown; empty if there are none."""
-    sections = _sections(pairs)
+    sections = table_sections(skip_tables(pairs))
     return report_to_markdown(sections) if sections else ""
-
-
-def _sections(pairs: Sequence[Pair]) -> list[Section]:
-    return [Section(scenario, tables=tuple(tables)) for scenario, tables in skip_tables(pairs).items()]

@@ -13,7 +13,7 @@ from leaderboard.pages.report import Section, Table
 from leaderboard.pages.tables import place_title
 from leaderboard.results.goals import goal_words, in_order
 from leaderboard.results.result import Result, canonical, label
-from leaderboard.statistics.exposure import BOUNDS, Exposure, exposures, utility_left
+from leaderboard.statistics.exposure import BOUNDS, Exposure, exposures, useful, utility_left
 from leaderboard.statistics.met_words import IF_PLAYS_VARY
 from leaderboard.statistics.pairs import Pair, matrix, pooled_utility, variant_name
 from leaderboard.statistics.play_bounds import LEVEL, clean_plays, level_of_each
@@ -77,7 +77,7 @@ def usefulness(pairs: Sequence[Pair]) -> list[Usefulness]:
     settings: dict[tuple[str, ...], list[Pair]] = defaultdict(list)
     for pair in pairs:
         if pair.advantage is not None:
-            settings[pair.scenario, pair.variant, pair.defense, canonical(pair.parameters)].append(pair)
+            settings[pair.identity].append(pair)
     own: dict[str, list[tuple[Pair, bool, float]]] = defaultdict(list)
     for group in settings.values():
         exposed = np.array([max(0.0, pair.advantage or 0.0) for pair in group])
@@ -313,16 +313,13 @@ def _left(settings: Sequence[Exposure], goal: str | None, ranks: dict[str, MeanR
 
     varying = {family: _varying([one for one in settings if one.defense == family]) for family in families}
 
-    def order(family: str) -> tuple[float, ...]:
-        return tuple(-_utility(best[bound][family]) for bound in BOUNDS)
-
     rows = [
         (
             family,
             *(_cell(best[bound][family], varying[family]) if family in measured else "n/a" for bound in BOUNDS),
             *(() if ranks is None else (_rank(ranks.get(family)),)),
         )
-        for family in sorted(families, key=lambda family: (order(family), family))
+        for family in sorted(families, key=lambda family: (*(-useful(best[bound][family]) for bound in BOUNDS), family))
     ]
     columns = ("family", *(f"at most {number(bound)}" for bound in BOUNDS), *(() if ranks is None else ("mean rank",)))
     words = "all goals" if goal is None else goal_words(goal)
@@ -350,10 +347,6 @@ def _varying(settings: Sequence[Exposure]) -> set[str]:
     """Names of the parameters in which settings differ."""
     names = {name for setting in settings for name in setting.parameters}
     return {name for name in names if len({canonical(setting.parameters.get(name)) for setting in settings}) > 1}
-
-
-def _utility(exposure: Exposure | None) -> float:
-    return -1.0 if exposure is None or exposure.utility is None else exposure.utility.value
 
 
 def _rank(rank: MeanRank | None) -> str:

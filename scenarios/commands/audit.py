@@ -211,7 +211,7 @@ def _note_of_canaries(result: OneRunAudit) -> dict[str, str]:
 
 def _lines(result: Audit | OneRunAudit, rows: list[list[str]], headers: tuple[str, ...], size: str) -> list[str]:
     """Claim, bounds, verdict and size of an audit."""
-    from tabulate import tabulate
+    from leaderboard.pages.tables import text_table
 
     subject = result.subject
     delta = f", delta {subject.delta:g}" if subject.delta else ""
@@ -224,7 +224,7 @@ def _lines(result: Audit | OneRunAudit, rows: list[list[str]], headers: tuple[st
         subject.name,
         f"claimed: epsilon {subject.epsilon:g}{delta}",
         "",
-        tabulate(rows, headers=headers, disable_numparse=True),
+        text_table(headers, rows),
         "",
         verdict,
         f"{size}; confidence {result.confidence:g}: a correct mechanism fails with probability at most "

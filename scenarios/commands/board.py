@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+import leaderboard as lb
 from scenarios.commands.common import (
-    NOTHING,
     bad_input,
-    check_page,
     db_option,
     echo,
     echo_earlier,
     echo_with_earlier,
+    exit_without,
     format_option,
     html_option,
     matrix_option,
@@ -29,7 +28,6 @@ from scenarios.commands.common import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from leaderboard.results.shown_results import StoredBoard
 
 EPILOG = """\b
 Examples:
@@ -99,11 +97,8 @@ def board(
 
     An experiment is named alone; its last complete report is then shown.
     """
-    with bad_input():
-        check_page(html)
     if "://" not in db and not Path(db).exists():
-        echo(f"there are no results at {db}; `tokumei run` makes some", err=True)
-        sys.exit(NOTHING)
+        exit_without(f"there are no results at {db}; `tokumei run` makes some")
     with bad_input():
         if by_defense and baseline is None:
             raise ValueError("--by-defense: goes with --baseline ATTACK")
@@ -121,8 +116,7 @@ def board(
         return
     if not stored.results:
         echo_earlier(stored.earlier)
-        echo(f"there are no results at {db}", err=True)
-        sys.exit(NOTHING)
+        exit_without(f"there are no results at {db}")
     if baseline is not None:
         _show_baseline(baseline, stored, db, form, html, by_defense=by_defense)
         return
@@ -154,13 +148,11 @@ def _check_view(boards: dict[str, bool], chosen: dict[str, bool], baseline: str 
 
 def _stored_board(
     scenarios: tuple[str, ...], db: str, defenses: Sequence[str], attacks: Sequence[str]
-) -> StoredBoard | None:
+) -> lb.StoredBoard | None:
     """Board of the scenarios named, or of all scenarios; None if reports of experiments are to be shown instead."""
-    from leaderboard.results.shown_results import stored_board
-    from leaderboard.results.store import Store
     from scenarios.tables.near_names import suggestion
 
-    with Store(db) as store:
+    with lb.Store(db) as store:
         results = store.results()
         names = sorted({result.scenario for result in results})
         for name in scenarios:
@@ -175,19 +167,17 @@ def _stored_board(
                 if given:
                     raise ValueError(f"{option}: chooses from a board, and an experiment has a report of its own")
             return None
-        return stored_board(store, played, defenses=defenses, attacks=attacks)
+        return lb.stored_board(store, played, defenses=defenses, attacks=attacks)
 
 
 def _show_reports(scenarios: tuple[str, ...], db: str, form: str, html: Path | None) -> None:
     """Show the stored reports of experiments."""
     from leaderboard.pages.report import stored_reports
-    from leaderboard.results.store import Store
 
-    with bad_input(), Store(db) as store:
+    with bad_input(), lb.Store(db) as store:
         reports = stored_reports(store, scenarios)
     if not reports:
-        echo(f"no experiment at {db} is complete; `tokumei run` makes the measurements that are missing", err=True)
-        sys.exit(NOTHING)
+        exit_without(f"no experiment at {db} is complete; `tokumei run` makes the measurements that are missing")
     with bad_input():
         if html is not None and len(reports) > 1:
             raise ValueError("--html: name one experiment")
@@ -196,10 +186,9 @@ def _show_reports(scenarios: tuple[str, ...], db: str, form: str, html: Path | N
 
 
 def _show_baseline(
-    baseline: str, stored: StoredBoard, db: str, form: str, html: Path | None, *, by_defense: bool
+    baseline: str, stored: lb.StoredBoard, db: str, form: str, html: Path | None, *, by_defense: bool
 ) -> None:
     """Compare every attack with a baseline."""
-    import leaderboard as lb
     from scenarios.running.boards.shown_names import shown_rows
 
     in_text = form in ("table", "markdown")
@@ -208,8 +197,7 @@ def _show_baseline(
     if not rows or not in_text:
         echo_earlier(stored.earlier)
     if not rows:
-        echo(f"no other attack shares a goal, and two plays or more, with {baseline}", err=True)
-        sys.exit(NOTHING)
+        exit_without(f"no other attack shares a goal, and two plays or more, with {baseline}")
     records = {"csv": lb.baseline_to_csv, "json": lb.baseline_to_json}
     sections = lb.baseline_sections(shown_rows(rows))
     with_earlier = [*sections, *lb.earlier_sections(stored.earlier)]
@@ -220,12 +208,9 @@ def _show_baseline(
 
 def _show_history(defense: str, scenarios: tuple[str, ...], db: str, form: str, html: Path | None) -> None:
     """Report the results of one defense, run by run."""
-    import leaderboard as lb
-
     with bad_input(), lb.Store(db) as store:
         entries = lb.history_of(store, defense)
     entries = [entry for entry in entries if not scenarios or entry.row.scenario in scenarios]
     if not entries:
-        echo(f"no run at {db} has results of defense {defense!r}", err=True)
-        sys.exit(NOTHING)
+        exit_without(f"no run at {db} has results of defense {defense!r}")
     write_report(f"{defense} over runs", {"database": db}, lb.history_report(entries), form, html)

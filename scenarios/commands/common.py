@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+import leaderboard as lb
 from metrics.columns.files import check_new_file, write_atomically
 from metrics.columns.printable import printable
 from scenarios.running.methods.code_places import complaint
@@ -22,10 +23,6 @@ from scenarios.tables.user_warnings import user_warnings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from leaderboard.pages.report import Section
-    from leaderboard.results.earlier_versions import Earlier
-    from leaderboard.results.promises import Promise
-    from leaderboard.results.result import Result
 
 GATE_FAILED, FAILED_TRIALS, NOTHING = 1, 3, 4
 """Exit codes; 2 is that of `BadInput`."""
@@ -46,11 +43,6 @@ format_option = click.option(
     "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Format of the board."
 )
 matrix_option = click.option("--matrix", is_flag=True, help="Show the success of every attack against every defense.")
-html_option = click.option(
-    "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the board as a page that works offline.",
-)
 roles_option = click.option(
     "--roles",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -186,10 +178,8 @@ def echo(text: object = "", *, nl: bool = True, err: bool = False, bold: bool = 
         raise click.exceptions.Exit(0) from None
 
 
-def echo_with_earlier(text: str, earlier: Sequence[Earlier], form: str) -> None:
+def echo_with_earlier(text: str, earlier: Sequence[lb.Earlier], form: str) -> None:
     """Write a board to standard output, and what it leaves out below it; for programs, to standard error."""
-    import leaderboard as lb
-
     if form in ("table", "markdown") and earlier:
         text = below(text, report_writers()[form](lb.earlier_sections(earlier)))
     echo_board(text)
@@ -197,16 +187,20 @@ def echo_with_earlier(text: str, earlier: Sequence[Earlier], form: str) -> None:
         echo_earlier(earlier)
 
 
-def echo_earlier(earlier: Sequence[Earlier]) -> None:
+def exit_without(what: str) -> NoReturn:
+    """Say on standard error that there is nothing to show, and end with the code of that."""
+    echo(what, err=True)
+    sys.exit(NOTHING)
+
+
+def echo_earlier(earlier: Sequence[lb.Earlier]) -> None:
     """Write what a board or a comparison leaves out to standard error."""
     for one in earlier:
         echo(f"{one}; `tokumei run` plays them again", err=True)
 
 
-def written_board(results: Sequence[Result], form: str, *, matrix: bool, promises: Sequence[Promise] = ()) -> str:
+def written_board(results: Sequence[lb.Result], form: str, *, matrix: bool, promises: Sequence[lb.Promise] = ()) -> str:
     """The board of some results as text in one of `FORMATS`, and below it what the promises cover."""
-    import leaderboard as lb
-
     if form not in STORED_NAMES:
         results, promises = _shown(results, promises)
     if matrix:
@@ -236,7 +230,7 @@ def written_board(results: Sequence[Result], form: str, *, matrix: bool, promise
     return str(writers[form](rows))
 
 
-def _shown(results: Sequence[Result], promises: Sequence[Promise]) -> tuple[list[Result], list[Promise]]:
+def _shown(results: Sequence[lb.Result], promises: Sequence[lb.Promise]) -> tuple[list[lb.Result], list[lb.Promise]]:
     """Results and promises with the names that tables show."""
     from scenarios.running.boards.shown_names import shown_board
 
@@ -250,20 +244,16 @@ def below(board: str, *more: str) -> str:
     return board
 
 
-def written_summary(results: Sequence[Result], form: str) -> str:
+def written_summary(results: Sequence[lb.Result], form: str) -> str:
     """The summary of some results as text in one of `FORMATS`; by goal too, except on the terminal."""
-    import leaderboard as lb
-
     if form not in STORED_NAMES:
         results, _ = _shown(results, ())
     sections = lb.summarize(results, by_goal=form != "table")
     return str(report_writers()[form](sections))
 
 
-def shows_summary(results: Sequence[Result], form: str, *, matrix: bool) -> bool:
+def shows_summary(results: Sequence[lb.Result], form: str, *, matrix: bool) -> bool:
     """Whether the terminal shows the summary instead of the boards of several data sets or goals."""
-    import leaderboard as lb
-
     return form == "table" and not matrix and lb.needs_summary(results)
 
 
@@ -301,8 +291,23 @@ def check_page(path: Path | None, option: str = "--html") -> None:
         raise ValueError(f"{option}: {error}") from None
 
 
+def writable(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    """Callback of an option: the file that it names can be written."""
+    with bad_input():
+        check_page(path, option.opts[0])
+    return path
+
+
+html_option = click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    callback=writable,
+    help="Write the board as a page that works offline.",
+)
+
+
 def write_page(
-    results: Sequence[Result], path: Path, promises: Sequence[Promise] = (), earlier: Sequence[Earlier] = ()
+    results: Sequence[lb.Result], path: Path, promises: Sequence[lb.Promise] = (), earlier: Sequence[lb.Earlier] = ()
 ) -> None:
     """Write the board, what the promises cover, and what is left out as an HTML page.
 
@@ -319,10 +324,10 @@ def write_page(
 def write_report(
     title: str,
     about: Mapping[str, str],
-    sections: Sequence[Section],
+    sections: Sequence[lb.Section],
     form: str,
     html: Path | None,
-    page: Sequence[Section] | None = None,
+    page: Sequence[lb.Section] | None = None,
     text: str | None = None,
 ) -> None:
     """Write a report to standard output in one of `FORMATS`, and as an HTML page if `html` is given.
@@ -330,21 +335,22 @@ def write_report(
     The page has the same sections, unless `page` gives it others. If there is a `text`, it replaces that of the
     sections on standard output.
     """
-    import leaderboard as lb
-    from leaderboard.results.version import version
-
     echo_board(report_writers()[form](sections) if text is None else text)
     if html is not None:
-        about = {**about, "version": f"tokumei {version()}"}
-        with bad_input():
-            write_text(lb.render_report(title, about, page or sections), html)
-        echo(f"page written to {html}", err=True)
+        write_report_page(title, about, page or sections, html)
+
+
+def write_report_page(title: str, about: Mapping[str, str], sections: Sequence[lb.Section], path: Path) -> None:
+    """Write a report as an HTML page that names this version, and say so."""
+    from leaderboard.results.version import version
+
+    with bad_input():
+        write_text(lb.render_report(title, {**about, "version": f"tokumei {version()}"}, sections), path)
+    echo(f"page written to {path}", err=True)
 
 
 def report_writers() -> dict[str, Any]:
     """Function that writes a report as text, by format."""
-    import leaderboard as lb
-
     return {
         "table": lambda sections: lb.report_to_terminal(sections, width=terminal_width()),
         "markdown": lb.report_to_markdown,

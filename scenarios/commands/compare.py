@@ -9,27 +9,25 @@ from typing import TYPE_CHECKING
 
 import click
 
+import leaderboard as lb
 from scenarios.commands.common import (
     FORMATS,
     GATE_FAILED,
     NOTHING,
     STORED_NAMES,
     bad_input,
-    check_page,
     db_option,
     echo,
     echo_board,
+    exit_without,
     html_option,
-    write_text,
+    write_report_page,
 )
 from scenarios.commands.gate_options import REPORT_OPTIONS, report_checks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from leaderboard.pages.report import Section
-    from leaderboard.results.result import Result
-    from leaderboard.statistics.comparison import Change
     from leaderboard.statistics.paces import Paces
 
 EPILOG = """\b
@@ -109,21 +107,17 @@ def compare(
     defense and attack agree with it. With fewer defenses it is the common factor in the times of the pairs. If they
     disagree, no time is corrected. A slowdown beyond that factor by more than --time-tolerance is an alarm.
     """
-    import leaderboard as lb
     from leaderboard.statistics.comparison import COUNTED
     from leaderboard.statistics.paces import paces
     from leaderboard.statistics.paired_results import newly_skipped
     from scenarios.running.boards.shown_names import shown_rows
 
     with bad_input():
-        check_page(html)
-        check_page(junit, "--junit")
         sides = [_results(name, db) for name in (base, head)]
         allowed = lb.Tolerance(utility=tolerance, success=tolerance, time=time_tolerance)
         changes = lb.compare(*sides, tolerance=allowed, level=level, pairs=pairs)
     if not changes:
-        echo(_nothing(base, head, sides, pairs), err=True)
-        sys.exit(NOTHING)
+        exit_without(_nothing(base, head, sides, pairs))
     listed = [change for change in changes if everything or change.significant]
     writers = {
         "table": lb.changes_to_terminal,
@@ -139,22 +133,12 @@ def compare(
     summary = _summary(changes, paces(*sides), level, lb.plays_needed(changes, level), skipped)
     echo(("\n" if listed else "") + summary, err=pure)
     if html is not None:
-        _write_page(lb.change_sections(shown_rows(changes), summary), base, head, html)
+        about = {"base": _without_password(base), "head": _without_password(head)}
+        write_report_page("Comparison of two boards", about, lb.change_sections(shown_rows(changes), summary), html)
     report_checks(lb.change_checks(changes), junit, annotate=annotate)
     if any(change.alarm for change in changes):
         sys.exit(GATE_FAILED)
     sys.exit(0 if any(change.judged and change.measure not in COUNTED for change in changes) else NOTHING)
-
-
-def _write_page(sections: Sequence[Section], base: str, head: str, path: Path) -> None:
-    """Write the comparison as a page."""
-    import leaderboard as lb
-    from leaderboard.results.version import version
-
-    about = {"base": _without_password(base), "head": _without_password(head), "version": f"tokumei {version()}"}
-    with bad_input():
-        write_text(lb.render_report("Comparison of two boards", about, sections), path)
-    echo(f"page written to {path}", err=True)
 
 
 def _without_password(name: str) -> str:
@@ -166,33 +150,27 @@ def _without_password(name: str) -> str:
     return make_url(name).render_as_string(hide_password=True)
 
 
-def _results(name: str, db: str) -> list[Result]:
+def _results(name: str, db: str) -> list[lb.Result]:
     """Results of a database, each method in its newest version, or of one run in it."""
-    from leaderboard.results.earlier_versions import Versions
-    from leaderboard.results.runs import find_run, results_of
-    from leaderboard.results.store import Store
     from scenarios.running.provenance import revision_named
 
     if "://" in name or Path(name).is_file():
-        with Store(name) as store:
+        with lb.Store(name) as store:
             results = store.results()
-            versions = Versions(store, results)
+            versions = lb.Versions(store, results)
             for one in versions.earlier(results):
                 echo(f"{_without_password(name)}: {one}", err=True)
             return versions.current(results)
     if Path(name).suffix in (".db", ".sqlite", ".sqlite3"):
-        echo(f"there are no results at {name}", err=True)
-        sys.exit(NOTHING)
+        exit_without(f"there are no results at {name}")
     if "://" not in db and not Path(db).is_file():
-        echo(f"{name!r} is no file, and there are no runs at {db}", err=True)
-        sys.exit(NOTHING)
-    with Store(db) as store:
-        return results_of(store, find_run(store, name, revision_named(Path.cwd(), name)))
+        exit_without(f"{name!r} is no file, and there are no runs at {db}")
+    with lb.Store(db) as store:
+        return lb.results_of(store, lb.find_run(store, name, revision_named(Path.cwd(), name)))
 
 
-def _nothing(base: str, head: str, sides: Sequence[Sequence[Result]], pairs: Sequence[tuple[str, str]]) -> str:
+def _nothing(base: str, head: str, sides: Sequence[Sequence[lb.Result]], pairs: Sequence[tuple[str, str]]) -> str:
     """Why there is nothing to compare."""
-    from leaderboard.results.result import label
     from leaderboard.results.setting_names import listed
 
     for name, results in zip((base, head), sides, strict=True):
@@ -202,7 +180,7 @@ def _nothing(base: str, head: str, sides: Sequence[Sequence[Result]], pairs: Seq
     if not set(scenarios[0]) & set(scenarios[1]):
         plays = [f"{name} has {', '.join(names)}" for name, names in zip((base, head), scenarios, strict=True)]
         return f"there is nothing to compare: the scenarios differ: {'; '.join(plays)}"
-    settings = [sorted({label(one.defense, one.parameters) for one in results}) for results in sides]
+    settings = [sorted({lb.label(one.defense, one.parameters) for one in results}) for results in sides]
     if pairs or set(settings[0]) & set(settings[1]):
         return f"there is nothing to compare: {base} and {head} share fewer than two finished plays of any defense"
     has = [
@@ -216,7 +194,7 @@ def _nothing(base: str, head: str, sides: Sequence[Sequence[Result]], pairs: Seq
 
 
 def _summary(
-    changes: Sequence[Change], timed: Paces, level: float, needed: int | None, skipped: Mapping[str, int]
+    changes: Sequence[lb.Change], timed: Paces, level: float, needed: int | None, skipped: Mapping[str, int]
 ) -> str:
     """How many measures got worse or better, which could not be judged, and how the machine's speed was allowed for."""
     from leaderboard.pages.number_text import counted, range_text

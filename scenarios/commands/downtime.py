@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from scenarios.commands.common import FORMATS, NOTHING, bad_input, db_option, echo, echo_board, report_writers
+import leaderboard as lb
+from scenarios.commands.common import FORMATS, bad_input, db_option, echo_board, exit_without, report_writers
 
 EPILOG = """\b
 Examples:
@@ -31,25 +31,20 @@ def downtime(db: str, folder: Path | None, hourly_cost: float | None, form: str)
     Downtime is incidents x (time to detection + time to repair). Incidents are failed trials in the database's log. A
     tournament adds refused files and failed scorings.
     """
-    import leaderboard as lb
-    from leaderboard.results.failure_log import recorded_incidents
-    from leaderboard.statistics.downtime import downtime_table
-
     if hourly_cost is not None and not math.isfinite(hourly_cost):
         with bad_input():
             raise ValueError(f"--hourly-cost must be a finite number of at least 0, got {hourly_cost}")
     if folder is None and "://" not in db and not Path(db).exists():
-        echo(f"there are no results at {db}; `tokumei run` makes some", err=True)
-        sys.exit(NOTHING)
+        exit_without(f"there are no results at {db}; `tokumei run` makes some")
     incidents = []
     with bad_input():
         if "://" in db or Path(db).exists():
             with lb.Store(db) as store:
-                incidents += recorded_incidents(store)
+                incidents += lb.recorded_incidents(store)
         if folder is not None:
             from scenarios.tournament.rules.folder import Tournament
             from scenarios.tournament.rules.incidents import tournament_incidents
 
             incidents += tournament_incidents(Tournament(folder))
-    section = lb.Section("Failures", tables=(downtime_table(incidents, datetime.now(UTC), hourly_cost),))
+    section = lb.Section("Failures", tables=(lb.downtime_table(incidents, datetime.now(UTC), hourly_cost),))
     echo_board(report_writers()[form]((section,)))

@@ -7,19 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from scenarios.commands.common import FAILED_TRIALS, GATE_FAILED, bad_input, echo, write_report
+import leaderboard as lb
+from scenarios.commands.common import FAILED_TRIALS, GATE_FAILED, SIGNALLED, bad_input, echo, write_report
 from scenarios.commands.gate_options import report_checks
 
 if TYPE_CHECKING:
-    from leaderboard.results.result import Result
-    from leaderboard.results.store import Store
     from scenarios.commands.run_options import RunOptions
     from scenarios.running.display import Display
     from scenarios.studies.experiment import ExperimentPlan
-    from scenarios.studies.recorded_measurements import RecordedMeasurements
-
-SIGNALLED = 128
-"""Exit code of a run that a signal ended: this plus the signal's number."""
 
 
 def sole_experiment(scenarios: tuple[str, ...], options: Mapping[str, Any]) -> ExperimentPlan | None:
@@ -56,16 +51,15 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
 
     The report goes to standard output in one of `FORMATS`, and into an HTML page. It is stored beside the measurements.
     """
-    from leaderboard.pages.check_reports import ReportedCheck
     from leaderboard.pages.report import StoredReport, keep_report
-    from leaderboard.results.store import Store
+    from scenarios.running.boards.playing import record_run_of
     from scenarios.running.workers.interrupts import signal_of, terminable
     from scenarios.studies.recorded_measurements import MeasurementFailed, RecordedMeasurements
 
     seed = plan.seed if options.seed is None else options.seed
     plan = replace(plan, plays=options.plays or plan.plays, seed=seed)
     about = {"scenario": plan.name, "plays": str(plan.plays), "seed": str(plan.seed)}
-    with bad_input(), Store(options.db) as store:
+    with bad_input(), lb.Store(options.db) as store:
         recorded = RecordedMeasurements(store, plan, fresh=options.fresh)
         try:
             with terminable():
@@ -74,17 +68,19 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
             display.say("interrupted; the same command makes the measurements that are missing")
             sys.exit(SIGNALLED + signal_of(interrupt))
         except MeasurementFailed as failure:
-            _record_run(store, plan, recorded)
+            record_run_of(store, [plan.name], {result.key for result in recorded.results})
             echo(f"failed: {failure}; the same command tries it again", err=True)
             sys.exit(FAILED_TRIALS)
-        _record_run(store, plan, recorded)
+        record_run_of(store, [plan.name], {result.key for result in recorded.results})
         keep_report(store, StoredReport(plan.name, plan.title, about, sections))
     reused = len({result.parts for result in recorded.results}) - recorded.made
     display.say(f"{plan.name}: {recorded.made} measurements made, {reused} known from earlier runs")
     write_report(plan.title, about, sections, options.form, options.html)
     reasons = gate_reasons(recorded.results, options.max_success)
     name = "claims and bounds"
-    checks = [ReportedCheck(plan.name, name, failure=reason) for reason in reasons] or [ReportedCheck(plan.name, name)]
+    checks = [lb.ReportedCheck(plan.name, name, failure=reason) for reason in reasons] or [
+        lb.ReportedCheck(plan.name, name)
+    ]
     report_checks(checks, options.junit, annotate=options.annotate)
     for reason in reasons:
         echo(f"gate: {reason}", err=True)
@@ -92,7 +88,7 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
         sys.exit(GATE_FAILED)
 
 
-def gate_reasons(results: Sequence[Result], max_success: float | None) -> list[str]:
+def gate_reasons(results: Sequence[lb.Result], max_success: float | None) -> list[str]:
     """Reasons why the gate of an experiment fails, one line each: a refuted claim, or an attack's success rate.
 
     Parameters
@@ -103,13 +99,12 @@ def gate_reasons(results: Sequence[Result], max_success: float | None) -> list[s
         Upper bound of the mean success rate of each attack that the experiment plays.
     """
     from leaderboard.pages.number_text import number
-    from leaderboard.results.result import label
     from scenarios.studies.measuring import REFUTED, SUCCESS
 
     rates: dict[str, list[float]] = {}
     reasons = []
     for result in results:
-        name = f"{result.scenario}: {label(result.defense, result.parameters)}"
+        name = f"{result.scenario}: {lb.label(result.defense, result.parameters)}"
         excess, rate = result.values.get(REFUTED), result.values.get(SUCCESS)
         if excess is not None:
             reasons.append(f"{name}: the measured epsilon refutes the claim by {excess:.3g}")
@@ -120,14 +115,3 @@ def gate_reasons(results: Sequence[Result], max_success: float | None) -> list[s
         if max_success is not None and mean > max_success:
             reasons.append(f"{name}: success {number(mean, 3)} is above {number(max_success, 3)}")
     return reasons
-
-
-def _record_run(store: Store, plan: ExperimentPlan, recorded: RecordedMeasurements) -> None:
-    """Store when and from which source this run was made, and the keys of its measurements."""
-    from datetime import UTC, datetime
-
-    from leaderboard.results.runs import record_run
-    from scenarios.running.provenance import provenance
-
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    record_run(store, now, provenance([plan.name]), {result.key for result in recorded.results})

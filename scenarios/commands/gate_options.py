@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scenarios.commands.common import bad_input, echo, write_text
+import leaderboard as lb
+from scenarios.commands.common import bad_input, echo, writable, write_text
 
 if TYPE_CHECKING:
-    from leaderboard.pages.check_reports import ReportedCheck
-    from leaderboard.statistics.gate import GateCheck
     from scenarios.running.plan import Plan
 
 
@@ -66,6 +65,7 @@ REPORT_OPTIONS = (
     click.option(
         "--junit",
         type=click.Path(dir_okay=False, path_type=Path),
+        callback=writable,
         help="Write the checks of the gate, and failed trials, as JUnit XML.",
     ),
     click.option(
@@ -91,22 +91,17 @@ def check_goals(bounds: Mapping[str | None, float], plans: Sequence[Plan]) -> No
     check_goal_names(bounds, goals, "--max-advantage")
 
 
-def as_check(check: GateCheck) -> ReportedCheck:
+def as_check(check: lb.GateCheck) -> lb.ReportedCheck:
     """A bound on a defense as a check of a report."""
-    from leaderboard.pages.check_reports import ReportedCheck
-    from leaderboard.results.result import label
-
-    name = f"{label(check.defense, check.parameters)}: {check.bound}"
+    name = f"{lb.label(check.defense, check.parameters)}: {check.bound}"
     note = "" if check.sure is None else check.finding
-    return ReportedCheck(check.place, name, failure="" if check.passed else check.finding, note=note)
+    return lb.ReportedCheck(check.place, name, failure="" if check.passed else check.finding, note=note)
 
 
-def report_checks(checks: Sequence[ReportedCheck], junit: Path | None, *, annotate: bool) -> None:
+def report_checks(checks: Sequence[lb.ReportedCheck], junit: Path | None, *, annotate: bool) -> None:
     """Write checks to a file of JUnit XML, if one is named, and failed ones as annotations, if asked for."""
-    from leaderboard.pages.check_reports import github_annotations, junit_xml
-
-    if annotate and (lines := github_annotations(checks)):
+    if annotate and (lines := lb.github_annotations(checks)):
         echo(lines, err=True)
     if junit is not None:
         with bad_input():
-            write_text(junit_xml(checks), junit)
+            write_text(lb.junit_xml(checks), junit)

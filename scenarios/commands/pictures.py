@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from scenarios.commands.common import NOTHING, bad_input, echo
+from scenarios.commands.common import bad_input, echo, exit_without
 
 EPILOG = """\b
 Examples:
@@ -87,8 +86,7 @@ def pictures(page: Path, output: Path, forms: tuple[str, ...], scale: float, wid
         except ValueError as error:
             raise ValueError(f"{page}: {error}") from None
         if not drawn:
-            echo(f"there is no picture in {page}", err=True)
-            sys.exit(NOTHING)
+            exit_without(f"there is no picture in {page}")
         output.mkdir(parents=True, exist_ok=True)
         for picture in drawn:
             for form in dict.fromkeys(forms):

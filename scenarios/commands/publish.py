@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import leaderboard as lb
 from leaderboard.pages.number_text import counted
 from scenarios.commands.common import (
     FAILED_TRIALS,
@@ -23,8 +24,8 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from leaderboard.results.promises import Promise
-    from leaderboard.results.result import Result
+    from scenarios.running.boards.playing import Played
+    from scenarios.running.display import Display
     from scenarios.running.units import Catalogue
 
 EPILOG = """\b
@@ -107,41 +108,29 @@ def _show_stale(missing: list[tuple[str, dict[tuple[str, str], int]]]) -> None:
 
 
 def _played(
-    catalogues: list[Catalogue], stored: list[Result], db: str, jobs: int | None, display: Any
-) -> tuple[list[Result], list[Promise], int]:
+    catalogues: list[Catalogue], stored: list[lb.Result], db: str, jobs: int | None, display: Display
+) -> Played:
     """All results of the catalogues, the promises of their defenses, and the signal that stopped the run, or 0.
 
     Stored results are played again only if something that they depend on has changed.
     """
-    from leaderboard.results.promises import stored_promises
-    from leaderboard.results.store import Store
-    from scenarios.running.runner import run
-    from scenarios.running.workers.interrupts import terminable
+    from scenarios.running.boards.playing import play_catalogues
     from scenarios.running.workers.local import LocalProcesses, cores
 
-    backend, interrupted = LocalProcesses(jobs or cores()), 0
-    with Store(db) as store:
+    with lb.Store(db) as store:
         stored_keys = store.known([result.key for result in stored])
         store.add([result for result in stored if result.key not in stored_keys])
-        for catalogue in catalogues:
-            with terminable(), display.listener(catalogue.plan, catalogue, store) as listener:
-                interrupted = run(catalogue.plan, catalogue, store, listener, backend=backend).interrupted
-            if interrupted:
-                break
-        results = [result for one in catalogues for result in store.results(one.plan.name, one.keys)]
-        promises = stored_promises(store, results)
-    return results, promises, interrupted
+    return play_catalogues(catalogues, LocalProcesses(jobs or cores()), db, display.listener)
 
 
 def _write(
     folder: Path,
-    results: list[Result],
-    promises: list[Promise],
+    results: list[lb.Result],
+    promises: list[lb.Promise],
     catalogues: list[Catalogue],
     about: Mapping[str, Any],
 ) -> None:
     """Write the files of the board."""
-    import leaderboard as lb
     from metrics.columns.files import write_atomically
     from scenarios.running.boards.standing_board import write_record, write_results
 

@@ -125,14 +125,13 @@ def _small(
 
 def _text(report: RiskReport) -> str:
     """The report as text for a terminal."""
-    from tabulate import tabulate
-
     from leaderboard.pages.number_text import measure, number
+    from leaderboard.pages.tables import text_table
 
     def table(rows: Iterable[tuple[str, ...]]) -> str:
         lines = list(rows)
         align = ("left", "right", "left")[: len(lines[0])] if lines else None
-        return tabulate(lines, tablefmt="plain", disable_numparse=True, colalign=align)
+        return text_table((), lines, align, "plain")
 
     heads = [
         ("records", f"{report.rows:,}"),
@@ -141,7 +140,7 @@ def _text(report: RiskReport) -> str:
         *((f"in a class with one value of {name}", _share(count, report.rows)) for name, count in report.one_value),
     ]
     parts = [
-        "\n".join(filter(None, (tabulate(heads, tablefmt="plain", disable_numparse=True), *_remarks(report)))),
+        "\n".join(filter(None, (text_table((), heads, style="plain"), *_remarks(report)))),
         "risk by model\n" + table((name, measure(value), about) for name, about, value in report.models),
         "measures\n" + table((name, measure(value), about) for name, about, value in report.measures),
         "records by size of their class\n" + table((size, measure(count)) for size, count in report.sizes.items()),

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import leaderboard as lb
 from scenarios.commands.common import (
     FAILED_TRIALS,
     GATE_FAILED,
     NOTHING,
     SIGNALLED,
     bad_input,
-    check_page,
     echo,
     echo_board,
     shows_summary,
@@ -67,17 +67,13 @@ def run(**given: Any) -> None:
     """
     from scenarios.commands.experiment import run_experiment, sole_experiment
     from scenarios.running.boards.playing import catalogues_of, play_catalogues
-    from scenarios.running.boards.promise_notes import promise_notes
     from scenarios.running.display import Display
-    from scenarios.running.runner import guarantees
     from scenarios.running.workers.fork_server import start_server
 
     options = RunOptions(**given)
     display = Display(quiet=options.quiet)
     display.say_on_terminal("reading data and scenario")
     with bad_input():
-        check_page(options.html)
-        check_page(options.junit, "--junit")
         experiment = sole_experiment(options.scenarios, options.board_only)
     if experiment is not None:
         run_experiment(experiment, options, display)
@@ -88,14 +84,9 @@ def run(**given: Any) -> None:
         plans = _plans(options, display)
         check_goals(options.max_advantage, plans)
         backend = _backend(options)
-        promised = [guarantees(plan) for plan in plans]
         # Modules and data stay in memory until the end: the garbage collector need not visit them again and again.
         gc.freeze()
-        catalogues = catalogues_of(plans, promised)
-    if options.data is not None:
-        for plan, promises in zip(plans, promised, strict=True):
-            for line in promise_notes(plan, promises):
-                display.say(line)
+        catalogues = catalogues_of(plans, None if options.data is None else display.say)
     if options.explain:
         _explain(catalogues, options)
         return
@@ -109,13 +100,10 @@ def _plans(options: RunOptions, display: Display) -> list[Plan]:
     """The scenarios as the options change them."""
     from scenarios.running.boards.playing import Changes, changed_plans
     from scenarios.tables.dataset import load_table
-    from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes
 
     if options.roles is not None and options.data is None:
         raise ValueError("--roles describes a table; name it with --data")
     dataset = None if options.data is None else load_table(options.data, options.roles)
-    for note in () if dataset is None else (*dataset.notes, *counted_rows_notes(RowsOfPeople.of(dataset.records))):
-        display.say(note)
     changes = Changes(
         defenses=options.defenses,
         attacks=options.attacks,
@@ -124,7 +112,7 @@ def _plans(options: RunOptions, display: Display) -> list[Plan]:
         time_limit=options.time_limit,
         memory_limit=options.memory_limit,
     )
-    return changed_plans(options.scenarios or ("bank" if dataset is None else "table",), dataset, changes)
+    return changed_plans(options.scenarios, dataset, changes, display.say)
 
 
 def _backend(options: RunOptions) -> Backend:
@@ -146,11 +134,10 @@ def _backend(options: RunOptions) -> Backend:
 
 def _explain(catalogues: list[Catalogue], options: RunOptions) -> None:
     """Say why each trial would be played; a database that does not exist is not created."""
-    from leaderboard.results.store import Store
     from scenarios.running.explanation import explain, written_explanations
 
     absent = "://" not in options.db and not Path(options.db).exists()
-    with bad_input(), Store("sqlite://" if absent else options.db) as store:
+    with bad_input(), lb.Store("sqlite://" if absent else options.db) as store:
         explanations = [
             explanation for catalogue in catalogues for explanation in explain(catalogue, store, fresh=options.fresh)
         ]
@@ -174,7 +161,6 @@ def _show(played: Played, options: RunOptions, display: Display) -> None:
 
 def _exit_code(played: Played, options: RunOptions) -> int:
     """Exit code of the run; what the gate refuses goes to standard error, and to the file of `--junit`."""
-    import leaderboard as lb
     from leaderboard.results.goals import goal_words
     from leaderboard.statistics.gate import few_plays_note, not_sure_note
 

@@ -143,14 +143,14 @@ def _show(title: str, value: object, cost: Mapping[str, Any], form: str) -> None
     if form == "json":
         echo(json.dumps({"answer": title, "value": value, **cost}, indent=2))
         return
-    from tabulate import tabulate
+    from leaderboard.pages.tables import text_table
 
-    rows = [(title, value)]
+    rows = [(title, str(value))]
     if "and_gates" in cost:
         rows.append(("AND gates", f"{cost['and_gates']:,}"))
     rows.append(("bytes sent", f"{cost['bytes']:,}"))
     rows += [(f"  {message}", f"{size:,}") for message, size in cost["messages"].items()]
-    echo(tabulate(rows, tablefmt="plain", disable_numparse=True))
+    echo(text_table((), rows, style="plain"))
 
 
 def _column(text: str, key: str | None) -> tuple[NDArray[Any], NDArray[Any] | None]:

@@ -82,13 +82,13 @@ def utility(
         ]
         echo(json.dumps(result, indent=2))
         return
-    from tabulate import tabulate
+    from leaderboard.pages.tables import text_table
 
     lines = [[name, _shown(value)] for name, value in result.items()]
     lines += [
         [f"rank correlation of {one.name}", f"{one.before:.4f} before, {one.after:.4f} after"] for one in pairs or ()
     ]
-    echo(tabulate(lines, tablefmt="plain", disable_numparse=True))
+    echo(text_table((), lines, style="plain"))
 
 
 def _shown(value: float | None) -> str:

@@ -19,8 +19,7 @@ from metrics.columns.printable import printable
 from metrics.score import advantage
 
 if TYPE_CHECKING:
-    from leaderboard.results.result import Result
-    from leaderboard.results.store import Store
+    from leaderboard import Result, Store
     from scenarios.running.plan import Plan
     from scenarios.running.units import Catalogue
 

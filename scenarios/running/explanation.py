@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -12,6 +10,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
+from leaderboard.pages.exports import csv_text
+from leaderboard.pages.tables import text_table
 from leaderboard.results.result import Result, canonical, label
 from leaderboard.results.store import Store, Trace, identity
 from scenarios.running.units import DONE, Catalogue
@@ -180,24 +180,13 @@ _HEADERS = ("scenario", "game", "defense", "attack", "plays", "why")
 
 def written_explanations(explanations: Sequence[Explanation], form: str) -> str:
     """Format explanations as ``table``, ``markdown``, ``csv`` or ``json``."""
+    records = [{name: getattr(one, name) for name in COLUMNS} for one in explanations]
     if form == "json":
-        records = [{name: getattr(one, name) for name in COLUMNS} for one in explanations]
         return json.dumps(records, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     if form == "csv":
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for one in explanations:
-            game, parameters, others = canonical(one.game), canonical(one.parameters), canonical(one.attack_parameters)
-            attack = one.attack or ""
-            writer.writerow(
-                [one.scenario, game, one.defense, parameters, attack, others, _ranges(one.plays), one.reason]
-            )
-        return text.getvalue()
+        return csv_text(COLUMNS, [{**record, "plays": _ranges(record["plays"])} for record in records])
     if not explanations:
         return "nothing is to be played\n"
-    from tabulate import tabulate
-
     lines = [
         (
             one.scenario,
@@ -209,10 +198,7 @@ def written_explanations(explanations: Sequence[Explanation], form: str) -> str:
         )
         for one in explanations
     ]
-    style = "pipe" if form == "markdown" else "simple"
-    if form == "markdown":
-        lines = [tuple(cell.replace("|", r"\|") for cell in line) for line in lines]  # type: ignore[misc]
-    return tabulate(lines, _HEADERS, tablefmt=style, disable_numparse=True) + "\n"
+    return text_table(_HEADERS, lines, None, "pipe" if form == "markdown" else "simple") + "\n"
 
 
 def _ranges(plays: Sequence[int]) -> str:

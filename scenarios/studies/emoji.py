@@ -211,13 +211,9 @@ class Emoji(Experiment):
     """
 
     def __init__(self, *, epsilon: Sequence[float] = (1.0, 2.0, 4.0), reports: Sequence[int] = (1, 4, 16, 64)) -> None:
-        for name, value in (("epsilon", epsilon), ("reports", reports)):
-            check_list(name, value)
-        for level in epsilon:
-            check_real("epsilon", level, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
-        for count in reports:
-            check_integer("reports", count, low=1)
-            check_real("reports", count, low=1, high=EACH)
+        check_list("epsilon", epsilon, check_real, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
+        check_list("reports", reports, check_integer, low=1)
+        check_list("reports", reports, check_real, low=1, high=EACH)
         self.epsilon = epsilon
         self.reports = reports
 

@@ -122,9 +122,7 @@ class EpsilonAudit(Experiment):
         runs: int = 40_000,
         releases: int = 400,
     ) -> None:
-        check_list("epsilon", epsilon)
-        for level in epsilon:
-            check_real("epsilon", level, low=1e-3, high=20)
+        check_list("epsilon", epsilon, check_real, low=1e-3, high=20)
         check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
         check_integer("runs", runs, low=8)
         check_integer("releases", releases, low=8)

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from defenses.curators.curator import Curator
-from defenses.pram.retention_replacement import RetentionReplacement
-from defenses.synthetic.private_marginals import PrivateMarginals
+from defenses import Curator, PrivateMarginals, RetentionReplacement
 from scenarios.checks.audits.audit import audit
 from scenarios.checks.audits.names import mechanisms
 from scenarios.checks.audits.subjects import subject

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.microdata import Microdata
+from defenses import LocalReports, Microdata
 from defenses.base.parameters import check_integer, check_list, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
-from defenses.ldp.local_reports import LocalReports
 from defenses.ldp.pure_oracle import PureOracle
 from defenses.ldp.reported.reported_table import SPLITTINGS, ReportedTable
 from leaderboard.pages.number_text import counted, exact
@@ -290,14 +289,13 @@ class LinkedSurveys(Experiment):
         protocols: Sequence[str] = PROTOCOLS,
         epsilon: Sequence[float] = (1.0, 4.0, 7.0, 10.0),
     ) -> None:
-        for name, value in (("columns", columns), ("protocols", protocols), ("epsilon", epsilon)):
-            check_list(name, value)
+        check_list("columns", columns)
+        check_list("protocols", protocols)
+        check_list("epsilon", epsilon, check_real, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
         if len(columns) < 2:
             raise ValueError("columns must name at least two columns")
         check_integer("persons", persons, low=2)
         check_integer("surveys", surveys, low=1)
-        for level in epsilon:
-            check_real("epsilon", level, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
         for protocol in protocols:
             ReportedTable(protocol=protocol)
         self.dataset = dataset

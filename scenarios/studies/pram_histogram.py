@@ -226,7 +226,7 @@ def limit_section(limits: Sequence[ColumnLimits]) -> Section:
         Table(
             f"{one.column}: {one.counts.size} categories, {int(one.counts.sum()):,} records",
             ("protocol", "distance of the expected release", "error of the unbiased estimate", "bits a record"),
-            [_limit_row(measures) for measures in one.protocols],
+            [(f"ε = {each.epsilon:g}, {each.name}", each.distance, each.error, each.bits) for each in one.protocols],
             digits=3,
             note="Error: root of the expected squared distance between estimate and histogram; none where reports "
             "allow no unbiased estimate. The least error and the most bits among all protocols of an epsilon are "
@@ -241,10 +241,6 @@ def limit_section(limits: Sequence[ColumnLimits]) -> Section:
         "therefore measured by the error of an unbiased estimate, and by the information of a report about its record.",
     )
     return Section("Matrices under full freedom", text, tuple(tables))
-
-
-def _limit_row(measures: ProtocolMeasures) -> Row:
-    return (f"ε = {measures.epsilon:g}, {measures.name}", measures.distance, measures.error, measures.bits)
 
 
 def audit_section(audits: DistinguishingAudits) -> Section:
@@ -480,9 +476,7 @@ class PramHistogram(Experiment):
     """
 
     def __init__(self, *, k: Sequence[int] = (2, 10, 100), audits: int = 400) -> None:
-        check_list("k", k)
-        for level in k:
-            check_integer("k", level, low=2)
+        check_list("k", k, check_integer, low=2)
         check_integer("audits", audits, low=2)
         self.k = k
         self.audits = audits

@@ -9,18 +9,13 @@ from itertools import product
 import numpy as np
 from numpy.random import Generator
 
-from attacks.pram.best_posterior import BestPosterior
-from attacks.pram.leakage_posterior import LeakagePosterior
-from attacks.pram.matrix_histogram import histogram_from_matrix
+from attacks import BestPosterior, LeakagePosterior, histogram_from_matrix
 from attacks.pram.posterior_from_counts import with_row
-from defenses.base.defense import Defense
-from defenses.base.simplex import project_to_simplex
+from defenses import Defense, OptimalRetention, RetentionReplacement, project_to_simplex
 from defenses.pram.conversions import epsilon_for_k
 from defenses.pram.matrix import transition_matrix
 from defenses.pram.optimal import optimal_retention
-from defenses.pram.optimal_retention_defense import OptimalRetention
 from defenses.pram.perturbation import noisy_histogram, retention_by_objective, retention_by_output
-from defenses.pram.retention_replacement import RetentionReplacement
 from metrics.columns.arrays import Floats, Integers
 from scenarios.datasets import load
 from scenarios.games.pk_anonymity import PkAnonymity, PkSummary, summarize_pk

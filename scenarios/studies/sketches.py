@@ -217,10 +217,8 @@ class Sketches(Experiment):
             check_real(name, value, low=1000, high=10**12)
         check_real("epsilon", epsilon, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
         for name, sizes, low in (("k", k, 1), ("m", m, 2)):
-            check_list(name, sizes)
-            for size in sizes:
-                check_integer(name, size, low=low)
-                check_real(name, size, low=low, high=K)
+            check_list(name, sizes, check_integer, low=low)
+            check_list(name, sizes, check_real, low=low, high=K)
         self.people = people
         self.epsilon = epsilon
         self.k = k

@@ -142,13 +142,11 @@ class Survey(Experiment):
     """
 
     def __init__(self, *, columns: Sequence[str] = COLUMNS, epsilon: Sequence[float] = (1.0, 4.0)) -> None:
-        for name, value in (("columns", columns), ("epsilon", epsilon)):
-            check_list(name, value)
+        check_list("columns", columns)
+        check_list("epsilon", epsilon, check_real, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
         for column in columns:
             if not isinstance(column, str) or "." not in column:
                 raise ValueError(f"columns must be texts such as 'adult.age', got {column!r}")
-        for level in epsilon:
-            check_real("epsilon", level, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
         self.columns = columns
         self.epsilon = epsilon
 

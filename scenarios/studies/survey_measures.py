@@ -10,8 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.reports.value_guess import ValueGuess
-from defenses.base.microdata import Microdata
-from defenses.base.simplex import project_to_simplex
+from defenses import Microdata, project_to_simplex
 from defenses.ldp.best import best_protocol
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.local_reports import LocalReports, protocols

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaderboard.pages.number_text import counted, exact, number
 from leaderboard.pages.report import Section, Table, Value
 from leaderboard.results.goals import goal_title
+from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
 from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation
 from scenarios.assessment.evaluation.row_origin import DOUBTED
@@ -71,12 +72,12 @@ class Measured:
 
     Attributes
     ----------
+    setting : EvaluationSetting
+        The original table, control people, seed and targets.
     evaluation : ReleaseEvaluation
         The release.
     findings : tuple of Finding
         Its findings.
-    identifiers : tuple of str
-        Columns that the roles declare as identifiers; the reader refuses a release that holds one in the clear.
     pseudonyms : tuple of str
         Released columns that differ in every row, which could link this table with others.
     unknown : tuple of str
@@ -87,8 +88,6 @@ class Measured:
         What classes count: ``person``, or ``row`` where a person may have several rows and nobody knows whose they are.
     threshold : float
         Largest acceptable risk.
-    control : bool
-        Whether there were control people.
     releases : int
         Number of releases that were judged on the same people, this one included.
     columns : tuple of str
@@ -97,14 +96,13 @@ class Measured:
         Those of them with these roles.
     """
 
+    setting: EvaluationSetting
     evaluation: ReleaseEvaluation
     findings: tuple[Finding, ...]
-    identifiers: tuple[str, ...]
     pseudonyms: tuple[str, ...]
     unknown: tuple[str, ...]
     alone: int
     threshold: float
-    control: bool
     releases: int = 1
     unit: str = "person"
     columns: tuple[str, ...] = ()
@@ -138,7 +136,7 @@ def wp29(measured: Measured) -> Section:
 
 def japan(measured: Measured) -> Section:
     """The five criteria of article 34 of the enforcement rules of Japan's personal information protection law."""
-    identifiers = ", ".join(measured.identifiers) or "none is declared"
+    identifiers = ", ".join(measured.setting.records.identifiers) or "none is declared"
     linking = ", ".join(measured.pseudonyms)
     named = [one.title for one in measured.findings if one.title.startswith("Identifier in column")]
     worst = measured.evaluation.worst()
@@ -228,24 +226,22 @@ def _of_goal(measured: Measured, goal: str) -> tuple[Value, Value, Value]:
     evaluation = measured.evaluation
     worst = evaluation.worst(goal)
     if worst is None:
+        reasons = (outcome.reason for outcome in evaluation.outcomes if outcome.goal == goal and outcome.reason)
         few = next((one.how for one in measured.findings if one.title == goal_title(goal) and one.status == FEW), None)
-        return NOT_MEASURED, "–", few or next(_reasons(evaluation, goal), "needs control people (--control)")
+        return NOT_MEASURED, "–", few or next(reasons, "needs control people (--control)")
     outcome, _ = worst
     controls = outcome.score.control_trials if outcome.score is not None else None
     compared = "the most that a predicate isolates without the release"
     if outcome.nothing_told:
         compared = "the release tells nobody apart"
     elif controls:
-        compared = f"{controls} control trials" if measured.control else "what the other records predict"
+        outside = measured.setting.control is not None
+        compared = f"{controls} control trials" if outside else "what the other records predict"
     found = next((one for one in measured.findings if one.title == goal_title(goal)), None)
     # The finding's interval, whose upper end is the largest of all attacks of the goal.
     if found is None or found.status == LITTLE:
         return measured.interval(outcome), outcome.title, compared
     return f"{number(found.value)} {interval_words(found.low, found.high)}", outcome.title, compared
-
-
-def _reasons(evaluation: ReleaseEvaluation, goal: str) -> Iterator[str]:
-    return (outcome.reason for outcome in evaluation.outcomes if outcome.goal == goal and outcome.reason)
 
 
 def chosen_profiles(names: Sequence[str], measured: Measured) -> list[Section]:

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from defenses.base.defense import MicrodataDefense
-from defenses.base.release import MicrodataRelease
+from defenses import MicrodataDefense, MicrodataRelease
 from leaderboard.pages.number_text import counted, exact
 from metrics.classes import equivalence_classes, rows_in_classes
 from metrics.columns.cells import NumericCells, read_cells
@@ -262,14 +261,13 @@ def report_content(
     findings += identifier_findings(table.unknown, records.frame[list(records.identifiers)])
     findings += attack_findings(evaluation, threshold, releases)
     measured = Measured(
+        setting=setting,
         evaluation=evaluation,
         findings=tuple(ordered(findings)),
-        identifiers=records.identifiers,
         pseudonyms=_pseudonyms(pd.concat([table.frame, table.unknown], axis=1)),
         unknown=tuple(map(str, table.unknown.columns)),
         alone=alone,
         threshold=threshold,
-        control=setting.control is not None,
         releases=releases,
         unit="row" if person is not None and whose is None else "person",
         columns=tuple(table.frame.columns),
@@ -282,7 +280,6 @@ def report_content(
     release = MicrodataRelease(table.frame, origin.origin)
     people = replace(records, domains={**records.domains, **table.domains})
     return ReportContent(
-        dataset=setting.dataset,
         measured=measured,
         counts=counts,
         before=before,
@@ -303,10 +300,7 @@ def report_content(
         ),
         files=files,
         options=options,
-        seed=setting.seed,
-        targets=setting.targets,
         seed_chosen=seed_chosen,
-        releases=releases,
     )
 
 

@@ -170,10 +170,8 @@ class ReportContent:
 
     Attributes
     ----------
-    dataset : Dataset
-        The original table.
     measured : Measured
-        The release, its findings and threshold.
+        The original table, the release, its findings and threshold.
     counts : bool
         Whether classes count: rows stem from people.
     before, after : RiskReport or None
@@ -194,15 +192,10 @@ class ReportContent:
         Files by option: ``table``, ``released``, ``--roles``, ``--control`` and ``--truth``.
     options : str
         Further options of the command.
-    seed, targets : int
-        Seed and number of targets.
     seed_chosen : bool
         Whether the user chose the seed; else the files gave it.
-    releases : int
-        Number of releases that were judged on the same people, this one included.
     """
 
-    dataset: Dataset
     measured: Measured
     counts: bool
     before: RiskReport | None
@@ -215,10 +208,7 @@ class ReportContent:
     advice: tuple[str, ...]
     files: Mapping[str, str]
     options: str
-    seed: int
-    targets: int
     seed_chosen: bool
-    releases: int
 
 
 def report_sections(content: ReportContent, profiles: Sequence[str]) -> list[Section]:
@@ -231,7 +221,7 @@ def report_sections(content: ReportContent, profiles: Sequence[str]) -> list[Sec
         *chosen_profiles(profiles, content.measured),
         _guarantee(content),
         _utility(content),
-        _table(content.dataset),
+        _table(content.measured.setting.dataset),
         _reproduction(content),
     ]
 
@@ -248,12 +238,14 @@ def _verdict(content: ReportContent) -> Section:
     )
     columns = ("finding", "risk", "interval", "against threshold", "how measured", "meaning")
     rows = [finding_row(one) for one in measured.findings]
-    judged = f"Release {content.releases} of those that are judged on these people. " if content.releases > 1 else ""
+    number = measured.releases
+    judged = f"Release {number} of those that are judged on these people. " if number > 1 else ""
+    seed = seed_words(measured.setting.seed, chosen=content.seed_chosen)
     note = (
         f"{judged}{len(measured.evaluation.outcomes)} attacks were tried; others may do better. By mistake, some "
         "release is called above the threshold with probability 2.5 % at most, and some release within it with "
         "probability 5 % at most, however many are judged. An interval reaches from the lower end of the worst attack "
-        f"to the largest upper end of all attacks of its goal. {INTERVALS} {_seed(content)} Notes on what was "
+        f"to the largest upper end of all attacks of its goal. {INTERVALS} {seed} Notes on what was "
         "recognized, and what cannot be seen, follow the attacks."
     )
     return Section(
@@ -261,10 +253,6 @@ def _verdict(content: ReportContent) -> Section:
         text,
         (Table("Findings: above, not sure, within; worst first", columns, rows, 2, note),),
     )
-
-
-def _seed(content: ReportContent) -> str:
-    return seed_words(content.seed, chosen=content.seed_chosen)
 
 
 def finding_row(one: Finding) -> tuple[Value, ...]:
@@ -332,7 +320,7 @@ def _guarantee(content: ReportContent) -> Section:
     if content.promised is None:
         words = ["None is known of a finished file. --defense names the method that made it, for its promise."]
     else:
-        rows = RowsOfPeople.of(content.dataset.records)
+        rows = RowsOfPeople.of(content.measured.setting.dataset.records)
         words = [f"{content.promised_by} promises: {content.promised}.", unchecked(content)]
         words += promise_words(content.promised, rows)
     return Section("Guarantee", tuple(filter(None, words)))
@@ -376,15 +364,16 @@ def _reproduction(content: ReportContent) -> Section:
     )
     held_out = control.replace("--control", "--held-out")
     table, released = files["table"], files["released"]
-    targets = f"--targets {content.targets}"
-    settings = f"--seed {content.seed} {targets}"
+    setting, number = content.measured.setting, content.measured.releases
+    targets = f"--targets {setting.targets}"
+    settings = f"--seed {setting.seed} {targets}"
     # The same files give the same seed.
     chosen = settings if content.seed_chosen else targets
-    releases = f" --releases {content.releases}" if content.releases > 1 else ""
+    releases = f" --releases {number}" if number > 1 else ""
     rows = [
         ("attacks (with wider intervals)", f"tokumei rank {table} {released}{roles}{control} {settings} --format csv"),
         ("classes", f"tokumei risk {released}{roles}"),
-        ("utility", f"tokumei utility {table} {released}{roles}{held_out} --seed {content.seed}"),
+        ("utility", f"tokumei utility {table} {released}{roles}{held_out} --seed {setting.seed}"),
         (
             "this report",
             f"tokumei report {table} {released}{roles}{control}{truth} {chosen}{releases} "

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import leaderboard as lb
-from leaderboard.results.earlier_versions import Earlier
-from leaderboard.results.promises import Promise
-from leaderboard.results.result import Result
+from leaderboard import Earlier, Promise, Result
 from leaderboard.results.version import version
 from scenarios.running.boards.shown_names import shown_board
 from scenarios.running.methods.descriptions import defense_kinds, one_liners

@@ -9,13 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import leaderboard as lb
+from leaderboard import Earlier, GateCheck, Pair, Promise, Row
 from leaderboard.pages.tables import ALIGNMENT, HEADERS, board_cells, board_notes, place_title
-from leaderboard.results.earlier_versions import Earlier
-from leaderboard.results.promises import Promise
 from leaderboard.results.result import FAILURES, Result, label
-from leaderboard.statistics.board import Row
-from leaderboard.statistics.gate import GateCheck
-from leaderboard.statistics.pairs import Pair
 from metrics.columns.files import write_atomically
 from scenarios.running.boards.board_page import board_page
 from scenarios.running.boards.shown_names import shown_board

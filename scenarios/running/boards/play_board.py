@@ -82,12 +82,9 @@ def run(
         If the run was interrupted; finished trials are in the database.
     """
     from scenarios.running.boards.playing import Changes, catalogues_of, changed_plans, play_catalogues
-    from scenarios.running.boards.promise_notes import promise_notes
     from scenarios.running.display import Display
-    from scenarios.running.runner import guarantees
     from scenarios.running.workers.limits import read_size
     from scenarios.running.workers.local import LocalProcesses, cores
-    from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes
 
     if roles is not None and data is None:
         raise ValueError("roles describe a table; name it with data=")
@@ -96,8 +93,6 @@ def run(
             raise ValueError(f"{name} must be at least {least}, got {value}")
     display = Display(quiet=quiet)
     dataset = None if data is None else _dataset(data, roles)
-    for note in () if dataset is None else (*dataset.notes, *counted_rows_notes(RowsOfPeople.of(dataset.records))):
-        display.say(note)
     if dataset is not None and roles is None and dataset is not data:
         columns = ", ".join(map(str, dataset.records.frame.columns))
         warnings.warn(f"no roles are given, so that all columns take part: {columns}; name roles=", stacklevel=2)
@@ -111,14 +106,11 @@ def run(
         time_limit=time_limit,
         memory_limit=read_size(memory_limit) if isinstance(memory_limit, str) else memory_limit,
     )
-    plans = changed_plans(scenarios or ("bank" if dataset is None else "table",), dataset, changes)
-    promised = [guarantees(plan) for plan in plans]
-    for plan, promises in zip(plans, promised, strict=True):
-        for line in promise_notes(plan, promises) if dataset is not None else ():
-            display.say(line)
+    plans = changed_plans(scenarios, dataset, changes, display.say)
+    catalogues = catalogues_of(plans, None if dataset is None else display.say)
     backend = LocalProcesses(jobs or cores())
     with _main_is_not_imported():
-        played = play_catalogues(catalogues_of(plans, promised), backend, _place(db), display.listener, fresh=fresh)
+        played = play_catalogues(catalogues, backend, _place(db), display.listener, fresh=fresh)
     if played.interrupted:
         raise KeyboardInterrupt
     board = BoardResult(played.results, played.promises)
@@ -149,8 +141,7 @@ def read_board(db: FilePath, *scenarios: str, defenses: Iterable[str] = (), atta
         If there is no such file, it is no database of results, or it has no results of a scenario, a defense or an
         attack.
     """
-    from leaderboard.results.shown_results import stored_board
-    from leaderboard.results.store import Store
+    from leaderboard import Store, stored_board
 
     place = _place(db)
     if "://" not in place and not Path(place).is_file():

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from defenses.base.guarantee import Guarantee
-from leaderboard.results.promises import Promise, stored_promises
-from leaderboard.results.result import Result
-from leaderboard.results.runs import record_run
-from leaderboard.results.store import Store
+from leaderboard import Promise, Result, Store, record_run, stored_promises
 from leaderboard.results.wording import reword
+from scenarios.running.boards.promise_notes import promise_notes
 from scenarios.running.methods.loaded_code import check_loaded
 from scenarios.running.plan import NamedMethod, Plan, read_plans
 from scenarios.running.provenance import provenance
-from scenarios.running.runner import Backend, Listener, check_fits
+from scenarios.running.runner import Backend, Listener, check_fits, guarantees
 from scenarios.running.runner import run as run_plan
 from scenarios.running.units import Catalogue
 from scenarios.running.workers.interrupts import terminable
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes
 
 Listening = Callable[[Plan, Catalogue, Store], AbstractContextManager[Listener]]
 
@@ -68,17 +66,21 @@ class Changes:
     memory_limit: int | None = None
 
 
-def changed_plans(sources: Sequence[str], dataset: Dataset | None, changes: Changes) -> list[Plan]:
+def changed_plans(
+    sources: Sequence[str], dataset: Dataset | None, changes: Changes, say: Callable[[str], None]
+) -> list[Plan]:
     """Plans of scenarios with a user's changes.
 
     Parameters
     ----------
     sources : sequence of str
-        Names of shipped scenarios, and paths of scenario files.
+        Names of shipped scenarios, and paths of scenario files; without any, ``bank``, or ``table`` with a data set.
     dataset : Dataset, optional
         Data set to use instead of the scenarios' own.
     changes : Changes
         The changes.
+    say : callable
+        Gets the notes on the data set, a line at a time.
 
     Raises
     ------
@@ -86,8 +88,10 @@ def changed_plans(sources: Sequence[str], dataset: Dataset | None, changes: Chan
         If a scenario or method does not exist, two scenarios have one name, or a method's file has changed since it was
         loaded.
     """
+    for note in () if dataset is None else (*dataset.notes, *counted_rows_notes(RowsOfPeople.of(dataset.records))):
+        say(note)
     plans = []
-    for source in sources:
+    for source in sources or ("bank" if dataset is None else "table",):
         for plan in read_plans(source, dataset=dataset):
             changed = plan.filtered(changes.defenses, changes.attacks)
             plans.append(changed)
@@ -114,8 +118,12 @@ def _changed(plan: Plan, changes: Changes) -> Plan:
     return replace(plan, plays=changes.plays or plan.plays, seed=seed, limits=limits)
 
 
-def catalogues_of(plans: Sequence[Plan], promised: Sequence[tuple[Guarantee, ...]]) -> list[Catalogue]:
-    """Every trial of every plan."""
+def catalogues_of(plans: Sequence[Plan], say: Callable[[str], None] | None = None) -> list[Catalogue]:
+    """Every trial of every plan; `say` gets what the promises of its defenses cover, a line at a time."""
+    promised = [guarantees(plan) for plan in plans]
+    if say is not None:
+        for line in (line for each in zip(plans, promised, strict=True) for line in promise_notes(*each)):
+            say(line)
     return [Catalogue.of(plan, promises) for plan, promises in zip(plans, promised, strict=True)]
 
 
@@ -139,7 +147,8 @@ def play_catalogues(
     """
     interrupted = 0
     with Store(db) as store:
-        _record_run(store, catalogues)
+        keys = set().union(*(catalogue.keys for catalogue in catalogues))
+        record_run_of(store, [catalogue.plan.name for catalogue in catalogues], keys)
         for catalogue in catalogues:
             plan = catalogue.plan
             reword(store, plan.name, catalogue.settings, catalogue.documents)
@@ -157,8 +166,6 @@ def play_catalogues(
     return Played(results, promises, interrupted)
 
 
-def _record_run(store: Store, catalogues: Sequence[Catalogue]) -> None:
-    """Store when and from which source this run was made, and the keys of its trials."""
-    about = provenance([catalogue.plan.name for catalogue in catalogues])
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    record_run(store, now, about, set().union(*(catalogue.keys for catalogue in catalogues)))
+def record_run_of(store: Store, scenarios: Sequence[str], keys: Collection[str]) -> None:
+    """Store when and from which source a run was made, and the keys of its results."""
+    record_run(store, datetime.now(UTC).isoformat(timespec="seconds"), provenance(scenarios), keys)

@@ -8,10 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from leaderboard.results.promises import Promise
-from leaderboard.results.result import Result
-from leaderboard.statistics.baseline import BaselineDifference
-from leaderboard.statistics.comparison import Change
+from leaderboard import BaselineDifference, Change, Promise, Result
 
 PARTS = (
     *("defense", "parameters", "base_defense", "base_parameters"),
