@@ -12,6 +12,7 @@ from metrics.classes import require_columns
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import NumericCells, read_cells
 from metrics.columns.domains import Domain
+from metrics.columns.parameters import require
 
 
 def generalization_precision(
@@ -42,13 +43,10 @@ def generalization_precision(
     ----------
     Sweeney (2002), Achieving k-anonymity privacy protection using generalization and suppression, section 5.
     """
-    if not levels:
-        raise ValueError("precision needs the level of at least one column")
-    if not 0 <= suppressed <= 1:
-        raise ValueError(f"suppressed must be a share in [0, 1], got {suppressed!r}")
+    require(levels, "precision needs the level of at least one column")
+    require(0 <= suppressed <= 1, f"suppressed must be a share in [0, 1], got {suppressed!r}")
     for name, level in levels.items():
-        if name not in heights:
-            raise ValueError(f"heights lacks column {name!r}")
+        require(name in heights, f"heights lacks column {name!r}")
         if not 0 <= level <= heights[name]:
             raise ValueError(f"levels: column {name!r} has levels 0 to {heights[name]}, got {level!r}")
     level_loss = [level / heights[name] if heights[name] else 0.0 for name, level in levels.items()]
@@ -85,10 +83,14 @@ def non_uniform_entropy(original: pd.DataFrame, released: pd.DataFrame, domains:
     De Waal and Willenborg (1999), Information loss through global recoding and local suppression; Gionis and Tassa
     (2009), k-anonymization with minimal loss of information, section 3.
     """
-    if len(original) != len(released):
-        raise ValueError(f"the tables must be of one length, got {len(original)} originals and {len(released)} rows")
-    if len(original) == 0 or not domains:
-        raise ValueError(f"entropy needs rows and columns, got {len(original)} rows and {len(domains)} domains")
+    require(
+        len(original) == len(released),
+        f"the tables must be of one length, got {len(original)} originals and {len(released)} rows",
+    )
+    require(
+        len(original) != 0 and domains,
+        f"entropy needs rows and columns, got {len(original)} rows and {len(domains)} domains",
+    )
     require_columns(original, tuple(domains))
     require_columns(released, tuple(domains))
     lost = total = 0.0

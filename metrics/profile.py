@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import escape_column, read_cells
 from metrics.columns.domains import Domain
+from metrics.columns.parameters import require
 
 _AT_ONCE = 1 << 22
 """Most entries of a table of mass, or of pairs of cells, that is made for `Profile.joint`."""
@@ -206,8 +207,7 @@ def profile(released: pd.DataFrame, domains: Mapping[str, Domain]) -> CodedProfi
     """
     cells, codes = [], []
     for name, domain in domains.items():
-        if name not in released.columns:
-            raise ValueError(f"the released table has no column {name!r}")
+        require(name in released.columns, f"the released table has no column {name!r}")
         column = read_cells(released[name], domain)
         cells.append(column.mass())
         codes.append(column.codes)
@@ -222,10 +222,8 @@ def original_profile(original: pd.DataFrame, domains: Mapping[str, Domain]) -> C
 def check_comparable(original: pd.DataFrame, released: pd.DataFrame, domains: Mapping[str, Domain], need: str) -> None:
     """Raise ValueError unless both tables have rows and there is a column to compare; `need` starts the message."""
     for title, table in (("original", original), ("released", released)):
-        if len(table) == 0:
-            raise ValueError(f"the {title} table has no rows")
-    if not domains:
-        raise ValueError(f"{need} the domain of at least one column")
+        require(len(table) != 0, f"the {title} table has no rows")
+    require(domains, f"{need} the domain of at least one column")
 
 
 # Profiles of tables that are read in parts: expected counts of pairs of bins, without rows.

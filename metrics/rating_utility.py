@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from metrics.columns.arrays import Floats
 from metrics.columns.cells import NumericCells, read_cells, unescape
 from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.parameters import refuse, require
 
 PARTS = ("items", "ratings", "dates", "item_means", "pairs")
 POPULAR = 50
@@ -42,11 +43,9 @@ class RatingUtility:
     def __init__(
         self, original: pd.DataFrame, domains: Mapping[str, Domain], person: str, item: str, rating: str, date: str
     ) -> None:
-        if original.empty:
-            raise ValueError("there is no rating")
+        refuse(original.empty, "there is no rating")
         for name in (rating, date):
-            if not isinstance(domains.get(name), NumericDomain):
-                raise ValueError(f"column {name!r} needs a numeric domain")
+            require(isinstance(domains.get(name), NumericDomain), f"column {name!r} needs a numeric domain")
         self.domains = {name: domains[name] for name in (rating, date)}
         self.person, self.item, self.rating, self.date = person, item, rating, date
         codes, items = pd.factorize(original[item].astype(str))

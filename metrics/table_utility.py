@@ -11,6 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from metrics.columns.domains import CategoricalDomain, Domain
+from metrics.columns.parameters import require
 from metrics.fidelity import (
     RangeQueries,
     association,
@@ -98,8 +99,7 @@ class TableUtility:
         target: str | None,
         rng: Generator,
     ) -> None:
-        if len(original) == 0:
-            raise ValueError("the original table is empty; utility needs at least one record")
+        require(len(original) != 0, "the original table is empty; utility needs at least one record")
         self.domains = dict(domains)
         self.target = target
         self.original = original_profile(original, self.domains)

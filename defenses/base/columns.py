@@ -14,6 +14,7 @@ from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Integers
 from metrics.columns.cells import escape, read_cells
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.columns.parameters import require
 from metrics.columns.values import distinct_cells, in_column, is_mixed
 
 
@@ -22,8 +23,10 @@ def check_columns(columns: Any) -> None:
     if columns is None:
         return
     names = isinstance(columns, Sequence) and not isinstance(columns, str) and all(isinstance(c, str) for c in columns)
-    if not names or len(set(columns)) < len(columns):
-        raise ValueError(f"columns must be a list of column names, each once, got {columns!r}")
+    require(
+        names and len(set(columns)) >= len(columns),
+        f"columns must be a list of column names, each once, got {columns!r}",
+    )
 
 
 def is_number_column(column: pd.Series[Any]) -> bool:

@@ -9,7 +9,7 @@ from defenses.base.columns import check_columns
 from defenses.base.defense import MicrodataDefense, chosen_columns
 from defenses.base.guarantee import ClassPromise, Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer, require
 
 
 class KAnonymousDefense(MicrodataDefense):
@@ -47,8 +47,7 @@ class KAnonymousDefense(MicrodataDefense):
 
 def check_enough_records(k: int, records: Microdata) -> None:
     """Raise ValueError if there are fewer than `k` records."""
-    if k > len(records):
-        raise ValueError(f"k must not exceed the number of records, got k = {k} for n = {len(records)}")
+    require(k <= len(records), f"k must not exceed the number of records, got k = {k} for n = {len(records)}")
 
 
 def k_anonymity_over(

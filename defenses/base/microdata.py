@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from metrics.columns.arrays import Integers, require_column
 from metrics.columns.domains import Domain, infer_domain
+from metrics.columns.parameters import refuse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,8 +84,7 @@ class Microdata:
             raise ValueError(f"column {twice[0]!r} appears twice; column names must differ")
         roles = [*self.identifiers, *self.quasi_identifiers, *self.sensitive]
         for column in roles:
-            if roles.count(column) > 1:
-                raise ValueError(f"column {column!r} has two roles; give it one")
+            refuse(roles.count(column) > 1, f"column {column!r} has two roles; give it one")
         referenced = [*roles, *self.domains, *self.hierarchies, *([self.person] if self.person else [])]
         for column in referenced:
             require_column(columns, column)

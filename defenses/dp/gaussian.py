@@ -10,7 +10,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.base.parameters import check_integer
 from defenses.dp.composition import zcdp_rho
 from defenses.dp.continuous_gaussian import SMALLEST_DELTA, unit_sigma
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
@@ -26,6 +25,7 @@ from defenses.dp.mechanism import (
 )
 from defenses.dp.noise import IntegerNoise
 from metrics.columns.arrays import Floats, Integers64
+from metrics.columns.parameters import check_integer, refuse
 from metrics.estimate import check_confidence
 
 # Calibration of discrete Gaussian noise to (epsilon, delta).
@@ -179,8 +179,7 @@ class DiscreteGaussian(IntegerNoise):
         self.epsilon = epsilon
         self.delta = delta
         self.sensitivity = sensitivity
-        if self.sigma > 2.0**44:
-            raise ValueError(f"sensitivity must not make sigma exceed 2^44, got {sensitivity!r}")
+        refuse(self.sigma > 2.0**44, f"sensitivity must not make sigma exceed 2^44, got {sensitivity!r}")
 
     @property
     def sigma(self) -> float:
@@ -336,5 +335,4 @@ class Gaussian(NoiseMechanism):
 def check_real_delta(delta: float) -> None:
     """Raise ValueError unless delta lies in [10^-300, 1)."""
     check_delta(delta)
-    if delta < SMALLEST_DELTA:
-        raise ValueError(f"delta must be at least 1e-300, got {delta!r}")
+    refuse(delta < SMALLEST_DELTA, f"delta must be at least 1e-300, got {delta!r}")

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.parameters import check_integer
 from defenses.federated.field import AggregationError, PrimeField, Words
 from defenses.federated.secure_aggregation import SecureAggregation
 from defenses.federated.sharing import shamir_rebuild, shamir_shares
 from metrics.columns.domains import Domain
+from metrics.columns.parameters import check_integer, refuse, require
 
 
 def secure_histogram(
@@ -118,10 +118,11 @@ def open_correlation(sent: Words, count: int, bits: int, threshold: int, field: 
 
 def _standardized(name: str, values: ArrayLike) -> NDArray[np.float64]:
     numbers = np.asarray(values, dtype=float)
-    if numbers.ndim != 1 or numbers.size < 2 or not np.isfinite(numbers).all():
-        raise ValueError(f"{name} must hold at least two finite numbers in one dimension")
-    if (numbers == numbers[0]).all():
-        raise ValueError(f"{name} is constant; it correlates with nothing")
+    require(
+        numbers.ndim == 1 and numbers.size >= 2 and np.isfinite(numbers).all(),
+        f"{name} must hold at least two finite numbers in one dimension",
+    )
+    refuse((numbers == numbers[0]).all(), f"{name} is constant; it correlates with nothing")
     # Scaling keeps squares from over- and underflow; a power of 2 loses no digit.
     scaled = np.ldexp(numbers, -np.frexp(np.abs(numbers).max())[1])
     scaled = scaled - scaled[0]

@@ -11,7 +11,6 @@ from numpy.random import Generator
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_boolean, check_choice, check_integer, check_real
 from defenses.base.release import ReportsRelease
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.longitudinal import (
@@ -21,6 +20,7 @@ from defenses.ldp.longitudinal import (
 )
 from metrics.columns.arrays import Integers64
 from metrics.columns.domains import Domain
+from metrics.columns.parameters import check_boolean, check_choice, check_integer, check_real, refuse, require
 
 MISSING = ("refuse", "category")
 
@@ -88,11 +88,12 @@ class LocalReports(Defense):
         check_real("epsilon", epsilon, low=0, open_low=True)
         check_integer("rounds", rounds, low=1)
         check_boolean("memoize", memoize)
-        if column is not None and not isinstance(column, str):
-            raise ValueError(f"column must be a name, got {column!r}")
+        refuse(column is not None and not isinstance(column, str), f"column must be a name, got {column!r}")
         check_choice("missing", missing, MISSING)
-        if options is not None and not isinstance(options, Mapping):
-            raise ValueError(f"options must be a table of the protocol's parameters, got {options!r}")
+        refuse(
+            options is not None and not isinstance(options, Mapping),
+            f"options must be a table of the protocol's parameters, got {options!r}",
+        )
         self.protocol = protocol
         self.epsilon = epsilon
         self.column = column
@@ -100,8 +101,9 @@ class LocalReports(Defense):
         self.memoize = memoize
         self.missing = missing
         self.options = options
-        if memoize and protocol in longitudinal_protocols():
-            raise ValueError(f"memoize: {protocol} memoizes by itself; leave it out")
+        refuse(
+            memoize and protocol in longitudinal_protocols(), f"memoize: {protocol} memoizes by itself; leave it out"
+        )
         self.protocol_for(2)
 
     def protocol_for(self, d: int, column: str | None = None) -> FrequencyOracle:
@@ -124,8 +126,10 @@ class LocalReports(Defense):
         make = classes[self.protocol]
         parameters = dict(self.options or {}) | {"epsilon": self.epsilon}
         for name in self.options or {}:
-            if name not in make.parameter_names() or name in ("epsilon", "d"):
-                raise ValueError(f"options: {self.protocol} has no option {name!r}")
+            require(
+                name in make.parameter_names() and name not in ("epsilon", "d"),
+                f"options: {self.protocol} has no option {name!r}",
+            )
         if "d" in make.parameter_names():
             return make(**parameters, d=d)
         if d != 2:
@@ -223,8 +227,7 @@ def public_domain(records: Microdata, column: str, parameter: str) -> Domain:
     ValueError
         If it is not declared; names the parameter and the column.
     """
-    if records.not_public([column]):
-        raise ValueError(f"{parameter}: the domain of {column!r} is read from the records; declare it")
+    refuse(records.not_public([column]), f"{parameter}: the domain of {column!r} is read from the records; declare it")
     return records.domains[column]
 
 

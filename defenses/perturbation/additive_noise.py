@@ -14,9 +14,9 @@ from defenses.base.columns import check_columns, filled, is_numeric, plain_numbe
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_choice, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.columns.domains import NumericDomain
+from metrics.columns.parameters import check_choice, check_real, require
 
 
 class AdditiveNoise(MicrodataDefense):
@@ -54,8 +54,7 @@ class AdditiveNoise(MicrodataDefense):
     ) -> None:
         check_choice("distribution", distribution, ("gaussian", "laplace"))
         if isinstance(scale, Mapping):
-            if columns is not None:
-                raise ValueError("columns goes with a single scale; a mapping of scales names its own columns")
+            require(columns is None, "columns goes with a single scale; a mapping of scales names its own columns")
             for name, value in scale.items():
                 check_real(f"scale[{name!r}]", value, low=0)
         else:

@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment, linprog
 
-from defenses.base.parameters import check_integer
 from defenses.pram.conversions import check_epsilon
 from defenses.pram.matrix import check_histogram
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_integer, refuse, require
 
 MOST_CATEGORIES = 10
 """Largest number of categories for the program of `least_variance_protocol`."""
@@ -196,8 +196,7 @@ def least_variance_protocol(histogram: ArrayLike, epsilon: float) -> Floats:
         value, slope = cvxopt.matrix(np.trace(inverse)), cvxopt.matrix(-np.diag(twice)).T
         return (value, slope) if z is None else (value, slope, z[0] * cvxopt.matrix(2 * once * twice))  # type: ignore[index]
 
-    if epsilon < SMALLEST_EPSILON:
-        raise ValueError(f"epsilon must be at least {SMALLEST_EPSILON:g} for this program, got {epsilon}")
+    refuse(epsilon < SMALLEST_EPSILON, f"epsilon must be at least {SMALLEST_EPSILON:g} for this program, got {epsilon}")
     solution = cvxopt.solvers.cp(
         objective,
         G=cvxopt.spdiag([-1.0] * size),
@@ -228,10 +227,8 @@ def _patterns(histogram: ArrayLike, epsilon: float, most: int) -> tuple[Floats, 
     """Counts, and the staircase patterns, shape (2^d - 1, d); the pattern of ones also stands for its multiple of e."""
     counts = check_histogram(histogram)
     check_epsilon(epsilon)
-    if epsilon > 30:
-        raise ValueError(f"epsilon must be at most 30, got {epsilon}")
-    if counts.size > most:
-        raise ValueError(f"histogram has {counts.size} categories; patterns are enumerated up to {most}")
+    refuse(epsilon > 30, f"epsilon must be at most 30, got {epsilon}")
+    require(counts.size <= most, f"histogram has {counts.size} categories; patterns are enumerated up to {most}")
     bits = (np.arange(2**counts.size - 1)[:, None] >> np.arange(counts.size)) & 1
     return counts, np.where(bits, np.exp(epsilon), 1.0)
 
@@ -253,8 +250,12 @@ def _row_information(rows: Floats, shares: Floats) -> Floats:
 
 def _checked(protocol: ArrayLike, histogram: ArrayLike) -> tuple[Floats, Floats]:
     matrix, counts = np.asarray(protocol, dtype=float), check_histogram(histogram)
-    if matrix.ndim != 2 or matrix.shape[1] != counts.size:
-        raise ValueError(f"protocol must have {counts.size} columns, one a category, got shape {matrix.shape}")
-    if not ((matrix >= 0) & (matrix <= 1)).all() or not np.allclose(matrix.sum(axis=0), 1, atol=1e-9):
-        raise ValueError("protocol must hold probabilities whose columns sum to 1")
+    require(
+        matrix.ndim == 2 and matrix.shape[1] == counts.size,
+        f"protocol must have {counts.size} columns, one a category, got shape {matrix.shape}",
+    )
+    require(
+        ((matrix >= 0) & (matrix <= 1)).all() and np.allclose(matrix.sum(axis=0), 1, atol=1e-9),
+        "protocol must hold probabilities whose columns sum to 1",
+    )
     return matrix, counts

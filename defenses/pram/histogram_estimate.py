@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from defenses.base.parameters import check_integer, check_real
 from defenses.pram.matrix import check_histogram, check_matrix, check_retention
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_integer, check_real, require
 
 ILL_CONDITIONED = 1e3
 """Condition number (1-norm) above which inversion raises a warning."""
@@ -72,10 +72,10 @@ def estimate_histogram(released: ArrayLike, mechanism: ArrayLike) -> HistogramEs
     """
     counts, operator = _checked(released, mechanism)
     condition = operator.condition()
-    if not condition < 1e15:
-        raise ValueError(
-            "mechanism has no inverse: released counts do not determine the original ones; use bayesian_histogram"
-        )
+    require(
+        condition < 1e15,
+        "mechanism has no inverse: released counts do not determine the original ones; use bayesian_histogram",
+    )
     if condition > ILL_CONDITIONED:
         warnings.warn(
             f"the matrix is ill-conditioned ({condition:.3g}); errors may exceed the counts",
@@ -238,6 +238,5 @@ def _checked(released: ArrayLike, mechanism: ArrayLike) -> tuple[Floats, _Transi
     is_vector = array.ndim == 1
     operator: _TransitionOperator
     operator = _ReplacementOperator(check_retention(array)) if is_vector else _DenseOperator(check_matrix(array))
-    if size != counts.size:
-        raise ValueError(f"released has {counts.size} categories, the mechanism {size}")
+    require(size == counts.size, f"released has {counts.size} categories, the mechanism {size}")
     return counts, operator

@@ -17,6 +17,7 @@ from scipy.optimize import lsq_linear, nnls
 from defenses.pram.conversions import check_epsilon
 from defenses.pram.matrix import check_histogram, check_retention, extremes, extremes_epsilon
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import require
 
 # Optimal flip probabilities of a sorted histogram, by minimisation over five scalars.
 
@@ -243,8 +244,7 @@ def optimal_retention(histogram: ArrayLike, epsilon: float, method: str = "exact
     """
     counts = check_histogram(histogram)
     check_epsilon(epsilon)
-    if method not in ("exact", "cvxopt"):
-        raise ValueError(f"method must be 'exact' or 'cvxopt', got {method!r}")
+    require(method in ("exact", "cvxopt"), f"method must be 'exact' or 'cvxopt', got {method!r}")
     if counts.size == 1 or np.isinf(epsilon):
         return np.ones(counts.size)
     ratio = ratio_of(epsilon)
@@ -271,8 +271,9 @@ def expected_distance(histogram: ArrayLike, retention: ArrayLike) -> float:
         If an argument is refused or their sizes differ.
     """
     counts, probabilities = check_histogram(histogram), check_retention(retention)
-    if counts.size != probabilities.size:
-        raise ValueError(f"histogram has {counts.size} categories, retention {probabilities.size}")
+    require(
+        counts.size == probabilities.size, f"histogram has {counts.size} categories, retention {probabilities.size}"
+    )
     flipped = counts * (1 - probabilities)
     return float(np.linalg.norm(flipped - flipped.mean()) * counts.size / max(counts.size - 1, 1))
 

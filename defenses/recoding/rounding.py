@@ -11,8 +11,8 @@ from defenses.base.channel_parts import Rounded
 from defenses.base.columns import check_columns, filled, is_numeric, plain_numbers, stored_alike
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
+from metrics.columns.parameters import check_real, require
 
 
 class Rounding(MicrodataDefense):
@@ -50,8 +50,7 @@ class Rounding(MicrodataDefense):
 
     def __init__(self, *, base: float | Mapping[str, float] = 10, columns: Sequence[str] | None = None) -> None:
         if isinstance(base, Mapping):
-            if columns is not None:
-                raise ValueError("columns goes with a single base; a mapping of bases names its own columns")
+            require(columns is None, "columns goes with a single base; a mapping of bases names its own columns")
             for name, value in base.items():
                 check_real(f"base[{name!r}]", value, low=0, open_low=True)
         else:

@@ -13,8 +13,8 @@ from defenses.base.channel_parts import Clipping
 from defenses.base.columns import check_columns, filled, is_numeric, plain_numbers, stored_alike
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
+from metrics.columns.parameters import check_real, require
 
 
 class TopBottomCoding(MicrodataDefense):
@@ -51,19 +51,19 @@ class TopBottomCoding(MicrodataDefense):
         thresholds: Mapping[str, tuple[float, float]] | None = None,
         columns: Sequence[str] | None = None,
     ) -> None:
-        if (share is None) == (thresholds is None):
-            raise ValueError("give either share or thresholds")
+        require(share is None != thresholds is None, "give either share or thresholds")
         if share is not None:
             check_real("share", share, low=0, high=0.5, open_high=True)
         if thresholds is not None:
-            if columns is not None:
-                raise ValueError("columns goes with share; thresholds names its own columns")
+            require(columns is None, "columns goes with share; thresholds names its own columns")
             for name, ends in thresholds.items():
                 pair = (
                     isinstance(ends, Sequence) and len(ends) == 2 and all(isinstance(end, int | float) for end in ends)
                 )
-                if not pair or not ends[0] <= ends[1]:
-                    raise ValueError(f"thresholds[{name!r}] must be a lower and an upper number, got {ends!r}")
+                require(
+                    pair and ends[0] <= ends[1],
+                    f"thresholds[{name!r}] must be a lower and an upper number, got {ends!r}",
+                )
         check_columns(columns)
         self.share = share
         self.thresholds = thresholds

@@ -14,6 +14,7 @@ from defenses.synthetic.mixed_column import Drawn
 from metrics.columns.arrays import Integers
 from metrics.columns.cells import escape
 from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.parameters import require
 
 Inside = Callable[[Integers, Generator], Drawn]
 """``numbers(drawn, rng)``: a number inside each drawn bin, shape (n,)."""
@@ -24,8 +25,10 @@ def check_public_domains(records: Microdata) -> None:
     for name in records.not_public(records.released_columns):
         raise ValueError(f"the domain of column {name!r} is read from the records; declare it")
     for name in records.released_columns:
-        if name in records.generalized:
-            raise ValueError(f"column {name!r} holds released cells already; private counts need the original values")
+        require(
+            name not in records.generalized,
+            f"column {name!r} holds released cells already; private counts need the original values",
+        )
 
 
 def released_column(

@@ -10,6 +10,7 @@ import numpy as np
 
 from defenses.base.channel_parts.part import ChannelPart
 from metrics.columns.domains import CategoricalDomain, NumericDomain
+from metrics.columns.parameters import require
 
 # Annotations of the parts' fields: the types in a channel file, and their names in messages.
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -93,8 +94,7 @@ def _plain(value: Any) -> Any:
 
 def _rich(value: Any) -> Any:
     if isinstance(value, dict):
-        if not isinstance(value.get("categories", []), list):
-            raise ValueError("categories must be a list")
+        require(isinstance(value.get("categories", []), list), "categories must be a list")
         return CategoricalDomain(**value) if "categories" in value else NumericDomain(**value)
     return tuple(_rich(item) for item in value) if isinstance(value, Sequence) and not isinstance(value, str) else value
 

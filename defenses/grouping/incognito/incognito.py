@@ -18,7 +18,6 @@ from defenses.base.defense import chosen_columns, released_frame
 from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous_defense import k_anonymity_over
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_choice, check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from defenses.grouping.constrained_defense import ConstrainedDefense
 from defenses.grouping.constraints import SensitiveColumn, all_hold, check_apart, sensitive_columns
@@ -35,6 +34,7 @@ from defenses.grouping.incognito.search import (
 )
 from metrics.columns.arrays import Integers
 from metrics.columns.cells import SUPPRESSED, escape_column
+from metrics.columns.parameters import check_choice, check_integer, check_real, require
 
 # Tables released by full-domain generalization.
 
@@ -404,8 +404,7 @@ class Incognito(ConstrainedDefense):
 
 
 def _some(names: tuple[str, ...]) -> tuple[str, ...]:
-    if not names:
-        raise ValueError("there is no column to generalize; name quasi-identifiers that hold values")
+    require(names, "there is no column to generalize; name quasi-identifiers that hold values")
     return names
 
 

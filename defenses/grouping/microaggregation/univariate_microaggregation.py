@@ -20,6 +20,7 @@ from defenses.grouping.microaggregation.representatives import (
     release_replaced,
 )
 from metrics.columns.arrays import Floats, Integers
+from metrics.columns.parameters import require
 
 # Optimal univariate grouping: groups of at least k numbers with the least sum of squares.
 
@@ -62,11 +63,9 @@ def optimal_groups(numbers: ArrayLike, k: int) -> Integers:
     Hansen and Mukherjee (2003), A polynomial algorithm for optimal univariate microaggregation.
     """
     values = np.asarray(numbers, dtype=float)
-    if values.ndim != 1 or not np.isfinite(values).all():
-        raise ValueError("numbers must be a one-dimensional array of finite values")
+    require(values.ndim == 1 and np.isfinite(values).all(), "numbers must be a one-dimensional array of finite values")
     n = values.size
-    if not 1 <= k <= n:
-        raise ValueError(f"k must lie between 1 and the number of values, got k = {k} for n = {n}")
+    require(1 <= k <= n, f"k must lie between 1 and the number of values, got k = {k} for n = {n}")
     order = np.argsort(values, kind="stable")
     ends = _last_ends(_run_sums(values[order], k), k)
     groups = np.empty(n, dtype=np.intp)
@@ -183,6 +182,5 @@ class UnivariateMicroaggregation(RepresentativeDefense):
         default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
         names = chosen_columns(records, self.columns, default)
         for name in names:
-            if not is_numeric(records, name):
-                raise ValueError(f"columns: column {name!r} holds no numbers, which this method needs")
+            require(is_numeric(records, name), f"columns: column {name!r} holds no numbers, which this method needs")
         return names
