@@ -15,7 +15,7 @@ import pandas as pd
 
 from metrics.classes import class_sizes, count_pairs, given_or_computed_classes, group_starts, require_columns
 from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import refuse, require
+from metrics.columns.parameters import refuse, refuse_rows, require
 
 # Diversity of a sensitive column over equivalence classes that are counted in parts.
 
@@ -322,9 +322,9 @@ def _ranks(frame: pd.DataFrame, sensitive: str, order: Sequence[Any] | None) -> 
     """Rank of each row's sensitive value and the number of ranks."""
     require_columns(frame, [sensitive])
     column = frame[sensitive]
-    if column.isna().any():
-        row = int(np.flatnonzero(column.isna())[0])
-        raise ValueError(f"column {sensitive!r}, row {row}: a missing value has no place in the order")
+    refuse_rows(
+        column.isna(), lambda row: f"column {sensitive!r}, row {row}: a missing value has no place in the order"
+    )
     if order is None:
         refuse(
             pd.api.types.infer_dtype(column).startswith("mixed"),
@@ -333,10 +333,7 @@ def _ranks(frame: pd.DataFrame, sensitive: str, order: Sequence[Any] | None) -> 
         codes, distinct = pd.factorize(column, sort=True)
         return codes, len(distinct)
     values = pd.Index(order)
-    if not values.is_unique:
-        raise ValueError(f"order repeats {values[values.duplicated()][0]!r}; it must hold every value once")
+    refuse_rows(values.duplicated(), lambda row: f"order repeats {values[row]!r}; it must hold every value once")
     codes = values.get_indexer(pd.Index(column))
-    if (codes < 0).any():
-        row = int(np.flatnonzero(codes < 0)[0])
-        raise ValueError(f"column {sensitive!r}, row {row}: order lacks this value")
+    refuse_rows(codes < 0, lambda row: f"column {sensitive!r}, row {row}: order lacks this value")
     return codes, len(values)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ from metrics.classes import require_columns
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import NumericCells, read_cells
 from metrics.columns.domains import Domain
-from metrics.columns.parameters import require
+from metrics.columns.parameters import refuse_rows, require
 
 
 def generalization_precision(
@@ -47,8 +49,8 @@ def generalization_precision(
     require(0 <= suppressed <= 1, f"suppressed must be a share in [0, 1], got {suppressed!r}")
     for name, level in levels.items():
         require(name in heights, f"heights lacks column {name!r}")
-        if not 0 <= level <= heights[name]:
-            raise ValueError(f"levels: column {name!r} has levels 0 to {heights[name]}, got {level!r}")
+        height = heights[name]
+        require(0 <= level <= height, f"levels: column {name!r} has levels 0 to {height}, got {level!r}")
     level_loss = [level / heights[name] if heights[name] else 0.0 for name, level in levels.items()]
     suppressed_loss = [float(heights[name] > 0) for name in levels]
     return float(1 - (1 - suppressed) * np.mean(level_loss) - suppressed * np.mean(suppressed_loss))
@@ -103,15 +105,18 @@ def non_uniform_entropy(original: pd.DataFrame, released: pd.DataFrame, domains:
         else:
             contains = cells.contains(distinct)
             covered, inside = (contains @ count).astype(float), contains[cells.codes, codes]
-        if not inside.all():
-            row = int(np.flatnonzero(~inside)[0])
-            raise ValueError(
-                f"column {name!r}, row {row}: {str(released[name].iloc[row])!r} does not cover the original value; "
-                "entropy is about generalized tables in the records' order"
-            )
+        refuse_rows(~inside, partial(_uncovered, released[name]))
         lost += float(np.log2(covered[cells.codes] / count[codes]).sum())
         total += float(np.log2(len(original) / count[codes]).sum())
     return lost / total if total > 0 else 0.0
+
+
+def _uncovered(column: pd.Series[Any], row: int) -> str:
+    """What to say of a cell that does not cover its original value."""
+    return (
+        f"column {column.name!r}, row {row}: {str(column.iloc[row])!r} does not cover the original value; "
+        "entropy is about generalized tables in the records' order"
+    )
 
 
 def _numbers_covered(

@@ -17,7 +17,7 @@ import pandas as pd
 from defenses.base.channel_parts import ChannelPart, Containment, Likelihood
 from defenses.base.channel_parts.file import is_a, read_part, written_part
 from metrics.columns.domains import Domain
-from metrics.columns.parameters import require
+from metrics.columns.parameters import refuse_any, require
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,7 @@ class Channel:
     def __post_init__(self) -> None:
         names = [name for part in self.parts for name in part.columns]
         twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"two parts of the channel release column {twice[0]!r}")
+        refuse_any(twice, lambda name: f"two parts of the channel release column {name!r}")
         require(0 < self.sampling_rate <= 1, f"sampling_rate must lie in (0, 1], got {self.sampling_rate}")
 
     @property
@@ -127,8 +126,7 @@ class Channel:
         except tomllib.TOMLDecodeError as error:
             raise ValueError(f"the channel is not valid TOML: {error}") from None
         unknown = sorted(set(content) - {"sampling_rate", "part"})
-        if unknown:
-            raise ValueError(f"the channel has no key {unknown[0]!r}; it has sampling_rate and part")
+        refuse_any(unknown, lambda key: f"the channel has no key {key!r}; it has sampling_rate and part")
         parts, rate = content.get("part", []), content.get("sampling_rate", 1.0)
         require(
             isinstance(parts, list) and all(isinstance(part, dict) for part in parts),

@@ -141,9 +141,9 @@ class TableHierarchy(Hierarchy):
 
     def __init__(self, rows: Sequence[Sequence[str]], *, text: bool = False) -> None:
         require(rows, "a hierarchy needs at least one value")
+        width = len(rows[0])
         for index, row in enumerate(rows):
-            if len(row) != len(rows[0]):
-                raise ValueError(f"row {index + 1} has {len(row)} fields where the first has {len(rows[0])}")
+            require(len(row) == width, f"row {index + 1} has {len(row)} fields where the first has {width}")
         self.leaves: tuple[str, ...] = tuple(str(row[0]) for row in rows)
         self._position = {leaf: i for i, leaf in enumerate(self.leaves)}
         if len(self._position) < len(self.leaves):

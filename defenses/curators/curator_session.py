@@ -197,8 +197,7 @@ class CuratorSession(AccountedSession):
 
     def _cost(self, epsilon: float | None) -> Cost:
         curator = self._curator
-        if epsilon is not None:
-            check_real("epsilon", epsilon, low=0, open_low=True)
+        check_real("epsilon", epsilon, low=0, open_low=True, optional=True)
         if curator.mechanism == "gaussian":
             budget = zcdp_rho(float(curator.epsilon), float(curator.delta))
             rho = budget / curator.queries if epsilon is None else zcdp_rho(float(epsilon), float(curator.delta))

@@ -64,8 +64,7 @@ class GraphCurator(Defense):
     ) -> None:
         check_real("epsilon", epsilon, low=0, open_low=True)
         check_level(level)
-        if bound is not None:
-            check_integer("bound", bound, low=1)
+        check_integer("bound", bound, low=1, optional=True)
         check_integer("queries", queries, low=1)
         check_share(epsilon, queries)
         self.epsilon = epsilon

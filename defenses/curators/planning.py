@@ -137,8 +137,7 @@ def plan_of(query: Query, records: Microdata, neighbours: str) -> AnswerPlan:
     for name in columns:
         require_column(records.frame.columns, name)
     # Conditions are no exception: the type of a column without a declared domain is read from all records.
-    for name in records.not_public(columns):
-        raise ValueError(f"the domain of column {name!r} is read from the records, so noise has no scale; declare it")
+    records.check_public(columns, ", so noise has no scale")
     if query.members is not None:
         require(
             neighbours == "replace",

@@ -19,7 +19,7 @@ from defenses.base.queries import BudgetSpent
 from defenses.dp.account_file import Costs, Entries, account_path, alone, check_cost, read_entries, write_entries
 from defenses.dp.composition import group_privacy
 from defenses.dp.continuous_gaussian import bisect
-from metrics.columns.parameters import check_real, refuse, require
+from metrics.columns.parameters import check_real, refuse, refuse_rows, require
 
 TOLERANCE = 2.0**-50
 """Relative excess that rounding may cause and that counts as none, so that ten tenths are one."""
@@ -202,9 +202,9 @@ class Account(ABC):
             any(mask.dtype != bool or mask.ndim != 1 or mask.shape != masks[0].shape for mask in masks),
             "members must hold boolean masks of one length",
         )
-        shared = np.flatnonzero(np.sum(masks, axis=0) > 1)
-        if shared.size:
-            raise ValueError(f"members: row {shared[0]} belongs to two parts; such costs add up")
+        refuse_rows(
+            np.sum(masks, axis=0) > 1, lambda row: f"members: row {row} belongs to two parts; such costs add up"
+        )
         for epsilon, delta in costs:
             check_cost(epsilon, delta, None)
         self.spend(max(e for e, _ in costs), max(d for _, d in costs))

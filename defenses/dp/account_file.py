@@ -158,5 +158,4 @@ def check_cost(epsilon: float, delta: float, rho: float | None) -> None:
     """
     check_real("epsilon", epsilon, low=0)
     check_real("delta", delta, low=0, high=1, open_high=True)
-    if rho is not None:
-        check_real("rho", rho, low=0)
+    check_real("rho", rho, low=0, optional=True)

@@ -123,8 +123,7 @@ def edge_count_sensitivity(n: int, level: str, bound: int | None = None) -> int:
     """
     check_level(level)
     check_integer("n", n, low=1)
-    if bound is not None:
-        check_integer("bound", bound, low=1)
+    check_integer("bound", bound, low=1, optional=True)
     if level == "edge":
         return 1
     return max(1, n - 1) if bound is None else min(bound, max(1, n - 1))

@@ -11,9 +11,9 @@ from functools import cache
 
 import numpy as np
 
-from defenses.base.parameters import check_integer, check_real
 from defenses.dp.continuous_gaussian import gaussian_delta, unit_sigma
 from defenses.dp.mechanism import check_delta
+from metrics.columns.parameters import check_integer, check_real
 
 
 def uplink_sensitivity(clip: float, size: int) -> float:

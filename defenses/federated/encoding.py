@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Floats, require_column
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
-from metrics.columns.parameters import refuse, require
+from metrics.columns.parameters import refuse, refuse_rows, require
 from metrics.columns.values import in_column, numbers_of
 
 
@@ -63,8 +63,7 @@ class Encoding:
         )
         name = records.sensitive[0] if target is None else target
         records.check_released("target", name)
-        for column in records.not_public(records.released_columns):
-            raise ValueError(f"the domain of column {column!r} is read from the records; declare it")
+        records.check_public(records.released_columns)
         domain = records.domains[name]
         require(
             isinstance(domain, CategoricalDomain) and domain.size >= 2,
@@ -125,9 +124,9 @@ class Encoding:
         """
         require_column(frame.columns, self.target)
         codes = _codes(self.target, CategoricalDomain(self.classes), frame[self.target])
-        if (codes == len(self.classes)).any():
-            row = int(np.flatnonzero(codes == len(self.classes))[0]) + 1
-            raise ValueError(f"column {self.target!r}, row {row}: the class is missing")
+        refuse_rows(
+            codes == len(self.classes), lambda row: f"column {self.target!r}, row {row + 1}: the class is missing"
+        )
         return codes
 
     def decode(self, features: Floats, labels: NDArray[np.intp] | None = None) -> pd.DataFrame:

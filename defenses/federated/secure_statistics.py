@@ -78,9 +78,8 @@ def secure_correlation(
     check_integer("threshold", threshold, low=1)
     check_integer("nodes", nodes, low=2 * threshold + 2)
     scores = [_standardized(name, values) for name, values in (("left", left), ("right", right))]
-    count = scores[0].size
-    if scores[1].size != count:
-        raise ValueError(f"left and right must be of one length, got {count} and {scores[1].size} values")
+    count, other = (values.size for values in scores)
+    require(count == other, f"left and right must be of one length, got {count} and {other} values")
     field = PrimeField()
     # |sum of products| <= n; times both factors' scale it must stay below half the prime.
     bits = (58 - int(count).bit_length()) // 2

@@ -20,7 +20,7 @@ from defenses.grouping.constraints import Constraint, LargestShare
 from metrics.columns.arrays import Integers
 from metrics.columns.cells import escape
 from metrics.columns.domains import format_number
-from metrics.columns.parameters import check_integer, refuse
+from metrics.columns.parameters import check_integer, refuse, refuse_rows
 
 
 class Anatomy(MicrodataDefense):
@@ -102,9 +102,7 @@ class Anatomy(MicrodataDefense):
     def _checked(self, records: Microdata) -> str:
         name = self._column(records)
         column = records.frame[name]
-        if column.isna().any():
-            place = records.place(name, int(np.flatnonzero(column.isna())[0]))
-            raise ValueError(f"{place}: a missing value cannot stand in a set")
+        refuse_rows(column.isna(), lambda row: f"{records.place(name, row)}: a missing value cannot stand in a set")
         counts = np.bincount(pd.factorize(column)[0], weights=records.row_counts(name))
         most, all_records = int(counts.max(initial=0)), int(counts.sum())
         refuse(

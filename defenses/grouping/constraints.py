@@ -14,7 +14,7 @@ from defenses.base.columns import CodedColumn, code_column, code_values
 from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Booleans, Floats, Integers
 from metrics.columns.domains import CategoricalDomain
-from metrics.columns.parameters import check_integer, check_real, require
+from metrics.columns.parameters import check_integer, check_real, refuse_rows, require
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -202,10 +202,9 @@ def _checked_constraints(
     distance: str,
     alpha: Any,
 ) -> Iterator[Constraint]:
-    if c is not None:
-        check_real("c", c, low=0, open_low=True)
+    check_real("c", c, low=0, open_low=True, optional=True)
     require(
-        c is not None == l is not None and diversity == "recursive",
+        (c is not None) == (l is not None and diversity == "recursive"),
         f"c goes with l and diversity = 'recursive', got c = {c!r}, l = {l!r} and {diversity!r}",
     )
     if l is not None:
@@ -313,9 +312,7 @@ def _sensitive_column(records: Microdata, name: str, ordered: bool) -> Sensitive
 def _code_in_order(records: Microdata, name: str) -> CodedColumn:
     """Code a column so that codes are ranks: of its numbers, or of the categories of its ordered domain."""
     column = records.frame[name]
-    if column.isna().any():
-        place = records.place(name, int(np.flatnonzero(column.isna())[0]))
-        raise ValueError(f"{place}: a missing value cannot be ordered")
+    refuse_rows(column.isna(), lambda row: f"{records.place(name, row)}: a missing value cannot be ordered")
     domain = records.domain(name)
     if not isinstance(domain, CategoricalDomain):
         return code_values(column, ascending=True)

@@ -14,11 +14,12 @@ from defenses.base.channel import Channel
 from defenses.base.columns import CodedColumn
 from defenses.base.defense import chosen_columns
 from defenses.base.guarantee import Guarantee
+from defenses.base.k_anonymous_defense import check_enough as check_enough
 from defenses.base.microdata import Microdata
 from defenses.grouping.constraints import Constraint, OrderedCloseness, SensitiveColumn, check_value_counts
 from metrics.columns.arrays import Integers
 from metrics.columns.domains import CategoricalDomain
-from metrics.columns.parameters import refuse, require
+from metrics.columns.parameters import refuse
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -203,11 +204,6 @@ class CountedDefense(Protocol):
         ValueError
             As `apply` in memory.
         """
-
-
-def check_enough(k: int, records: int) -> None:
-    """Raise ValueError if there are fewer than `k` records."""
-    require(k <= records, f"k must not exceed the number of records, got k = {k} for n = {records}")
 
 
 def check_sensitive(roles: Microdata, constraints: Sequence[Constraint]) -> None:

@@ -72,9 +72,8 @@ def best_protocol(
     'OptimizedLocalHashing'
     """
     check_integer("n", n, low=1)
-    for name, limit in (("report_bits", report_bits), ("server_steps", server_steps)):
-        if limit is not None:
-            check_integer(name, limit, low=1)
+    check_integer("report_bits", report_bits, low=1, optional=True)
+    check_integer("server_steps", server_steps, low=1, optional=True)
     ranked = []
     for make in CANDIDATES:
         protocol = make(epsilon=epsilon, d=d)

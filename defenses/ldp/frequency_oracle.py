@@ -14,7 +14,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.parametrized import Parametrized
 from defenses.ldp.report_batch import Part, ReportBatch
 from metrics.columns.arrays import Floats, Integers64
-from metrics.columns.parameters import check_integer, check_real, require
+from metrics.columns.parameters import check_integer, check_real, refuse_rows, require
 
 # Below, e^epsilon - 1 loses its digits in the estimates; above, nothing is protected. The keys of hashes have 32 bits.
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 100.0
@@ -98,9 +98,9 @@ class FrequencyOracle(Parametrized, ABC):
         require(
             np.issubdtype(array.dtype, np.integer), f"values must be integers in 0..{self.d - 1}, got {array.dtype}"
         )
-        if array.size and not (array.min() >= 0 and array.max() < self.d):
-            row = int(np.flatnonzero((array < 0) | (array >= self.d))[0])
-            raise ValueError(f"values must lie in 0..{self.d - 1}; row {row} does not")
+        refuse_rows(
+            (array < 0) | (array >= self.d), lambda row: f"values must lie in 0..{self.d - 1}; row {row} does not"
+        )
         return ReportBatch(self, self._randomized(array.astype(np.int64, copy=False), rng))
 
     def estimate(self, reports: ReportBatch) -> Floats:
@@ -175,8 +175,10 @@ class FrequencyOracle(Parametrized, ABC):
         maker = reports.protocol
         if type(maker) is not type(self) or maker.get_params() != self.get_params():
             raise ValueError(f"reports of another protocol: {maker!r} made them, not {self!r}")
-        if reports.parts.keys() != self.parts.keys():
-            raise ValueError(f"reports must consist of {', '.join(self.parts)}, got {', '.join(reports.parts)}")
+        require(
+            reports.parts.keys() == self.parts.keys(),
+            f"reports must consist of {', '.join(self.parts)}, got {', '.join(reports.parts)}",
+        )
         for name, part in self.parts.items():
             require(part.fits(reports.parts[name]), f"reports: {name} must be {part}, as privatize returns it")
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
@@ -20,7 +21,15 @@ from defenses.ldp.longitudinal import (
 )
 from metrics.columns.arrays import Integers64
 from metrics.columns.domains import Domain
-from metrics.columns.parameters import check_boolean, check_choice, check_integer, check_real, refuse, require
+from metrics.columns.parameters import (
+    check_boolean,
+    check_choice,
+    check_integer,
+    check_real,
+    refuse,
+    refuse_rows,
+    require,
+)
 
 MISSING = ("refuse", "category")
 
@@ -177,8 +186,7 @@ class LocalReports(Defense):
             return self.column
         if records.sensitive:
             return records.sensitive[0]
-        if len(released) != 1:
-            raise ValueError(f"column: name one of {_list(released)}; no column is sensitive")
+        require(len(released) == 1, f"column: name one of {', '.join(released) or 'none'}; no column is sensitive")
         return released[0]
 
     def _values(self, records: Microdata) -> tuple[Integers64, int]:
@@ -213,10 +221,14 @@ def coded_values(records: Microdata, column: str, missing: str, parameter: str) 
         codes = domain.codes(records.frame[column]).astype(np.int64)
     except ValueError:  # Its message would disclose the value.
         raise ValueError(f"{parameter}: {column!r} holds a category that its domain does not declare") from None
-    if missing == "refuse" and (codes == domain.size).any():
-        row = int(np.flatnonzero(codes == domain.size)[0])
-        raise ValueError(f"missing: column {column!r} has no value in row {row + 1}")
+    if missing == "refuse":
+        refuse_missing(column, codes == domain.size)
     return codes, domain.size + (missing == "category")
+
+
+def refuse_missing(column: str, absent: ArrayLike) -> None:
+    """Raise ValueError if a column lacks a value; names the row, from 1."""
+    refuse_rows(absent, lambda row: f"missing: column {column!r} has no value in row {row + 1}")
 
 
 def public_domain(records: Microdata, column: str, parameter: str) -> Domain:
@@ -244,7 +256,3 @@ def longitudinal_protocols() -> dict[str, type[LongitudinalUnaryEncoding]]:
     """Return the protocols that memoize bits and randomize them again in every round, by class name."""
     classes = (LongitudinalSymmetricUnaryEncoding, LongitudinalOptimizedUnaryEncoding)
     return {make.__name__: make for make in classes}
-
-
-def _list(names: tuple[str, ...]) -> str:
-    return ", ".join(names) or "none"

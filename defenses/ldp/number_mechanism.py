@@ -13,7 +13,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.number_law import NumberLaw
 from defenses.base.parametrized import Parametrized
 from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_integer, check_real, refuse, require
+from metrics.columns.parameters import check_integer, check_real, refuse, refuse_rows, require
 
 # Below, e^epsilon - 1 loses its digits; above, e^epsilon overflows.
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 700.0
@@ -181,9 +181,7 @@ def _checked(values: ArrayLike) -> Floats:
     require(array.ndim == 1, f"values must have one dimension, one number a person, got shape {array.shape}")
     refuse(array.size and array.dtype.kind not in "fiu", f"values must be numbers in [-1, 1], got {array.dtype}")
     numbers = array.astype(float)
-    outside = ~(np.abs(numbers) <= 1)
-    if outside.any():
-        raise ValueError(f"values must lie in [-1, 1]; row {int(np.flatnonzero(outside)[0])} does not")
+    refuse_rows(~(np.abs(numbers) <= 1), lambda row: f"values must lie in [-1, 1]; row {row} does not")
     return numbers
 
 

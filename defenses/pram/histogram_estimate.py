@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from defenses.pram.matrix import check_histogram, check_matrix, check_retention
 from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_integer, check_real, require
+from metrics.columns.parameters import check_integer, check_real, refuse_rows, require
 
 ILL_CONDITIONED = 1e3
 """Condition number (1-norm) above which inversion raises a warning."""
@@ -122,9 +122,10 @@ def bayesian_histogram(
     total = counts.sum()
     estimate = np.full(counts.size, total / counts.size)
     expected = operator.times(estimate)
-    impossible = np.flatnonzero((counts > 0) & (expected <= 0))
-    if impossible.size:
-        raise ValueError(f"released: category {impossible[0]} has records, but the mechanism never releases it")
+    refuse_rows(
+        (counts > 0) & (expected <= 0),
+        lambda row: f"released: category {row} has records, but the mechanism never releases it",
+    )
     for _ in range(iterations):
         ratio = np.divide(counts, expected, out=np.zeros_like(counts), where=expected > 0)
         updated = estimate * operator.transposed_times(ratio)

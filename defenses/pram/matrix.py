@@ -17,7 +17,7 @@ from defenses.base.columns import category_count
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_integer, require
+from metrics.columns.parameters import check_integer, refuse, refuse_rows, require
 
 # Check that the categories of randomized columns are public, as PRAM's guarantees require.
 
@@ -62,9 +62,10 @@ def check_matrix(matrix: ArrayLike) -> Floats:
         column, row = wrong[0].tolist()
         raise ValueError(f"matrix: column {column}, row {row} is not a probability: {array[row, column]}")
     totals = array.sum(axis=0)
-    off = np.flatnonzero(np.abs(totals - 1) > 1e-9)
-    if off.size:
-        raise ValueError(f"matrix: column {off[0]} sums to {totals[off[0]]:.12g}, columns must sum to 1")
+    refuse_rows(
+        np.abs(totals - 1) > 1e-9,
+        lambda column: f"matrix: column {column} sums to {totals[column]:.12g}, columns must sum to 1",
+    )
     return array
 
 
@@ -81,11 +82,10 @@ def check_retention(retention: ArrayLike) -> Floats:
         array.ndim == 1 and array.size,
         f"retention must be a vector with one probability per category, got shape {array.shape}",
     )
-    wrong = np.flatnonzero(~((array >= 0) & (array <= 1)))
-    if wrong.size:
-        raise ValueError(f"retention of category {wrong[0]} is not a probability: {array[wrong[0]]}")
-    if array.size == 1 and array[0] != 1:
-        raise ValueError(f"retention must be 1 where there is one category, got {array[0]}")
+    refuse_rows(
+        ~((array >= 0) & (array <= 1)), lambda row: f"retention of category {row} is not a probability: {array[row]}"
+    )
+    refuse(array.size == 1 and array[0] != 1, f"retention must be 1 where there is one category, got {array[0]}")
     return array
 
 
@@ -105,9 +105,10 @@ def check_histogram(histogram: ArrayLike) -> Floats:
         array.ndim == 1 and array.size,
         f"histogram must be a vector with one count per category, got shape {array.shape}",
     )
-    wrong = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
-    if wrong.size:
-        raise ValueError(f"histogram: count {array[wrong[0]]} of category {wrong[0]} is not finite and non-negative")
+    refuse_rows(
+        ~(np.isfinite(array) & (array >= 0)),
+        lambda row: f"histogram: count {array[row]} of category {row} is not finite and non-negative",
+    )
     require(array.any(), "histogram is all zero; at least one category must have a record")
     return array
 
@@ -321,8 +322,7 @@ def invariant(matrix: ArrayLike, histogram: ArrayLike) -> Floats:
     Source: Gouweleeuw, Kooiman, Willenborg and de Wolf (1998), the two-stage method.
     """
     array, counts = check_matrix(matrix), check_histogram(histogram)
-    if counts.size != array.shape[0]:
-        raise ValueError(f"histogram has {counts.size} categories, the matrix {array.shape[0]}")
+    require(counts.size == array.shape[0], f"histogram has {counts.size} categories, the matrix {array.shape[0]}")
     shares = counts / counts.sum()
     expected = array @ shares
     posterior = np.eye(shares.size)

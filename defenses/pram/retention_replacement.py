@@ -99,12 +99,10 @@ class RetentionReplacement(MicrodataDefense):
             sum(given is not None for given in (retention, epsilon, k)) == 1,
             "give exactly one of retention, epsilon and k",
         )
-        if retention is not None:
-            check_real("retention", retention, low=0, high=1)
+        check_real("retention", retention, low=0, high=1, optional=True)
         if epsilon is not None:
             check_epsilon(epsilon)
-        if k is not None:
-            check_real("k", k, low=1)
+        check_real("k", k, low=1, optional=True)
         check_columns(columns)
         self.retention = retention
         self.epsilon = epsilon

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from defenses.pram.matrix import check_matrix, check_retention
 from metrics.columns.arrays import Integers
-from metrics.columns.parameters import refuse
+from metrics.columns.parameters import refuse, refuse_rows
 
 
 def replace(codes: ArrayLike, retention: ArrayLike, rng: Generator) -> Integers:
@@ -83,7 +83,7 @@ def check_codes(codes: ArrayLike, d: int) -> Integers:
         array.ndim != 1 or (array.size and array.dtype.kind not in "iu"),
         f"codes must be a vector of integers, got shape {array.shape} of {array.dtype}",
     )
-    wrong = np.flatnonzero((array < 0) | (array >= d))
-    if wrong.size:
-        raise ValueError(f"codes: row {wrong[0]} has an unknown category, known are 0 to {d - 1}")
+    refuse_rows(
+        (array < 0) | (array >= d), lambda row: f"codes: row {row} has an unknown category, known are 0 to {d - 1}"
+    )
     return array.astype(np.intp)

@@ -78,8 +78,8 @@ class GlobalRecoding(MicrodataDefense):
             for name in chosen_columns(records, tuple(self.levels), ()):
                 require(name in records.hierarchies, f"levels: column {name!r} has no hierarchy")
                 height = records.hierarchies[name].height
-                if self.levels[name] > height:
-                    raise ValueError(f"levels: column {name!r} has levels 0 to {height}, got {self.levels[name]}")
+                level = self.levels[name]
+                require(level <= height, f"levels: column {name!r} has levels 0 to {height}, got {level}")
             levels = dict(self.levels)
         else:
             covered = [name for name in records.quasi_identifiers if name in records.hierarchies]

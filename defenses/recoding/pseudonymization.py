@@ -16,7 +16,7 @@ from defenses.base.columns import check_columns
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from metrics.columns.parameters import refuse, require
+from metrics.columns.parameters import refuse, refuse_any, require
 
 _BYTES = 16
 """Length of a pseudonym; the probability that two of a million pseudonyms are equal is below 2e-27."""
@@ -67,10 +67,11 @@ class Pseudonymization(MicrodataDefense):
         require(
             records.identifiers, "columns: the table has no identifier to replace; in a pipeline this is the first step"
         )
-        for name in names:
-            if name not in records.identifiers:
-                identifiers = ", ".join(records.identifiers)
-                raise ValueError(f"columns: {name!r} is no identifier of the table; identifiers are {identifiers}")
+        identifiers = ", ".join(records.identifiers)
+        refuse_any(
+            [name for name in names if name not in records.identifiers],
+            lambda name: f"columns: {name!r} is no identifier of the table; identifiers are {identifiers}",
+        )
         pseudonyms = _pseudonyms([records.frame[name] for name in names], rng)
         frame = pd.concat([pd.DataFrame(dict(zip(names, pseudonyms, strict=True))), released_frame(records)], axis=1)
         return rowwise_release(frame, Channel(tuple(Independent(name) for name in names)))

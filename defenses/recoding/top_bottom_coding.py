@@ -51,9 +51,8 @@ class TopBottomCoding(MicrodataDefense):
         thresholds: Mapping[str, tuple[float, float]] | None = None,
         columns: Sequence[str] | None = None,
     ) -> None:
-        require(share is None != thresholds is None, "give either share or thresholds")
-        if share is not None:
-            check_real("share", share, low=0, high=0.5, open_high=True)
+        require((share is None) != (thresholds is None), "give either share or thresholds")
+        check_real("share", share, low=0, high=0.5, open_high=True, optional=True)
         if thresholds is not None:
             require(columns is None, "columns goes with share; thresholds names its own columns")
             for name, ends in thresholds.items():

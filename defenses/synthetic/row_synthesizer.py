@@ -48,8 +48,7 @@ class RowSynthesizer(MicrodataDefense):
     """
 
     def __init__(self, *, rows: int | None = None, structural_zeros: Zeros = ()) -> None:
-        if rows is not None:
-            check_integer("rows", rows, low=0)
+        check_integer("rows", rows, low=0, optional=True)
         check_structural_zeros(structural_zeros)
         self.rows = rows
         self.structural_zeros = structural_zeros

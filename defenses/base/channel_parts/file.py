@@ -10,7 +10,7 @@ import numpy as np
 
 from defenses.base.channel_parts.part import ChannelPart
 from metrics.columns.domains import CategoricalDomain, NumericDomain
-from metrics.columns.parameters import require
+from metrics.columns.parameters import refuse_any, require
 
 # Annotations of the parts' fields: the types in a channel file, and their names in messages.
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -55,16 +55,18 @@ def read_part(content: dict[str, Any], number: int) -> ChannelPart:
         raise ValueError(f"part {number} of the channel has kind {kind!r}; known are {', '.join(sorted(kinds))}")
     types = {f.name: str(f.type) for f in fields(kinds[kind])}
     where = f"part {number} of the channel ({kind})"
-    if set(content) != set(types):
-        wrong = sorted(set(content) ^ set(types))[0]
-        raise ValueError(f"{where}: {'unknown' if wrong in content else 'no'} field {wrong!r}")
+    refuse_any(
+        sorted(set(content) ^ set(types)),
+        lambda wrong: f"{where}: {'unknown' if wrong in content else 'no'} field {wrong!r}",
+    )
     try:
         values = {name: _rich(value) for name, value in content.items()}
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {error}") from None
-    for name, value in values.items():
-        if not is_a(value, types[name]):
-            raise ValueError(f"{where}: field {name!r} must be {_NAMES.get(types[name], 'a list')}")
+    refuse_any(
+        [name for name, value in values.items() if not is_a(value, types[name])],
+        lambda name: f"{where}: field {name!r} must be {_NAMES.get(types[name], 'a list')}",
+    )
     return kinds[kind](**values)
 
 

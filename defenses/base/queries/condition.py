@@ -42,7 +42,7 @@ class Condition:
     interval: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        require(self.values is None != self.interval is None, "a condition needs either values or an interval")
+        require((self.values is None) != (self.interval is None), "a condition needs either values or an interval")
         if self.values is not None:
             if isinstance(self.values, str):
                 raise ValueError(f"values must be a list, got the text {self.values!r}")

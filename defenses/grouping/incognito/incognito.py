@@ -242,8 +242,7 @@ class Incognito(ConstrainedDefense):
         check_real("max_suppression", max_suppression, low=0, high=1)
         check_choice("loss", loss, LOSSES)
         check_integer("search_limit", search_limit, low=1)
-        if time_limit is not None:
-            check_real("time_limit", time_limit, low=0, open_low=True)
+        check_real("time_limit", time_limit, low=0, open_low=True, optional=True)
         self.max_suppression = max_suppression
         self.loss = loss
         self.search_limit = search_limit

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from defenses.base.columns import filled, is_numeric
 from defenses.base.defense import chosen_columns
 from defenses.base.guarantee import Guarantee
-from defenses.base.k_anonymous_defense import check_enough_records, k_anonymity_over
+from defenses.base.k_anonymous_defense import check_enough, k_anonymity_over
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from defenses.grouping.microaggregation.representatives import (
@@ -178,7 +178,7 @@ class UnivariateMicroaggregation(RepresentativeDefense):
         return groups if missing.any() else groups - 1
 
     def _checked_columns(self, records: Microdata) -> tuple[str, ...]:
-        check_enough_records(self.k, records)
+        check_enough(self.k, len(records))
         default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
         names = chosen_columns(records, self.columns, default)
         for name in names:

@@ -267,8 +267,8 @@ class ReportedTable(MicrodataDefense):
     ) -> None:
         check_choice("protocol", protocol, protocols())
         LocalReports(protocol=protocol, epsilon=epsilon, missing=missing, options=options)
-        for name, value, values in (("splitting", splitting, SPLITTINGS), ("fakes", fakes, FAKES)):
-            check_choice(name, value, values)
+        check_choice("splitting", splitting, SPLITTINGS)
+        check_choice("fakes", fakes, FAKES)
         check_boolean("amplified", amplified)
         check_columns(columns)
         refuse(columns is not None and not columns, "columns must name at least one column")
@@ -281,8 +281,10 @@ class ReportedTable(MicrodataDefense):
         self.missing = missing
         self.options = options
         self.numbers = numbers
-        if numbers is not None and numbers not in NUMBERS:
-            raise ValueError(f"numbers must be one of {', '.join(NUMBERS)}, got {numbers!r}")
+        require(
+            numbers is None or numbers in NUMBERS,
+            f"numbers must be one of {', '.join(NUMBERS)}, got {numbers!r}",
+        )
         refuse(numbers is not None and splitting == "RS+FD", NO_NUMBERS)
         refuse(
             splitting != "RS+FD" and (amplified or fakes == "blank"),

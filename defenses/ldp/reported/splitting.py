@@ -240,10 +240,10 @@ def blank_protocol(column: TableColumn) -> UnaryEncoding:
     ValueError
         If it is no unary encoding.
     """
-    if not isinstance(column.protocol, UnaryEncoding):
-        name = type(column.protocol).__name__
-        raise ValueError(f"fakes: {name} cannot report no value, only unary encodings can; use 'random'")
-    return column.protocol
+    protocol = column.protocol
+    if isinstance(protocol, UnaryEncoding):
+        return protocol
+    raise ValueError(f"fakes: {type(protocol).__name__} cannot report no value, only unary encodings can; use 'random'")
 
 
 def _blank_odds(protocol: UnaryEncoding) -> float:
