@@ -1,7 +1,5 @@
 """Checks of single parameters, which stand below, in `metrics.columns.parameters`."""
 
-from metrics.columns.parameters import check_boolean as check_boolean
-from metrics.columns.parameters import check_choice as check_choice
-from metrics.columns.parameters import check_integer as check_integer
-from metrics.columns.parameters import check_list as check_list
-from metrics.columns.parameters import check_real as check_real
+from metrics.columns.parameters import check_boolean, check_choice, check_integer, check_list, check_real
+
+__all__ = ["check_boolean", "check_choice", "check_integer", "check_list", "check_real"]

@@ -15,7 +15,7 @@ from defenses.base.release import StatisticsRelease
 from defenses.curators.accounted_session import LARGEST_SHARE, SMALLEST_SHARE, AccountedSession, check_share
 from defenses.dp.accountant import Accountant
 from defenses.dp.graphs import check_level, release_degree_counts, release_edge_count, release_triangle_count
-from metrics.columns.parameters import check_integer, check_real, refuse, require
+from metrics.columns.parameters import check_integer, check_real, refuse
 
 
 class GraphCurator(Defense):
@@ -119,10 +119,8 @@ class GraphSession(AccountedSession):
             If the query is not about a graph, selects records, or does not fit them; or epsilon is refused.
         """
         curator = self._curator
-        require(
-            isinstance(query, EdgeCount | DegreeCounts | TriangleCount),
-            f"a curator of a graph cannot answer {type(query).__name__}",
-        )
+        if not isinstance(query, EdgeCount | DegreeCounts | TriangleCount):
+            raise ValueError(f"a curator of a graph cannot answer {type(query).__name__}")
         refuse(
             query.where or query.members is not None,
             f"{type(query).__name__} is answered about the whole graph only, without a selection",

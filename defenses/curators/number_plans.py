@@ -109,7 +109,8 @@ def bounds(records: Microdata, column: str) -> tuple[float, float]:
         of its numbers. Bounds may be equal.
     """
     domain = records.domains[column]
-    refuse(isinstance(domain, CategoricalDomain), f"column {column!r} holds categories; the query needs numbers")
+    if isinstance(domain, CategoricalDomain):
+        raise ValueError(f"column {column!r} holds categories; the query needs numbers")
     refuse(
         max(abs(domain.low), abs(domain.high)) > LARGEST_NUMBER,
         (

@@ -106,10 +106,8 @@ class Account(ABC):
             # An account of this package enters `kinds` when it is loaded.
             getattr(importlib.import_module("defenses.dp"), entries.account, None)
         kind = cls.kinds.get(entries.account)
-        require(
-            kind is not None and issubclass(kind, cls),
-            f"path: {path} holds an account of {entries.account}, not of {cls.__name__}",
-        )
+        if kind is None or not issubclass(kind, cls):
+            raise ValueError(f"path: {path} holds an account of {entries.account}, not of {cls.__name__}")
         account = kind(epsilon=entries.epsilon, delta=entries.delta, about=entries.about)
         account.path = path
         account._costs = entries.costs

@@ -193,7 +193,8 @@ def checked_numbers(value: ArrayLike) -> Floats:
         numbers = array.astype(float) if array.dtype.kind in "iuf" else None
     except (TypeError, ValueError):
         numbers = None
-    require(numbers is not None and np.isfinite(numbers).all(), "value must hold finite numbers only")
+    if numbers is None or not np.isfinite(numbers).all():
+        raise ValueError("value must hold finite numbers only")
     return numbers
 
 

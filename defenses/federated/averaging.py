@@ -297,10 +297,8 @@ class Sensitivities:
         ValueError
             If updates are not clipped.
         """
-        require(
-            rules.clipping is not None,
-            "clipping: noise needs a bound on a record's influence; clip examples or updates",
-        )
+        if rules.clipping is None:
+            raise ValueError("clipping: noise needs a bound on a record's influence; clip examples or updates")
         record = np.array([rules.clipping.record_sensitivity(int(size), rules.local_epochs) for size in sizes])
         shares = sizes[drawn] / sizes[drawn].sum()
         uplink = record.max() if rules.aggregation is None else (shares * record[drawn]).max()

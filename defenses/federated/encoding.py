@@ -65,10 +65,8 @@ class Encoding:
         records.check_released("target", name)
         records.check_public(records.released_columns)
         domain = records.domains[name]
-        require(
-            isinstance(domain, CategoricalDomain) and domain.size >= 2,
-            f"target: column {name!r} must have at least two categories",
-        )
+        if not isinstance(domain, CategoricalDomain) or domain.size < 2:
+            raise ValueError(f"target: column {name!r} must have at least two categories")
         inputs = {column: records.domains[column] for column in records.released_columns if column != name}
         require(inputs, f"target: there is no column to predict {name!r} from")
         return cls(inputs, name, domain.categories)

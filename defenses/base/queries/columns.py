@@ -12,7 +12,7 @@ from defenses.base.column_table import CodedTexts
 from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Floats, require_column
 from metrics.columns.domains import CategoricalDomain, NumericDomain
-from metrics.columns.parameters import refuse, require
+from metrics.columns.parameters import require
 from metrics.columns.values import distinct_values, number_of, texts_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def numbers(records: Microdata, column: str) -> Floats:
     require_column(records.frame.columns, column)
     values = as_numbers(records.frame[column])
     domain = records.domains.get(column)
-    refuse(isinstance(domain, CategoricalDomain), f"column {column!r} holds categories; the query needs numbers")
+    if isinstance(domain, CategoricalDomain):
+        raise ValueError(f"column {column!r} holds categories; the query needs numbers")
     if domain is None:
         require(np.isfinite(values).all(), f"column {column!r} has missing or infinite values and no declared bounds")
         return values

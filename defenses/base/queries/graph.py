@@ -54,10 +54,8 @@ class _GraphQuery(Query):
                 columns = ", ".join(map(str, records.frame.columns))
                 raise ValueError(f"there is no column {name!r} of a graph; the table has {columns}")
         persons, others = (records.domains.get(name) for name in (self.source, self.target))
-        require(
-            isinstance(persons, CategoricalDomain) and isinstance(others, CategoricalDomain),
-            f"columns {self.source!r} and {self.target!r} must declare the persons as categories",
-        )
+        if not isinstance(persons, CategoricalDomain) or not isinstance(others, CategoricalDomain):
+            raise ValueError(f"columns {self.source!r} and {self.target!r} must declare the persons as categories")
         require(
             set(persons.categories) == set(others.categories),
             f"columns {self.source!r} and {self.target!r} must declare the same persons",

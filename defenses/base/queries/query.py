@@ -12,7 +12,7 @@ import numpy as np
 from defenses.base.microdata import Microdata
 from defenses.base.queries.condition import Condition
 from metrics.columns.arrays import Booleans, Floats
-from metrics.columns.parameters import refuse, require
+from metrics.columns.parameters import require
 
 Answer = float | str | Floats
 
@@ -88,10 +88,8 @@ class Query(ABC):
 
     def check_members(self, records: Microdata) -> None:
         """Raise ValueError if the mask, where there is one, has another length than the records."""
-        refuse(
-            self.members is not None and self.members.size != len(records),
-            f"members must hold {len(records)} truth values, one a row, got {self.members.size}",
-        )
+        if self.members is not None and self.members.size != len(records):
+            raise ValueError(f"members must hold {len(records)} truth values, one a row, got {self.members.size}")
 
     def to_dict(self) -> dict[str, Any]:
         """Write the query as plain values (for JSON or TOML) that `from_dict` reads."""

@@ -17,7 +17,6 @@ from defenses.base.hierarchy import Hierarchy
 from defenses.base.microdata import Microdata
 from defenses.grouping.constraints import SensitiveColumn
 from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.parameters import require
 from metrics.columns.values import in_column
 
 if TYPE_CHECKING:
@@ -266,7 +265,8 @@ def leveled_column(name: str, coded: CodedColumn, hierarchy: Hierarchy | None) -
     ValueError
         If there is no hierarchy, or it lacks a value; names the column.
     """
-    require(hierarchy is not None, f"column {name!r} has no hierarchy to generalize it by")
+    if hierarchy is None:
+        raise ValueError(f"column {name!r} has no hierarchy to generalize it by")
     try:
         leaf, leaves = pd.factorize(hierarchy.group(coded.values, 0)[0])
         example = np.empty(len(leaves), dtype=np.intp)
