@@ -284,8 +284,7 @@ class SensitiveCounts:
     @property
     def shares(self) -> Floats:
         """Share of each pair's value in its class, shape (pairs,)."""
-        shares: Floats = self.counts / self.sizes[self.groups]
-        return shares
+        return np.asarray(self.counts / self.sizes[self.groups])
 
 
 def sensitive_counts(

@@ -93,8 +93,7 @@ def _lower(successes: ArrayLike, n: int, tail: float) -> NDArray[np.float64]:
 
     counts = np.asarray(successes, dtype=float)
     # Without a success the bound is 0; the distribution Beta(0, ·) does not exist.
-    low: NDArray[np.float64] = np.where(counts > 0, betaincinv(np.maximum(counts, 1), n - counts + 1, tail), 0.0)
-    return low
+    return np.asarray(np.where(counts > 0, betaincinv(np.maximum(counts, 1), n - counts + 1, tail), 0.0))
 
 
 def _upper(successes: ArrayLike, n: int, tail: float) -> NDArray[np.float64]:

@@ -63,8 +63,7 @@ def generalization_loss(released: pd.DataFrame, domains: Mapping[str, Domain]) -
 
     def loss(cells: Cells) -> Floats:
         if isinstance(cells, CategoricalCells):
-            others: Floats = np.maximum(cells.member.sum(axis=1) - 1, 0) / max(1, cells.domain.size - 1)
-            return others
+            return np.asarray(np.maximum(cells.member.sum(axis=1) - 1, 0) / max(1, cells.domain.size - 1))
         return _width(cells)
 
     return _mean_loss(released, domains, loss)

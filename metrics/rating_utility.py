@@ -85,8 +85,7 @@ class RatingUtility:
 
     def _shares(self, frame: pd.DataFrame, name: str) -> Floats:
         cells = read_cells(frame[name], self.domains[name])
-        shares: Floats = cells.mass()[cells.codes].mean(axis=0)
-        return shares
+        return np.asarray(cells.mass()[cells.codes].mean(axis=0))
 
     def _marginal(self, released: pd.DataFrame, name: str) -> float:
         return _anchored(self.shares[name], self._shares(released, name)) if name in released else 0.0

@@ -71,6 +71,8 @@ class TableUtility:
         classifier.
     rng : Generator
         Draws the range queries.
+    reference : Profile, optional
+        Counts of the whole table, where `original` is a sample of its rows.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Integers
 from metrics.columns.cells import escape, read_cells
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
-from metrics.columns.parameters import refuse_rows, require
+from metrics.columns.parameters import check_real, refuse_rows, require
 from metrics.columns.values import distinct_cells, in_column, is_mixed
 
 
@@ -27,6 +27,23 @@ def check_columns(columns: Any) -> None:
         names and len(set(columns)) >= len(columns),
         f"columns must be a list of column names, each once, got {columns!r}",
     )
+
+
+def check_number_or_numbers(name: str, value: Any, columns: Any, **bounds: Any) -> None:
+    """Check a number for all `columns`, or a mapping of columns to numbers; bounds are those of `check_real`.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of bounds, both a mapping and `columns` are given, or `columns` is no list of names.
+    """
+    if isinstance(value, Mapping):
+        require(columns is None, f"columns goes with a single {name}; a mapping of {name}s names its own columns")
+        for column, number in value.items():
+            check_real(f"{name}[{column!r}]", number, **bounds)
+    else:
+        check_real(name, value, **bounds)
+    check_columns(columns)
 
 
 def is_number_column(column: pd.Series[Any]) -> bool:

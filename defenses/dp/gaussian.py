@@ -11,7 +11,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.dp.composition import zcdp_rho
-from defenses.dp.continuous_gaussian import SMALLEST_DELTA, unit_sigma
+from defenses.dp.continuous_gaussian import SMALLEST_DELTA, bisect, unit_sigma
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
 from defenses.dp.mechanism import (
     NoiseMechanism,
@@ -89,18 +89,12 @@ def _sigma(epsilon: float, delta: float, sensitivity: float) -> float:
 
 def _least(epsilon: float, delta: float, longest: int, sufficient: float) -> float:
     """Bisect for a sigma below `sufficient`; the result is either checked or `sufficient` itself."""
-    low, high = sufficient / 100, sufficient
-    for _ in range(50):
-        middle = math.sqrt(low * high)
-        if all(
-            discrete_gaussian_delta(middle, epsilon, v) <= delta
-            for v in ENUMERATED
-            if sum(part * part for part in v) <= longest
-        ):
-            high = middle
-        else:
-            low = middle
-    return high
+    differences = [v for v in ENUMERATED if sum(part * part for part in v) <= longest]
+
+    def exceeded(sigma: float) -> bool:
+        return not all(discrete_gaussian_delta(sigma, epsilon, v) <= delta for v in differences)
+
+    return bisect(exceeded, sufficient / 100, sufficient, 50, geometric=True)[1]
 
 
 def discrete_gaussian_delta(sigma: float, epsilon: float, difference: tuple[int, ...] = (1,)) -> float:

@@ -359,5 +359,4 @@ def blocks(histogram: Histogram, which: Integers | None = None) -> Iterator[tupl
 
 
 def _shares(counts: Integers) -> Floats:
-    shares: Floats = counts / counts.sum(axis=1, keepdims=True)
-    return shares
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))

@@ -87,8 +87,7 @@ def subset_selection(d: int, epsilon: float) -> Floats:
     members = np.array(list(combinations(range(d), w)))
     rows = np.ones((len(members), d))
     np.put_along_axis(rows, members, e, axis=1)
-    protocol: Floats = rows / rows[:, 0].sum()
-    return protocol
+    return np.asarray(rows / rows[:, 0].sum())
 
 
 def estimation_variance(protocol: ArrayLike, histogram: ArrayLike) -> float:
@@ -236,16 +235,14 @@ def _patterns(histogram: ArrayLike, epsilon: float, most: int) -> tuple[Floats, 
 def _information(rows: Floats, counts: Floats, weights: Floats) -> Floats:
     occurring = rows @ counts > 0
     scaled = rows[occurring] / (rows[occurring] @ counts)[:, None]
-    information: Floats = scaled.T @ (weights[occurring, None] * rows[occurring])
-    return information
+    return np.asarray(scaled.T @ (weights[occurring, None] * rows[occurring]))
 
 
 def _row_information(rows: Floats, shares: Floats) -> Floats:
     """Sum over j of v_j r_j log(r_j / sum(v r)) for each row r."""
     expected = (rows @ shares)[:, None]
     ratio = np.divide(rows, expected, out=np.ones_like(rows), where=(rows > 0) & (expected > 0))
-    gains: Floats = (shares * rows * np.log(ratio)).sum(axis=1)
-    return gains
+    return np.asarray((shares * rows * np.log(ratio)).sum(axis=1))
 
 
 def _checked(protocol: ArrayLike, histogram: ArrayLike) -> tuple[Floats, Floats]:

@@ -181,8 +181,7 @@ class _DenseOperator(_TransitionOperator):
         return self.inverse @ vector
 
     def squared_solve(self, vector: Floats) -> Floats:
-        squared: Floats = np.square(self.inverse) @ vector
-        return squared
+        return np.asarray(np.square(self.inverse) @ vector)
 
 
 class _ReplacementOperator(_TransitionOperator):
@@ -206,12 +205,10 @@ class _ReplacementOperator(_TransitionOperator):
         self.pivot_row = 1 - self.inverse + self.weights * self.inverse.sum()
 
     def times(self, vector: Floats) -> Floats:
-        product: Floats = self.excess * vector + self.replaced @ vector
-        return product
+        return np.asarray(self.excess * vector + self.replaced @ vector)
 
     def transposed_times(self, vector: Floats) -> Floats:
-        product: Floats = self.excess * vector + self.replaced * vector.sum()
-        return product
+        return np.asarray(self.excess * vector + self.replaced * vector.sum())
 
     def condition(self) -> float:
         others = np.abs(self.inverse)

@@ -328,5 +328,4 @@ def invariant(matrix: ArrayLike, histogram: ArrayLike) -> Floats:
     posterior = np.eye(shares.size)
     occurring = expected > 0
     posterior[:, occurring] = array[occurring].T * shares[:, None] / expected[occurring]
-    product: Floats = posterior @ array
-    return product
+    return np.asarray(posterior @ array)

@@ -167,8 +167,7 @@ def _least(rows: Floats, corners: Floats) -> Floats:
     if max(pull.max(), np.abs(pull * weights).max()) > 1e-12:  # rounding can end SciPy's fast solver too early
         weights = lsq_linear(system, target, (0, np.inf), method="bvls", tol=1e-15).x
     weights /= lengths
-    least: Floats = points @ (weights / weights[:count].sum())
-    return least
+    return np.asarray(points @ (weights / weights[:count].sum()))
 
 
 def _descend(cost: _Cost, start: Floats, goal: Floats, top: int) -> Floats:
@@ -301,16 +300,14 @@ def undistorting_flips(counts: Floats, e: float) -> Floats | None:
     d = counts.size
     first, second, last = counts[0], counts[1], counts[-1]
     if d == 2:
-        swapped: Floats = counts[::-1] / (first + e * second)
-        return swapped
+        return np.asarray(counts[::-1] / (first + e * second))
     if last == 0 or first > e * last:
         return None
     large, small = max(e, d - 1), min(e, d - 1)
     t = (d - 1) / (large * last / first + small * last / second)
     if t * (1 + last / counts[-2] / (e * (d - 1))) > 1:
         return None
-    flips: Floats = t * last / counts
-    return flips
+    return np.asarray(t * last / counts)
 
 
 def ratio_of(epsilon: float) -> float:
@@ -325,8 +322,7 @@ def private_retention(flips: Floats, epsilon: float) -> Floats:
     share = 0.0
 
     def mixed(part: Floats) -> Floats:
-        retention: Floats = np.clip(1 - ((1 - share) * part + share * (d - 1) / d), 0, 1)
-        return retention
+        return np.asarray(np.clip(1 - ((1 - share) * part + share * (d - 1) / d), 0, 1))
 
     while extremes_epsilon(mixed(ends), d) > epsilon - 1e-15 and share < 1:
         share = max(2 * share, 2.0**-53)

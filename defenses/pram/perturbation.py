@@ -174,5 +174,4 @@ def _conventional(d: int, epsilon: float) -> Floats:
 def _spherical(d: int, scale: float, rng: Generator) -> Floats:
     """Noise of density proportional to e^(-|b| / scale) in d dimensions."""
     direction = rng.normal(size=d)
-    noise: Floats = direction / np.linalg.norm(direction) * rng.gamma(d, scale)
-    return noise
+    return np.asarray(direction / np.linalg.norm(direction) * rng.gamma(d, scale))

@@ -10,8 +10,8 @@ from numpy.random import Generator
 
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import Clipping
-from defenses.base.columns import check_columns, filled, is_numeric, plain_numbers, stored_alike
-from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
+from defenses.base.columns import check_columns, plain_numbers, stored_alike
+from defenses.base.defense import MicrodataDefense, numeric_columns, released_frame, rowwise_release
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.columns.parameters import check_real, require
@@ -93,9 +93,7 @@ class TopBottomCoding(MicrodataDefense):
             plain_numbers(records.frame[name])
 
     def _names(self, records: Microdata) -> tuple[str, ...]:
-        default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
-        asked = self.columns if self.thresholds is None else tuple(self.thresholds)
-        return filled(records, chosen_columns(records, asked, default))
+        return numeric_columns(records, self.columns if self.thresholds is None else tuple(self.thresholds))
 
     def _quantiles(self, numbers: np.ndarray) -> tuple[float, float]:
         ordered = np.sort(numbers)

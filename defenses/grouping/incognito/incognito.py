@@ -283,11 +283,6 @@ class Incognito(ConstrainedDefense):
 
     works_on_counts: ClassVar[bool] = True
 
-    def counted_columns(self, roles: Microdata) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Columns to generalize, and sensitive columns under a constraint."""
-        names = filled(roles, chosen_columns(roles, self.columns, roles.quasi_identifiers))
-        return names, tuple(roles.sensitive) if self.constraints else ()
-
     def recode(self, records: CountedTable) -> Recoding:
         """Release the columns of counted records at their optimal levels; nothing is drawn."""
         problem, finest = self._counted_problem(records)

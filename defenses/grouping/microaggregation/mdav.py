@@ -121,8 +121,7 @@ class _Remaining:
 
     def _summed(self, difference: Floats) -> Floats:
         """Distances, shape (count,), from the differences of coordinates, shape (p, count)."""
-        distances: Floats = np.einsum("ij,ij->j", difference, difference)
-        return distances
+        return np.asarray(np.einsum("ij,ij->j", difference, difference))
 
     def _from_average(self, share: Floats) -> Floats:
         """Distance of each category from the average, given its share."""
@@ -157,8 +156,7 @@ class _RemainingByAbsolute(_Remaining):
     """The remaining records under absolute instead of squared differences."""
 
     def _summed(self, difference: Floats) -> Floats:
-        distances: Floats = np.abs(difference, out=difference).sum(axis=0)
-        return distances
+        return np.asarray(np.abs(difference, out=difference).sum(axis=0))
 
     def _from_average(self, share: Floats) -> Floats:
         return 1 - share

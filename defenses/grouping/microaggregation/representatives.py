@@ -230,8 +230,7 @@ def group_medians(values: Floats, groups: Integers) -> Floats:
     total, present = np.bincount(groups), np.bincount(groups, weights=~np.isnan(values)).astype(np.intp)
     # Missing values sort last, so the first value of a group without numbers is missing.
     middle = np.cumsum(total) - total + np.maximum(present - 1, 0) // 2
-    medians: Floats = values[order[middle]]
-    return medians
+    return np.asarray(values[order[middle]])
 
 
 def group_frequent(values: Floats, groups: Integers) -> Floats:

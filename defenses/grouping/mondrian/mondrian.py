@@ -10,7 +10,7 @@ from numpy.random import Generator
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import Containment
 from defenses.base.columns import filled
-from defenses.base.defense import chosen_columns, released_frame, rowwise_release
+from defenses.base.defense import released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous_defense import k_anonymity_over
 from defenses.base.microdata import Microdata
@@ -171,11 +171,6 @@ class Mondrian(ConstrainedDefense):
     def works_on_counts(self) -> bool:
         """Whether the classes follow from counts: records of equal values are not told apart, nor averaged."""
         return self.strict and self.representative is None
-
-    def counted_columns(self, roles: Microdata) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Columns to generalize, and sensitive columns under a constraint."""
-        names = filled(roles, chosen_columns(roles, self.columns, roles.quasi_identifiers))
-        return names, tuple(roles.sensitive) if self.constraints else ()
 
     def recode(self, records: CountedTable) -> Recoding:
         """Release counted records, cell for cell as `apply`; nothing is drawn."""
