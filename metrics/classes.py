@@ -11,6 +11,7 @@ import pandas as pd
 
 from metrics.columns.arrays import Booleans, Integers, require_column
 from metrics.columns.cells import SUPPRESSED
+from metrics.columns.parameters import refuse, require
 
 # Numbers of equivalence classes by size, from which measures of whole classes follow.
 
@@ -182,8 +183,10 @@ def given_or_computed_classes(
         return equivalence_classes(frame, quasi_identifiers)
     given = np.asarray(classes)
     is_integer = given.shape == (len(frame),) and np.issubdtype(given.dtype, np.integer)
-    if not is_integer or (given.size and (given.min() < 0 or not np.bincount(given).all())):
-        raise ValueError(f"classes must hold one integer for each of the {len(frame)} rows, from 0 without a gap")
+    refuse(
+        not is_integer or (given.size and (given.min() < 0 or not np.bincount(given).all())),
+        f"classes must hold one integer for each of the {len(frame)} rows, from 0 without a gap",
+    )
     return given
 
 
@@ -195,8 +198,7 @@ def class_sizes(classes: Integers) -> Integers:
     ValueError
         If there is no row.
     """
-    if classes.size == 0:
-        raise ValueError("the table has no rows and therefore no classes to measure")
+    require(classes.size != 0, "the table has no rows and therefore no classes to measure")
     return np.bincount(classes)
 
 
@@ -276,10 +278,8 @@ def group_starts(groups: Integers) -> Integers:
 
 def require_columns(frame: pd.DataFrame, names: Sequence[str]) -> None:
     """Raise ValueError unless `names` is a sequence of columns of the frame."""
-    if isinstance(names, str):
-        raise ValueError(f"columns must be given as a sequence of names, got the text {names!r}")
+    refuse(isinstance(names, str), f"columns must be given as a sequence of names, got the text {names!r}")
     columns = list(frame.columns)
     for name in names:
-        if columns.count(name) > 1:
-            raise ValueError(f"column {name!r} appears twice; column names must differ")
+        refuse(columns.count(name) > 1, f"column {name!r} appears twice; column names must differ")
         require_column(columns, name)

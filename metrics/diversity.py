@@ -15,6 +15,7 @@ import pandas as pd
 
 from metrics.classes import class_sizes, count_pairs, given_or_computed_classes, group_starts, require_columns
 from metrics.columns.arrays import Floats, Integers
+from metrics.columns.parameters import refuse, refuse_rows, require
 
 # Diversity of a sensitive column over equivalence classes that are counted in parts.
 
@@ -164,8 +165,7 @@ def recursive_l_diversity(
     c : float
         The factor, finite and above 0.
     """
-    if not np.isfinite(c) or c <= 0:
-        raise ValueError(f"c must be a finite number above 0, got {c!r}")
+    refuse(not np.isfinite(c) or c <= 0, f"c must be a finite number above 0, got {c!r}")
     counts = sensitive_counts(frame, quasi_identifiers, sensitive, classes)
     ranked = counts.counts[np.lexsort((-counts.counts, counts.groups))]
     before = np.cumsum(ranked) - ranked
@@ -284,8 +284,7 @@ class SensitiveCounts:
     @property
     def shares(self) -> Floats:
         """Share of each pair's value in its class, shape (pairs,)."""
-        shares: Floats = self.counts / self.sizes[self.groups]
-        return shares
+        return np.asarray(self.counts / self.sizes[self.groups])
 
 
 def sensitive_counts(
@@ -303,8 +302,10 @@ def sensitive_counts(
         Codes of the values, shape (n,), and the number of codes; by default the column is coded here.
     """
     require_columns(frame, [*quasi_identifiers, sensitive])
-    if sensitive in quasi_identifiers:
-        raise ValueError(f"column {sensitive!r} is a quasi-identifier and cannot be the sensitive column too")
+    require(
+        sensitive not in quasi_identifiers,
+        f"column {sensitive!r} is a quasi-identifier and cannot be the sensitive column too",
+    )
     class_of_row = given_or_computed_classes(frame, quasi_identifiers, classes)
     sizes = class_sizes(class_of_row)
     if ranks is None:
@@ -320,19 +321,18 @@ def _ranks(frame: pd.DataFrame, sensitive: str, order: Sequence[Any] | None) -> 
     """Rank of each row's sensitive value and the number of ranks."""
     require_columns(frame, [sensitive])
     column = frame[sensitive]
-    if column.isna().any():
-        row = int(np.flatnonzero(column.isna())[0])
-        raise ValueError(f"column {sensitive!r}, row {row}: a missing value has no place in the order")
+    refuse_rows(
+        column.isna(), lambda row: f"column {sensitive!r}, row {row}: a missing value has no place in the order"
+    )
     if order is None:
-        if pd.api.types.infer_dtype(column).startswith("mixed"):
-            raise ValueError(f"column {sensitive!r} mixes kinds of values, which have no order; give one as order")
+        refuse(
+            pd.api.types.infer_dtype(column).startswith("mixed"),
+            f"column {sensitive!r} mixes kinds of values, which have no order; give one as order",
+        )
         codes, distinct = pd.factorize(column, sort=True)
         return codes, len(distinct)
     values = pd.Index(order)
-    if not values.is_unique:
-        raise ValueError(f"order repeats {values[values.duplicated()][0]!r}; it must hold every value once")
+    refuse_rows(values.duplicated(), lambda row: f"order repeats {values[row]!r}; it must hold every value once")
     codes = values.get_indexer(pd.Index(column))
-    if (codes < 0).any():
-        row = int(np.flatnonzero(codes < 0)[0])
-        raise ValueError(f"column {sensitive!r}, row {row}: order lacks this value")
+    refuse_rows(codes < 0, lambda row: f"column {sensitive!r}, row {row}: order lacks this value")
     return codes, len(values)

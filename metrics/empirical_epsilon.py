@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.columns.parameters import refuse, require
 from metrics.estimate import Estimate, check_confidence, check_successes
 
 
@@ -74,10 +75,11 @@ def epsilon_lower_bound(
     """
     first_counts, second_counts = np.asarray(first), np.asarray(second)
     for name, counts, runs in (("first", first_counts, first_runs), ("second", second_counts, second_runs)):
-        if runs < 1 or (counts.size and not (counts.min() >= 0 and counts.max() <= runs)):
-            raise ValueError(f"{name} must lie in 0..{name}_runs with {name}_runs >= 1")
-    if not 0 <= delta < 1:
-        raise ValueError(f"delta must lie in [0, 1), got {delta}")
+        refuse(
+            runs < 1 or (counts.size and not (counts.min() >= 0 and counts.max() <= runs)),
+            f"{name} must lie in 0..{name}_runs with {name}_runs >= 1",
+        )
+    require(0 <= delta < 1, f"delta must lie in [0, 1), got {delta}")
     check_confidence(confidence)
     tail = (1 - confidence) / 2
     excess = np.maximum(_lower(first_counts, first_runs, tail) - delta, 0)
@@ -91,8 +93,7 @@ def _lower(successes: ArrayLike, n: int, tail: float) -> NDArray[np.float64]:
 
     counts = np.asarray(successes, dtype=float)
     # Without a success the bound is 0; the distribution Beta(0, ·) does not exist.
-    low: NDArray[np.float64] = np.where(counts > 0, betaincinv(np.maximum(counts, 1), n - counts + 1, tail), 0.0)
-    return low
+    return np.asarray(np.where(counts > 0, betaincinv(np.maximum(counts, 1), n - counts + 1, tail), 0.0))
 
 
 def _upper(successes: ArrayLike, n: int, tail: float) -> NDArray[np.float64]:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from metrics.columns.parameters import refuse, require
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -111,12 +113,14 @@ def across_plays(rates: ArrayLike, confidence: float = 0.95, *, trials: int | No
     from scipy.special import stdtrit
 
     values = np.asarray(rates, dtype=float)
-    if values.ndim != 1 or values.size == 0:
-        raise ValueError("rates must be a non-empty one-dimensional sequence, one number per play")
-    if not np.isfinite(values).all() or values.min() < 0 or values.max() > 1:
-        raise ValueError("rates must be finite and lie in [0, 1]")
-    if trials is not None and trials < 1:
-        raise ValueError(f"trials must be at least 1, got {trials}")
+    require(
+        values.ndim == 1 and values.size != 0,
+        "rates must be a non-empty one-dimensional sequence, one number per play",
+    )
+    refuse(
+        not np.isfinite(values).all() or values.min() < 0 or values.max() > 1, "rates must be finite and lie in [0, 1]"
+    )
+    refuse(trials is not None and trials < 1, f"trials must be at least 1, got {trials}")
     check_confidence(confidence)
     n = values.size
     mean = float(values.mean())
@@ -146,12 +150,10 @@ def _score_interval(rate: float, n: float, z: float) -> tuple[float, float]:
 
 def check_successes(successes: float, n: int) -> None:
     """Raise ValueError unless `n` is at least 1 and `successes` lies in [0, n]."""
-    if n < 1 or not 0 <= successes <= n:
-        raise ValueError(f"successes must lie in 0..n with n >= 1, got {successes} of {n}")
+    require(n >= 1 and 0 <= successes <= n, f"successes must lie in 0..n with n >= 1, got {successes} of {n}")
 
 
 def check_confidence(confidence: Any) -> None:
     """Raise ValueError unless the confidence is a number in (0, 1)."""
     number = isinstance(confidence, int | float | np.integer | np.floating) and not isinstance(confidence, bool)
-    if not number or not 0 < confidence < 1:
-        raise ValueError(f"confidence must be a number above 0 and below 1, got {confidence!r}")
+    require(number and 0 < confidence < 1, f"confidence must be a number above 0 and below 1, got {confidence!r}")

@@ -77,8 +77,7 @@ def association(table: Profile) -> NDArray[np.float64]:
     first, second = np.triu_indices(starts.size, k=1)
     scale = smallest[first, second]
     squared = np.divide(corrected[first, second], scale, out=np.zeros(first.size), where=scale > 0)
-    strength: NDArray[np.float64] = np.sqrt(np.minimum(1.0, squared))
-    return strength
+    return np.asarray(np.sqrt(np.minimum(1.0, squared)))
 
 
 @dataclass(frozen=True)
@@ -117,8 +116,7 @@ class RangeQueries:
 
         The share is the sum of the rows in all pairs of bins, one of either range: (first' joint second) / rows.
         """
-        shares: NDArray[np.float64] = ((table.joint @ self.second) * self.first).sum(axis=0) / table.rows
-        return shares
+        return np.asarray(((table.joint @ self.second) * self.first).sum(axis=0) / table.rows)
 
 
 def query_fidelity(original: Profile, released: Profile, queries: RangeQueries) -> float:

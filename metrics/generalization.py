@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ from metrics.classes import require_columns
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import NumericCells, read_cells
 from metrics.columns.domains import Domain
+from metrics.columns.parameters import refuse_rows, require
 
 
 def generalization_precision(
@@ -42,15 +45,12 @@ def generalization_precision(
     ----------
     Sweeney (2002), Achieving k-anonymity privacy protection using generalization and suppression, section 5.
     """
-    if not levels:
-        raise ValueError("precision needs the level of at least one column")
-    if not 0 <= suppressed <= 1:
-        raise ValueError(f"suppressed must be a share in [0, 1], got {suppressed!r}")
+    require(levels, "precision needs the level of at least one column")
+    require(0 <= suppressed <= 1, f"suppressed must be a share in [0, 1], got {suppressed!r}")
     for name, level in levels.items():
-        if name not in heights:
-            raise ValueError(f"heights lacks column {name!r}")
-        if not 0 <= level <= heights[name]:
-            raise ValueError(f"levels: column {name!r} has levels 0 to {heights[name]}, got {level!r}")
+        require(name in heights, f"heights lacks column {name!r}")
+        height = heights[name]
+        require(0 <= level <= height, f"levels: column {name!r} has levels 0 to {height}, got {level!r}")
     level_loss = [level / heights[name] if heights[name] else 0.0 for name, level in levels.items()]
     suppressed_loss = [float(heights[name] > 0) for name in levels]
     return float(1 - (1 - suppressed) * np.mean(level_loss) - suppressed * np.mean(suppressed_loss))
@@ -85,10 +85,14 @@ def non_uniform_entropy(original: pd.DataFrame, released: pd.DataFrame, domains:
     De Waal and Willenborg (1999), Information loss through global recoding and local suppression; Gionis and Tassa
     (2009), k-anonymization with minimal loss of information, section 3.
     """
-    if len(original) != len(released):
-        raise ValueError(f"the tables must be of one length, got {len(original)} originals and {len(released)} rows")
-    if len(original) == 0 or not domains:
-        raise ValueError(f"entropy needs rows and columns, got {len(original)} rows and {len(domains)} domains")
+    require(
+        len(original) == len(released),
+        f"the tables must be of one length, got {len(original)} originals and {len(released)} rows",
+    )
+    require(
+        len(original) != 0 and domains,
+        f"entropy needs rows and columns, got {len(original)} rows and {len(domains)} domains",
+    )
     require_columns(original, tuple(domains))
     require_columns(released, tuple(domains))
     lost = total = 0.0
@@ -101,15 +105,18 @@ def non_uniform_entropy(original: pd.DataFrame, released: pd.DataFrame, domains:
         else:
             contains = cells.contains(distinct)
             covered, inside = (contains @ count).astype(float), contains[cells.codes, codes]
-        if not inside.all():
-            row = int(np.flatnonzero(~inside)[0])
-            raise ValueError(
-                f"column {name!r}, row {row}: {str(released[name].iloc[row])!r} does not cover the original value; "
-                "entropy is about generalized tables in the records' order"
-            )
+        refuse_rows(~inside, partial(_uncovered, released[name]))
         lost += float(np.log2(covered[cells.codes] / count[codes]).sum())
         total += float(np.log2(len(original) / count[codes]).sum())
     return lost / total if total > 0 else 0.0
+
+
+def _uncovered(column: pd.Series[Any], row: int) -> str:
+    """What to say of a cell that does not cover its original value."""
+    return (
+        f"column {column.name!r}, row {row}: {str(column.iloc[row])!r} does not cover the original value; "
+        "entropy is about generalized tables in the records' order"
+    )
 
 
 def _numbers_covered(

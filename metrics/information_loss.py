@@ -11,6 +11,7 @@ from metrics.classes import class_sizes, given_or_computed_classes, require_colu
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import CategoricalCells, Cells, NumericCells, read_cells
 from metrics.columns.domains import Domain
+from metrics.columns.parameters import require
 
 
 def normalized_certainty_penalty(
@@ -62,8 +63,7 @@ def generalization_loss(released: pd.DataFrame, domains: Mapping[str, Domain]) -
 
     def loss(cells: Cells) -> Floats:
         if isinstance(cells, CategoricalCells):
-            others: Floats = np.maximum(cells.member.sum(axis=1) - 1, 0) / max(1, cells.domain.size - 1)
-            return others
+            return np.asarray(np.maximum(cells.member.sum(axis=1) - 1, 0) / max(1, cells.domain.size - 1))
         return _width(cells)
 
     return _mean_loss(released, domains, loss)
@@ -124,8 +124,10 @@ def _mean_loss(
     weights: Integers | None = None,
 ) -> float:
     """Mean over rows and columns of a loss of distinct cells; ``*`` counts 1."""
-    if len(released) == 0 or not domains:
-        raise ValueError(f"a loss needs rows and columns, got {len(released)} rows and {len(domains)} domains")
+    require(
+        len(released) != 0 and domains,
+        f"a loss needs rows and columns, got {len(released)} rows and {len(domains)} domains",
+    )
     require_columns(released, tuple(domains))
     total = 0.0
     for name, domain in domains.items():

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns.parameters import refuse, require
 from metrics.estimate import check_confidence
 
 LARGEST_EPSILON = 50.0
@@ -51,8 +52,9 @@ def one_run_p_value(correct: int, guesses: int, canaries: int, *, epsilon: float
     from scipy.stats import binom
 
     _check(correct, guesses, canaries)
-    if not (epsilon >= 0 and 0 <= delta < 1):
-        raise ValueError(f"epsilon must be at least 0 and delta in [0, 1), got {epsilon} and {delta}")
+    require(
+        epsilon >= 0 and 0 <= delta < 1, f"epsilon must be at least 0 and delta in [0, 1), got {epsilon} and {delta}"
+    )
     accuracy = 1 / (1 + np.exp(-epsilon))
     tail = float(binom.sf(correct - 1, guesses, accuracy))
     if not delta or not correct:
@@ -151,8 +153,7 @@ def gaussian_shift_bound(correct: int, guesses: int, canaries: int, *, runs: int
     Mahloujifar, Melis and Chaudhuri (2024), Auditing f-differential privacy in one run, theorem 9 and algorithm 3.
     Dong, Roth and Su (2022), Gaussian differential privacy.
     """
-    if runs < 1:
-        raise ValueError(f"runs must be at least 1, got {runs}")
+    require(runs >= 1, f"runs must be at least 1, got {runs}")
     _check(correct, runs * guesses, runs * canaries)
     _check(0, guesses, canaries)
     check_confidence(confidence)
@@ -219,8 +220,10 @@ def _refuted(correct: Integers, tau: Floats, guesses: int, canaries: int, shift:
 
 
 def _check(correct: int, guesses: int, canaries: int) -> None:
-    if not 0 <= correct <= guesses <= canaries or guesses < 1:
-        raise ValueError(
+    refuse(
+        not 0 <= correct <= guesses <= canaries or guesses < 1,
+        (
             "correct guesses, guesses and canaries must satisfy 0 <= correct <= guesses <= canaries and guesses >= 1, "
             f"got {correct}, {guesses} and {canaries}"
-        )
+        ),
+    )

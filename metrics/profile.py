@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import escape_column, read_cells
 from metrics.columns.domains import Domain
+from metrics.columns.parameters import require
 
 _AT_ONCE = 1 << 22
 """Most entries of a table of mass, or of pairs of cells, that is made for `Profile.joint`."""
@@ -25,9 +26,15 @@ class Profile(ABC):
     ----------
     starts : ndarray of int, shape (columns,)
         First bin of each block. The last bin of a block is the missing value.
+    rows : int
+        Number of rows.
+    bins : int
+        Number of bins of all columns.
     """
 
     starts: NDArray[np.intp]
+    rows: int
+    bins: int
 
     @property
     @abstractmethod
@@ -36,16 +43,6 @@ class Profile(ABC):
 
         A row sums to 1 in every block. A generalized cell spreads evenly over the values that it covers.
         """
-
-    @property
-    @abstractmethod
-    def rows(self) -> int:
-        """Number of rows."""
-
-    @property
-    @abstractmethod
-    def bins(self) -> int:
-        """Number of bins of all columns."""
 
     @property
     @abstractmethod
@@ -82,21 +79,12 @@ class DenseProfile(Profile):
     def __init__(self, mass: Floats, starts: NDArray[np.intp]) -> None:
         self._mass = mass
         self.starts = starts
+        self.rows, self.bins = mass.shape
 
     @property
     def mass(self) -> Floats:
         """Share of each row in each bin, shape (rows, bins)."""
         return self._mass
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return int(self._mass.shape[0])
-
-    @property
-    def bins(self) -> int:
-        """Number of bins of all columns."""
-        return int(self._mass.shape[1])
 
     @cached_property
     def joint(self) -> Floats:
@@ -123,20 +111,10 @@ class CodedProfile(Profile):
         plain = [_by_bin(block, column) for block, column in zip(cells, codes, strict=True)]
         self.cells = tuple(block for block, _ in plain)
         self.codes = tuple(column for _, column in plain)
-        self._rows = rows
+        self.rows = rows
         ends = np.cumsum([0, *(block.shape[1] for block in cells)])
         self.starts = ends[:-1].astype(np.intp)
-        self._bins = int(ends[-1])
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return self._rows
-
-    @property
-    def bins(self) -> int:
-        """Number of bins of all columns."""
-        return self._bins
+        self.bins = int(ends[-1])
 
     @cached_property
     def mass(self) -> Floats:
@@ -206,8 +184,7 @@ def profile(released: pd.DataFrame, domains: Mapping[str, Domain]) -> CodedProfi
     """
     cells, codes = [], []
     for name, domain in domains.items():
-        if name not in released.columns:
-            raise ValueError(f"the released table has no column {name!r}")
+        require(name in released.columns, f"the released table has no column {name!r}")
         column = read_cells(released[name], domain)
         cells.append(column.mass())
         codes.append(column.codes)
@@ -222,10 +199,8 @@ def original_profile(original: pd.DataFrame, domains: Mapping[str, Domain]) -> C
 def check_comparable(original: pd.DataFrame, released: pd.DataFrame, domains: Mapping[str, Domain], need: str) -> None:
     """Raise ValueError unless both tables have rows and there is a column to compare; `need` starts the message."""
     for title, table in (("original", original), ("released", released)):
-        if len(table) == 0:
-            raise ValueError(f"the {title} table has no rows")
-    if not domains:
-        raise ValueError(f"{need} the domain of at least one column")
+        require(len(table) != 0, f"the {title} table has no rows")
+    require(domains, f"{need} the domain of at least one column")
 
 
 # Profiles of tables that are read in parts: expected counts of pairs of bins, without rows.
@@ -252,22 +227,12 @@ class CountedProfile(Profile):
     def __init__(self, joint: Floats, starts: NDArray[np.intp], rows: int) -> None:
         self._joint = joint
         self.starts = starts
-        self._rows = rows
+        self.rows, self.bins = rows, len(joint)
 
     @property
     def mass(self) -> Floats:
         """The mass of single rows, which is not kept."""
         raise TypeError("a counted profile keeps no rows")
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return self._rows
-
-    @property
-    def bins(self) -> int:
-        """Number of bins of all columns."""
-        return int(self._joint.shape[0])
 
     @property
     def joint(self) -> Floats:

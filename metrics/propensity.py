@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 from metrics.columns.domains import Domain
+from metrics.columns.parameters import require
 from metrics.profile import Profile, check_comparable, original_profile, profile
 
 
@@ -58,8 +59,7 @@ def propensity_mean_squared_error(
     """
     from sklearn.linear_model import LogisticRegression
 
-    if order not in (1, 2):
-        raise ValueError(f"order must be 1 or 2, got {order!r}")
+    require(order in (1, 2), f"order must be 1 or 2, got {order!r}")
     check_comparable(original, released, domains, "propensity needs")
     profiles = original_profile(original, domains), profile(released, domains)
     features = sparse.vstack([_features(table, order) for table in profiles]).tocsr()

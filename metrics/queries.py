@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.random import Generator
 
 from metrics.columns.domains import Domain
+from metrics.columns.parameters import refuse
 from metrics.fidelity import RangeQueries, query_fidelity
 from metrics.profile import check_comparable, original_profile, profile
 
@@ -44,8 +45,10 @@ def query_error(
     -----
     An error is relative to the true share, or to one row if that is more, and at most 1.
     """
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise ValueError(f"count must be an integer of at least 1, got {count!r}")
+    refuse(
+        isinstance(count, bool) or not isinstance(count, int) or count < 1,
+        f"count must be an integer of at least 1, got {count!r}",
+    )
     check_comparable(original, released, domains, "queries need")
     queries = RangeQueries.random(domains, count, rng)
     return 1 - query_fidelity(original_profile(original, domains), profile(released, domains), queries)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.columns.parameters import refuse, require
 from metrics.estimate import Estimate, across_plays
 
 # True positive rate at a given false positive rate.
@@ -49,8 +50,7 @@ def true_positive_rate(scores: ArrayLike, positive: ArrayLike, false_positive_ra
     small false positive rates; Fawcett (2006), An introduction to ROC analysis, section 7, for averaging over plays.
     """
     values, labels = _checked(scores, positive)
-    if not 0 <= false_positive_rate <= 1:
-        raise ValueError(f"false_positive_rate must lie in [0, 1], got {false_positive_rate!r}")
+    require(0 <= false_positive_rate <= 1, f"false_positive_rate must lie in [0, 1], got {false_positive_rate!r}")
     _, group = np.unique(-values, return_inverse=True)
     positives = np.bincount(group[labels], minlength=group.max() + 1)
     negatives = np.bincount(group[~labels], minlength=group.max() + 1)
@@ -112,12 +112,12 @@ def pooled_true_positive_rate(
 
 def _checked(scores: ArrayLike, positive: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     values, labels = np.asarray(scores, dtype=float), np.asarray(positive, dtype=bool)
-    if values.shape != labels.shape or values.ndim != 1:
-        raise ValueError("scores and positive must be one-dimensional and of one length")
-    if np.isnan(values).any():
-        raise ValueError("scores must not be NaN")
-    if labels.all() or not labels.any():
-        raise ValueError("a rate of true positives needs positives and negatives")
+    require(
+        values.shape == labels.shape and values.ndim == 1,
+        "scores and positive must be one-dimensional and of one length",
+    )
+    refuse(np.isnan(values).any(), "scores must not be NaN")
+    refuse(labels.all() or not labels.any(), "a rate of true positives needs positives and negatives")
     return values, labels
 
 
@@ -140,8 +140,7 @@ def area_under_curve(scores: ArrayLike, positive: ArrayLike) -> float:
 
     values, labels = np.asarray(scores, dtype=float), np.asarray(positive, dtype=bool)
     count = int(labels.sum())
-    if count in (0, labels.size):
-        raise ValueError("the area under the curve needs positives and negatives")
+    require(count not in (0, labels.size), "the area under the curve needs positives and negatives")
     above = rankdata(values)[labels].sum() - count * (count + 1) / 2
     return float(above / (count * (labels.size - count)))
 
@@ -171,6 +170,5 @@ def balanced_accuracy(predicted: ArrayLike, labels: ArrayLike) -> float:
     0.75
     """
     answers, truth = np.asarray(predicted), np.asarray(labels)
-    if not truth.size:
-        raise ValueError("balanced accuracy needs at least one record")
+    require(truth.size, "balanced accuracy needs at least one record")
     return float(np.mean([(answers[truth == label] == label).mean() for label in np.unique(truth)]))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from metrics.columns.arrays import Floats
 from metrics.columns.cells import NumericCells, read_cells, unescape
 from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.parameters import refuse, require
 
 PARTS = ("items", "ratings", "dates", "item_means", "pairs")
 POPULAR = 50
@@ -42,11 +43,9 @@ class RatingUtility:
     def __init__(
         self, original: pd.DataFrame, domains: Mapping[str, Domain], person: str, item: str, rating: str, date: str
     ) -> None:
-        if original.empty:
-            raise ValueError("there is no rating")
+        refuse(original.empty, "there is no rating")
         for name in (rating, date):
-            if not isinstance(domains.get(name), NumericDomain):
-                raise ValueError(f"column {name!r} needs a numeric domain")
+            require(isinstance(domains.get(name), NumericDomain), f"column {name!r} needs a numeric domain")
         self.domains = {name: domains[name] for name in (rating, date)}
         self.person, self.item, self.rating, self.date = person, item, rating, date
         codes, items = pd.factorize(original[item].astype(str))
@@ -86,8 +85,7 @@ class RatingUtility:
 
     def _shares(self, frame: pd.DataFrame, name: str) -> Floats:
         cells = read_cells(frame[name], self.domains[name])
-        shares: Floats = cells.mass()[cells.codes].mean(axis=0)
-        return shares
+        return np.asarray(cells.mass()[cells.codes].mean(axis=0))
 
     def _marginal(self, released: pd.DataFrame, name: str) -> float:
         return _anchored(self.shares[name], self._shares(released, name)) if name in released else 0.0

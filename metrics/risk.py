@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from metrics.classes import SizeCounts, class_sizes, equivalence_classes, given_or_computed_classes, require_columns
 from metrics.columns.arrays import Integers
+from metrics.columns.parameters import require
 
 
 @dataclass(frozen=True)
@@ -161,8 +162,7 @@ def _population_sizes(
 
 def _summary(risk: NDArray[np.float64], records: Integers, threshold: float) -> ReidentificationRisk:
     """Summary of the risk of each class, weighted by its number of records."""
-    if not 0 <= threshold < 1:
-        raise ValueError(f"threshold must lie in [0, 1), got {threshold!r}")
+    require(0 <= threshold < 1, f"threshold must lie in [0, 1), got {threshold!r}")
     rows = records.sum()
     at_risk = records[risk > threshold].sum() / rows
     return ReidentificationRisk(float(risk.max()), float((risk * records).sum() / rows), float(at_risk))

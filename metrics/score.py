@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from metrics.columns.parameters import refuse, require
 from metrics.estimate import Estimate, wilson
 
 # Attack risk relative to the success rate on a control group.
@@ -181,8 +182,7 @@ def _rate(name: str, value: object) -> float | None:
     if value is None:
         return None
     number = _number(name, value)
-    if not -_ROUNDING <= number <= 1 + _ROUNDING:
-        raise ValueError(f"{name} must lie between 0 and 1, got {number:g}")
+    require(-_ROUNDING <= number <= 1 + _ROUNDING, f"{name} must lie between 0 and 1, got {number:g}")
     return number
 
 
@@ -190,8 +190,7 @@ def _count(name: str, value: object) -> int | None:
     if value is None and name.startswith("control"):
         return None
     number = _number(name, value)
-    if number < 0:
-        raise ValueError(f"{name} must not be negative, got {number:g}")
+    refuse(number < 0, f"{name} must not be negative, got {number:g}")
     if number != int(number):
         raise TypeError(f"{name} must be an integer, got {number:g}")
     return int(number)
@@ -202,6 +201,5 @@ def _number(name: str, value: object) -> float:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number, got {type(value).__name__}") from None
-    if not math.isfinite(number):
-        raise ValueError(f"{name} must be finite, got {number}")
+    require(math.isfinite(number), f"{name} must be finite, got {number}")
     return number

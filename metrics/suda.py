@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from metrics.classes import class_sizes, joint_codes, require_columns
 from metrics.columns.arrays import Integers
 from metrics.columns.cells import SUPPRESSED
+from metrics.columns.parameters import check_integer, require
 
 Subset = tuple[str, ...]
 
@@ -57,10 +58,8 @@ def minimal_sample_uniques(
     """
     require_columns(frame, quasi_identifiers)
     names = tuple(quasi_identifiers)
-    if len(set(names)) < len(names):
-        raise ValueError(f"each quasi-identifier must be named once, got {', '.join(names)}")
-    if isinstance(max_size, bool) or not isinstance(max_size, int | np.integer) or max_size < 1:
-        raise ValueError(f"max_size must be an integer of at least 1, got {max_size!r}")
+    require(len(set(names)) == len(names), f"each quasi-identifier must be named once, got {', '.join(names)}")
+    check_integer("max_size", max_size, low=1)
     class_sizes(np.zeros(len(frame), dtype=np.intp))
     columns, suppressed = coded_cells(frame, names)
     yield from minimal_unique_sets(columns, np.ones(len(frame), dtype=np.intp), suppressed, max_size=max_size)

@@ -11,6 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from metrics.columns.domains import CategoricalDomain, Domain
+from metrics.columns.parameters import require
 from metrics.fidelity import (
     RangeQueries,
     association,
@@ -70,6 +71,8 @@ class TableUtility:
         classifier.
     rng : Generator
         Draws the range queries.
+    reference : Profile, optional
+        Counts of the whole table, where `original` is a sample of its rows.
 
     Raises
     ------
@@ -97,25 +100,29 @@ class TableUtility:
         held_out: pd.DataFrame,
         target: str | None,
         rng: Generator,
+        *,
+        reference: Profile | None = None,
     ) -> None:
-        if len(original) == 0:
-            raise ValueError("the original table is empty; utility needs at least one record")
+        require(len(original) != 0, "the original table is empty; utility needs at least one record")
         self.domains = dict(domains)
         self.target = target
         self.original = original_profile(original, self.domains)
         self.queries = RangeQueries.random(self.domains, QUERIES, rng)
         # Generators of their own, so that the queries' generator goes on as before.
         (self._reference_rng,) = rng.spawn(1)
-        self.strength = association(self.original) if self.domains else np.zeros(0)
-        self.constant = constant_table(self.original)
-        self.suppressed = suppressed_table(self.original, self.domains)
+        # What releases are compared with: these rows, or counts of the whole table of which they are a sample.
+        self.reference: Profile = self.original if reference is None else reference
+        self.strength = association(self.reference) if self.domains else np.zeros(0)
+        self.constant = constant_table(self.reference)
+        self.suppressed = suppressed_table(self.reference, self.domains)
         self.held_out = original_profile(held_out, self.domains) if target and len(held_out) else None
 
     # Computed when a release is scored: games that draw people only to attack them do not pay for it.
     @cached_property
     def _anchors(self) -> tuple[dict[str, float], float]:
-        floor = information_free_fidelity(self.original, self.suppressed, self._measures, self._reference_rng)
-        return floor, association_noise(self.original, self._reference_rng)
+        floor = information_free_fidelity(self.reference, self.suppressed, self._measures, self._reference_rng)
+        share = self.original.rows / self.reference.rows
+        return floor, share * association_noise(self.original, self._reference_rng)
 
     @property
     def floor(self) -> dict[str, float]:
@@ -185,11 +192,11 @@ class TableUtility:
     def _measures(self) -> dict[str, Callable[[Profile], float]]:
         """Fidelity of a table to the original, by component."""
         return {
-            "marginals": lambda table: marginal_fidelity(self.original, table),
+            "marginals": lambda table: marginal_fidelity(self.reference, table),
             "associations": lambda table: (
                 relative_association_fidelity(self.strength, table) if table.starts.size > 1 else 1.0
             ),
-            "queries": lambda table: query_fidelity(self.original, table, self.queries),
+            "queries": lambda table: query_fidelity(self.reference, table, self.queries),
         }
 
     def _fidelity(self, table: Profile) -> dict[str, float]:
@@ -289,28 +296,7 @@ class CountedTableUtility(TableUtility):
         target: str | None,
         rng: Generator,
     ) -> None:
-        super().__init__(sample, domains, held_out, target, rng)
-        self.counted = original
-        self.strength = association(original) if self.domains else self.strength
-        self.constant = constant_table(original)
-        self.suppressed = suppressed_table(original, self.domains)
-
-    @cached_property
-    def _anchors(self) -> tuple[dict[str, float], float]:
-        floor = information_free_fidelity(self.counted, self.suppressed, self._measures, self._reference_rng)
-        share = self.original.rows / self.counted.rows
-        return floor, share * association_noise(self.original, self._reference_rng)
-
-    @property
-    def _measures(self) -> dict[str, Callable[[Profile], float]]:
-        """Fidelity of a table to the whole original, by component."""
-        return {
-            "marginals": lambda table: marginal_fidelity(self.counted, table),
-            "associations": lambda table: (
-                relative_association_fidelity(self.strength, table) if table.starts.size > 1 else 1.0
-            ),
-            "queries": lambda table: query_fidelity(self.counted, table, self.queries),
-        }
+        super().__init__(sample, domains, held_out, target, rng, reference=original)
 
     def score_counts(self, released: CountedProfile, sample: Profile) -> dict[str, float | None]:
         """Components of a release's utility; see `TableUtility.score`.

@@ -17,6 +17,7 @@ from scipy import optimize, special, stats
 
 from metrics.classes import SizeCounts, class_sizes, given_or_computed_classes
 from metrics.columns.arrays import Floats, Integers
+from metrics.columns.parameters import refuse
 
 _SUMMED = 4096
 """Number of terms of a long sum that are added one by one."""
@@ -95,8 +96,10 @@ def poisson_gamma_uniques(
 def poisson_gamma_of_sizes(sizes: SizeCounts, population: int, cells: int) -> float:
     """Compute `poisson_gamma_uniques` from class sizes."""
     n = _checked_rows(sizes, population)
-    if isinstance(cells, bool) or not isinstance(cells, int | np.integer) or cells < sizes.classes:
-        raise ValueError(f"cells must be an integer of at least the {sizes.classes} classes present, got {cells!r}")
+    refuse(
+        isinstance(cells, bool) or not isinstance(cells, int | np.integer) or cells < sizes.classes,
+        f"cells must be an integer of at least the {sizes.classes} classes present, got {cells!r}",
+    )
     uniques = sizes.uniques
     mean = n / cells
     variance = float((sizes.counts * sizes.sizes.astype(float) ** 2).sum() - cells * mean**2) / max(1, cells - 1)
@@ -287,6 +290,8 @@ def _sizes(frame: pd.DataFrame, quasi_identifiers: Sequence[str], classes: Integ
 def _checked_rows(sizes: SizeCounts, population: int) -> int:
     """Number of rows; ValueError unless the population is an integer of at least that."""
     n = sizes.rows
-    if isinstance(population, bool) or not isinstance(population, int | np.integer) or population < n:
-        raise ValueError(f"population must be an integer of at least the sample's {n} rows, got {population!r}")
+    refuse(
+        isinstance(population, bool) or not isinstance(population, int | np.integer) or population < n,
+        f"population must be an integer of at least the sample's {n} rows, got {population!r}",
+    )
     return n

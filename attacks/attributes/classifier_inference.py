@@ -12,7 +12,7 @@ from attacks.base.claims import ValueClaims
 from attacks.base.features import encode_features
 from attacks.base.released_classes import claims_from_scores, sensitive_mass
 from attacks.base.sides import shared_columns
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 
 

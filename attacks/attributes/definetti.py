@@ -13,7 +13,7 @@ from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import ValueClaims
 from attacks.base.released_classes import claims_from_scores, match, sensitive_mass
 from attacks.base.sides import common_columns
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.classes import equivalence_classes
 from metrics.columns.arrays import Floats

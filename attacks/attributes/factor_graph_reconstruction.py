@@ -15,7 +15,7 @@ from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import ValueClaims
 from attacks.base.features import encode_features
 from attacks.base.sides import shared_columns, shared_distance
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats
 

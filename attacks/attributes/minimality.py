@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import ValueClaims
 from attacks.base.released_classes import ReleasedClasses, claims_from_scores, match
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats, Integers
 

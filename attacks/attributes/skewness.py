@@ -10,7 +10,7 @@ from numpy.random import Generator
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import ValueClaims
 from attacks.base.released_classes import claims_from_scores, match
-from defenses.base.parameters import check_real
+from metrics.columns.parameters import check_real
 from defenses.base.release import MicrodataRelease
 
 

@@ -14,7 +14,7 @@ from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import Claims
 from attacks.base.released_classes import TIE
 from attacks.base.sides import shared_distance
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import Predicates
 from attacks.criteria.atomic_predicates import AtLeast, AtMost, AtomicPredicate, Conjunction, Covered
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats
 from metrics.columns.cells import Cells, NumericCells, read_cells

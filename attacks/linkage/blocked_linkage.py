@@ -27,7 +27,7 @@ from attacks.linkage.likelihood_assignment import GROUPED, LikelihoodAssignment
 from attacks.linkage.noted_answers import NotedAnswers
 from attacks.linkage.sparse_matching import sparse_posterior
 from defenses.base.channel_parts import GroupMean, GroupMode, Likelihood
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, Integers
 

@@ -13,7 +13,7 @@ from attacks.linkage.fitting.linkage_fit import fitted
 from attacks.linkage.fitting.marginal_likelihood import candidate_weights, gains, marginal_log_likelihood
 from attacks.linkage.linkage_answers import Linkage, assignment_answers, distance_posterior, evidence_posterior
 from attacks.linkage.noted_answers import LearnedAnswers
-from defenses.base.parameters import check_integer, check_real
+from metrics.columns.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats
 

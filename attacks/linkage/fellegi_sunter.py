@@ -17,7 +17,7 @@ from attacks.base.sides import SharedColumn, shared_columns
 from attacks.linkage.linkage_answers import assignment_answers
 from attacks.linkage.row_matching import matching_posterior
 from attacks.linkage.simulated_pairs import chosen_pairs, simulated_pairs
-from defenses.base.parameters import check_choice, check_integer, check_real
+from metrics.columns.parameters import check_choice, check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, Integers
 from metrics.columns.cells import NumericCells

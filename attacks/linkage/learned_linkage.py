@@ -14,7 +14,7 @@ from attacks.base.sides import SharedColumn, gower_distance, shared_columns, sha
 from attacks.linkage.linkage_answers import Linkage
 from attacks.linkage.row_matching import matching_posterior
 from attacks.linkage.simulated_pairs import chosen_pairs, of_rows, simulated_pairs, some_rows
-from defenses.base.parameters import check_integer, check_real
+from metrics.columns.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import NumericCells

@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import RankedAnswers
-from defenses.base.parameters import check_integer, check_real
+from metrics.columns.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import NumericCells, read_cells, unescape

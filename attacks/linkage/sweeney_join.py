@@ -9,7 +9,7 @@ from numpy.random import Generator
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import RankedAnswers
 from attacks.base.sides import shared_columns
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 
 

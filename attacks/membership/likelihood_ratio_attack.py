@@ -13,7 +13,7 @@ from attacks.base.attack import Knowledge
 from attacks.membership.confidence_membership import ConfidenceMembership
 from attacks.membership.model_confidence import Classifier, logit_confidence, shadows
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from metrics.columns.arrays import Floats
 
 # Keeps the ratio finite, and 0 for a model that does not depend on its training set.

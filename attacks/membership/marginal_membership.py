@@ -14,7 +14,7 @@ from attacks.base.sides import common_columns
 from attacks.membership.marginal_ratios import MarginalRatios, coded, marginal_ratios
 from attacks.membership.reference_tables import reference_tables
 from attacks.membership.shadow_syntheses import shadow_syntheses
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, Integers
 

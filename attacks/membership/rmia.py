@@ -9,7 +9,7 @@ from attacks.base.attack import Knowledge, NotApplicable
 from attacks.membership.confidence_membership import ConfidenceMembership
 from attacks.membership.likelihood_ratio_attack import candidates_as_people
 from attacks.membership.model_confidence import CLIPPED, Classifier, logit_confidence, shadows
-from defenses.base.parameters import check_boolean, check_integer, check_real
+from metrics.columns.parameters import check_boolean, check_integer, check_real
 from metrics.columns.arrays import Booleans, Floats
 
 # Logit of a person whom the model knows by heart.

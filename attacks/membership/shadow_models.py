@@ -9,7 +9,7 @@ from numpy.random import Generator
 from attacks.base.attack import Knowledge
 from attacks.membership.confidence_membership import ConfidenceMembership
 from attacks.membership.model_confidence import Classifier, class_numbers, shadows
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from metrics.columns.arrays import Floats
 
 

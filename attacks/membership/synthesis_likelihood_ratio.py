@@ -14,7 +14,7 @@ from attacks.base.sides import common_columns
 from attacks.membership.fitted_kernels import fitted_kernels
 from attacks.membership.kernel_evidence import KernelEvidence, evidence_of_release, evidence_of_shadows
 from attacks.membership.shadow_syntheses import ShadowSynthesis, shadow_syntheses
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, Integers
 

@@ -13,7 +13,7 @@ from attacks.base.claims import RankedAnswers
 from attacks.base.transition_matrix import cell_codes, column_matrix, values
 from attacks.pram.posterior_from_counts import posterior_from_counts
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_choice
+from metrics.columns.parameters import check_choice
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats
 

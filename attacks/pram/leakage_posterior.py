@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attacks.pram.best_posterior import BestPosterior, most_informative_pair
-from defenses.base.parameters import check_real
+from metrics.columns.parameters import check_real
 from metrics.columns.arrays import Floats
 
 

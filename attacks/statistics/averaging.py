@@ -7,7 +7,7 @@ from numpy.random import Generator
 from attacks.statistics.differencing import estimates
 from attacks.statistics.statistical_disclosure import StatisticalDisclosure
 from attacks.statistics.statistics_knowledge import StatisticsKnowledge
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from defenses.base.queries import QuerySession
 from metrics.columns.arrays import Floats
 

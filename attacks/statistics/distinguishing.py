@@ -15,7 +15,7 @@ from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import Decisions
 from attacks.statistics.learned_event import learn_event
 from attacks.statistics.query_budget import ask, even_share
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from defenses.base.queries import Query, QuerySession
 from metrics.columns.domains import NumericDomain
 

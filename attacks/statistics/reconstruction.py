@@ -12,7 +12,7 @@ from attacks.base.attack import NotApplicable
 from attacks.statistics.query_budget import ask, even_share
 from attacks.statistics.statistical_disclosure import StatisticalDisclosure
 from attacks.statistics.statistics_knowledge import StatisticsKnowledge
-from defenses.base.parameters import check_choice, check_integer
+from metrics.columns.parameters import check_choice, check_integer
 from defenses.base.queries import QuerySession
 
 SOLVERS = ("least_squares", "linear_program")

@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import ValueClaims
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from defenses.base.release import TrainingRelease
 from defenses.base.training import TrainedNetwork, TrainingEncoding
 from metrics.columns.arrays import Floats, Integers

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import Decisions
-from defenses.base.parameters import check_choice
+from metrics.columns.parameters import check_choice
 from defenses.base.release import TrainingRelease
 from metrics.columns.arrays import Floats
 

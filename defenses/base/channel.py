@@ -17,6 +17,7 @@ import pandas as pd
 from defenses.base.channel_parts import ChannelPart, Containment, Likelihood
 from defenses.base.channel_parts.file import is_a, read_part, written_part
 from metrics.columns.domains import Domain
+from metrics.columns.parameters import refuse_any, require
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,8 @@ class Channel:
     def __post_init__(self) -> None:
         names = [name for part in self.parts for name in part.columns]
         twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"two parts of the channel release column {twice[0]!r}")
-        if not 0 < self.sampling_rate <= 1:
-            raise ValueError(f"sampling_rate must lie in (0, 1], got {self.sampling_rate}")
+        refuse_any(twice, lambda name: f"two parts of the channel release column {name!r}")
+        require(0 < self.sampling_rate <= 1, f"sampling_rate must lie in (0, 1], got {self.sampling_rate}")
 
     @property
     def columns(self) -> frozenset[str]:
@@ -127,11 +126,11 @@ class Channel:
         except tomllib.TOMLDecodeError as error:
             raise ValueError(f"the channel is not valid TOML: {error}") from None
         unknown = sorted(set(content) - {"sampling_rate", "part"})
-        if unknown:
-            raise ValueError(f"the channel has no key {unknown[0]!r}; it has sampling_rate and part")
+        refuse_any(unknown, lambda key: f"the channel has no key {key!r}; it has sampling_rate and part")
         parts, rate = content.get("part", []), content.get("sampling_rate", 1.0)
-        if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
-            raise ValueError("the channel's parts must be tables under [[part]]")
-        if not is_a(rate, "float"):
-            raise ValueError(f"sampling_rate must be a number, got {rate!r}")
+        require(
+            isinstance(parts, list) and all(isinstance(part, dict) for part in parts),
+            "the channel's parts must be tables under [[part]]",
+        )
+        require(is_a(rate, "float"), f"sampling_rate must be a number, got {rate!r}")
         return Channel(tuple(read_part(dict(part), number) for number, part in enumerate(parts, start=1)), float(rate))

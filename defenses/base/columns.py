@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Integers
 from metrics.columns.cells import escape, read_cells
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.columns.parameters import check_real, refuse_rows, require
 from metrics.columns.values import distinct_cells, in_column, is_mixed
 
 
@@ -22,8 +23,27 @@ def check_columns(columns: Any) -> None:
     if columns is None:
         return
     names = isinstance(columns, Sequence) and not isinstance(columns, str) and all(isinstance(c, str) for c in columns)
-    if not names or len(set(columns)) < len(columns):
-        raise ValueError(f"columns must be a list of column names, each once, got {columns!r}")
+    require(
+        names and len(set(columns)) >= len(columns),
+        f"columns must be a list of column names, each once, got {columns!r}",
+    )
+
+
+def check_number_or_numbers(name: str, value: Any, columns: Any, **bounds: Any) -> None:
+    """Check a number for all `columns`, or a mapping of columns to numbers; bounds are those of `check_real`.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of bounds, both a mapping and `columns` are given, or `columns` is no list of names.
+    """
+    if isinstance(value, Mapping):
+        require(columns is None, f"columns goes with a single {name}; a mapping of {name}s names its own columns")
+        for column, number in value.items():
+            check_real(f"{name}[{column!r}]", number, **bounds)
+    else:
+        check_real(name, value, **bounds)
+    check_columns(columns)
 
 
 def is_number_column(column: pd.Series[Any]) -> bool:
@@ -64,12 +84,13 @@ def plain_numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
         If a cell is not a plain, finite number; names column and row (from 0).
     """
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-    wrong = np.flatnonzero((np.isnan(numbers) & column.notna().to_numpy()) | np.isinf(numbers))
-    if wrong.size:
-        raise ValueError(
-            f"column {column.name!r}, row {wrong[0]}: the cell is no plain number; "
+    refuse_rows(
+        (np.isnan(numbers) & column.notna().to_numpy()) | np.isinf(numbers),
+        lambda row: (
+            f"column {column.name!r}, row {row}: the cell is no plain number; "
             "a step that reads numbers must come before steps that generalize or suppress them"
-        )
+        ),
+    )
     return numbers
 
 
@@ -85,17 +106,19 @@ def plain_codes(column: pd.Series[Any], domain: Domain) -> NDArray[np.intp]:
         codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=True)
         code_of_cell = np.append(pd.Index(domain.cells()).get_indexer(pd.Index(distinct, dtype=object)), domain.size)
         result = code_of_cell[codes]
-        wrong = np.flatnonzero(result < 0)
+        wrong = result < 0
     else:
         cells = read_cells(column, domain)
-        wrong = np.flatnonzero(~cells.plain[cells.codes])
+        wrong = ~cells.plain[cells.codes]
         code_of_cell = np.where(cells.missing, domain.size, cells.contains(domain.categories).argmax(axis=1))
         result = code_of_cell[cells.codes]
-    if wrong.size:
-        raise ValueError(
-            f"column {column.name!r}, row {wrong[0]}: the cell is not one of the "
+    refuse_rows(
+        wrong,
+        lambda row: (
+            f"column {column.name!r}, row {row}: the cell is not one of the "
             f"{domain.size} {'bins' if isinstance(domain, NumericDomain) else 'categories'} of its domain"
-        )
+        ),
+    )
     return np.asarray(result, dtype=np.intp)
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.random import Generator
 
 from defenses.base.channel import Channel
+from defenses.base.columns import filled, is_numeric
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.parametrized import Parametrized
@@ -131,6 +132,18 @@ def released_frame(records: Microdata, cells: Mapping[str, Any] | None = None) -
 def rowwise_release(frame: pd.DataFrame, channel: Channel | None) -> MicrodataRelease:
     """Return a release whose row i stems from record i."""
     return MicrodataRelease(frame, np.arange(len(frame)), channel)
+
+
+def numeric_columns(records: Microdata, columns: Sequence[str] | None) -> tuple[str, ...]:
+    """The columns that hold values among those given, by default among the numeric quasi-identifiers.
+
+    Raises
+    ------
+    ValueError
+        If a column is not released.
+    """
+    default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
+    return filled(records, chosen_columns(records, columns, default))
 
 
 def chosen_columns(records: Microdata, columns: Sequence[str] | None, default: Sequence[str]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.columns.cells import SUPPRESSED, interval_cell, set_cell
 from metrics.columns.domains import format_number
+from metrics.columns.parameters import refuse, require
 from metrics.columns.values import UnfitValueError, distinct_values, numbers_of
 
 
@@ -75,8 +76,10 @@ class Hierarchy(ABC):
 
     def check_level(self, level: int) -> None:
         """Raise ValueError unless `level` is an integer from 0 to `height`."""
-        if isinstance(level, bool) or not isinstance(level, int | np.integer) or not 0 <= level <= self.height:
-            raise ValueError(f"level must be an integer from 0 to {self.height}, got {level!r}")
+        refuse(
+            isinstance(level, bool) or not isinstance(level, int | np.integer) or not 0 <= level <= self.height,
+            f"level must be an integer from 0 to {self.height}, got {level!r}",
+        )
 
     @staticmethod
     def from_csv(
@@ -137,11 +140,10 @@ class TableHierarchy(Hierarchy):
     """
 
     def __init__(self, rows: Sequence[Sequence[str]], *, text: bool = False) -> None:
-        if not rows:
-            raise ValueError("a hierarchy needs at least one value")
+        require(rows, "a hierarchy needs at least one value")
+        width = len(rows[0])
         for index, row in enumerate(rows):
-            if len(row) != len(rows[0]):
-                raise ValueError(f"row {index + 1} has {len(row)} fields where the first has {len(rows[0])}")
+            require(len(row) == width, f"row {index + 1} has {len(row)} fields where the first has {width}")
         self.leaves: tuple[str, ...] = tuple(str(row[0]) for row in rows)
         self._position = {leaf: i for i, leaf in enumerate(self.leaves)}
         if len(self._position) < len(self.leaves):
@@ -229,14 +231,18 @@ class IntervalHierarchy(Hierarchy):
     """
 
     def __init__(self, levels: Sequence[Sequence[float]], low: float, high: float, integer: bool = False) -> None:
-        if not np.isfinite([low, high]).all() or low > high:
-            raise ValueError(f"the range must be finite with low <= high, got {low} to {high}")
+        refuse(
+            not np.isfinite([low, high]).all() or low > high,
+            f"the range must be finite with low <= high, got {low} to {high}",
+        )
         self.low, self.high, self.integer = float(low), float(high), integer
         self.levels: tuple[tuple[float, ...], ...] = tuple(tuple(float(cut) for cut in level) for level in levels)
         for number, cuts in enumerate(self.levels, start=1):
             inside = all(self.low < cut <= self.high for cut in cuts)
-            if not inside or any(a >= b for a, b in pairwise(cuts)):
-                raise ValueError(f"the cuts of level {number} must ascend inside ({low:g}, {high:g}]")
+            refuse(
+                not inside or any(a >= b for a, b in pairwise(cuts)),
+                f"the cuts of level {number} must ascend inside ({low:g}, {high:g}]",
+            )
             if number > 1 and not set(cuts) <= set(self.levels[number - 2]):
                 extra = sorted(set(cuts) - set(self.levels[number - 2]))[0]
                 raise ValueError(f"level {number} cuts at {extra:g}, where level {number - 1} does not")

@@ -9,7 +9,7 @@ from defenses.base.columns import check_columns
 from defenses.base.defense import MicrodataDefense, chosen_columns
 from defenses.base.guarantee import ClassPromise, Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer, require
 
 
 class KAnonymousDefense(MicrodataDefense):
@@ -41,14 +41,13 @@ class KAnonymousDefense(MicrodataDefense):
 
     def _checked_columns(self, records: Microdata) -> tuple[str, ...]:
         """The columns that define the classes; ValueError if one is unknown or there are fewer than k records."""
-        check_enough_records(self.k, records)
+        check_enough(self.k, len(records))
         return chosen_columns(records, self.columns, records.quasi_identifiers)
 
 
-def check_enough_records(k: int, records: Microdata) -> None:
+def check_enough(k: int, records: int) -> None:
     """Raise ValueError if there are fewer than `k` records."""
-    if k > len(records):
-        raise ValueError(f"k must not exceed the number of records, got k = {k} for n = {len(records)}")
+    require(k <= records, f"k must not exceed the number of records, got k = {k} for n = {records}")
 
 
 def k_anonymity_over(

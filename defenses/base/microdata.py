@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from metrics.columns.arrays import Integers, require_column
 from metrics.columns.domains import Domain, infer_domain
+from metrics.columns.parameters import refuse, refuse_any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,12 +80,10 @@ class Microdata:
             object.__setattr__(self, part, MappingProxyType(dict(getattr(self, part))))
         columns = [str(column) for column in self.frame.columns]
         twice = sorted({column for column in columns if columns.count(column) > 1})
-        if twice:
-            raise ValueError(f"column {twice[0]!r} appears twice; column names must differ")
+        refuse_any(twice, lambda column: f"column {column!r} appears twice; column names must differ")
         roles = [*self.identifiers, *self.quasi_identifiers, *self.sensitive]
         for column in roles:
-            if roles.count(column) > 1:
-                raise ValueError(f"column {column!r} has two roles; give it one")
+            refuse(roles.count(column) > 1, f"column {column!r} has two roles; give it one")
         referenced = [*roles, *self.domains, *self.hierarchies, *([self.person] if self.person else [])]
         for column in referenced:
             require_column(columns, column)
@@ -124,6 +123,13 @@ class Microdata:
     def with_frame(self, frame: pd.DataFrame) -> Microdata:
         """Return other records with the same roles."""
         return replace(self, frame=frame)
+
+    def check_public(self, columns: Sequence[str], consequence: str = "") -> None:
+        """Raise ValueError naming a column whose domain is not declared, and what follows from it."""
+        refuse_any(
+            self.not_public(columns),
+            lambda name: f"the domain of column {name!r} is read from the records{consequence}; declare it",
+        )
 
     def check_released(self, parameter: str, column: str) -> None:
         """Raise ValueError naming the parameter unless the column is a released one."""

@@ -15,6 +15,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.columns.cells import holds_generalized, plain_values
+from metrics.columns.parameters import require
 
 
 class Pipeline(MicrodataDefense):
@@ -50,11 +51,9 @@ class Pipeline(MicrodataDefense):
 
     def __init__(self, *, steps: Sequence[MicrodataDefense]) -> None:
         self.steps = steps
-        if not steps:
-            raise ValueError("steps must name at least one defense")
+        require(steps, "steps must name at least one defense")
         for step in steps:
-            if not isinstance(step, MicrodataDefense):
-                raise ValueError(f"steps must be defenses on tables, got {step!r}")
+            require(isinstance(step, MicrodataDefense), f"steps must be defenses on tables, got {step!r}")
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Apply each step to the table that the previous one released."""

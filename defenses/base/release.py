@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.channel import Channel
 from defenses.base.training import ExampleBound, TrainedNetwork, TrainingEncoding
+from metrics.columns.parameters import require
 
 
 @dataclass(frozen=True)
@@ -116,8 +117,10 @@ class MicrodataRelease(Release):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "origin", np.asarray(self.origin, dtype=np.intp))
-        if self.origin.shape != (len(self.frame),):
-            raise ValueError(f"origin must hold {len(self.frame)} positions, one a row, got shape {self.origin.shape}")
+        require(
+            self.origin.shape == (len(self.frame),),
+            f"origin must hold {len(self.frame)} positions, one a row, got shape {self.origin.shape}",
+        )
 
     @property
     def remark(self) -> str:

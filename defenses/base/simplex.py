@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.parameters import check_real
+from metrics.columns.parameters import check_real, require
 
 
 def project_to_simplex(counts: ArrayLike, total: float) -> NDArray[np.float64]:
@@ -40,7 +40,9 @@ def project_to_simplex(counts: ArrayLike, total: float) -> NDArray[np.float64]:
 def checked_counts(counts: ArrayLike, total: float) -> NDArray[np.float64]:
     """Return the counts as a new array; raise ValueError as `project_to_simplex` says."""
     array = np.array(counts, dtype=float)
-    if array.ndim != 1 or not array.size or not np.isfinite(array).all():
-        raise ValueError("counts must be a vector of finite numbers, one for each value")
+    require(
+        array.ndim == 1 and array.size and np.isfinite(array).all(),
+        "counts must be a vector of finite numbers, one for each value",
+    )
     check_real("total", total, low=0)
     return array

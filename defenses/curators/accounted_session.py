@@ -6,6 +6,7 @@ from numpy.random import Generator
 
 from defenses.base.microdata import Microdata
 from defenses.dp.account import Account
+from metrics.columns.parameters import require
 
 SMALLEST_SHARE, LARGEST_SHARE = 2.0**-18, 2.0**20
 """Range of the epsilon of one answer, which may have up to four parts."""
@@ -42,5 +43,7 @@ class AccountedSession:
 
 def check_share(epsilon: float, queries: int) -> None:
     """Raise ValueError unless the epsilon of one of this many equal shares lies in [2^-18, 2^20]."""
-    if not SMALLEST_SHARE <= float(epsilon) / int(queries) <= LARGEST_SHARE:
-        raise ValueError(f"epsilon must give each of {queries} queries 2^-18 to 2^20, got {epsilon!r}")
+    require(
+        SMALLEST_SHARE <= float(epsilon) / int(queries) <= LARGEST_SHARE,
+        f"epsilon must give each of {queries} queries 2^-18 to 2^20, got {epsilon!r}",
+    )

@@ -15,6 +15,7 @@ from defenses.dp.laplace import DiscreteLaplace, Laplace
 from defenses.dp.mechanism import check_privacy, lattice_step, on_lattice, steps_between
 from defenses.dp.sensitivity import histogram_sensitivity
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import require
 from metrics.estimate import check_confidence
 
 
@@ -127,8 +128,7 @@ class GaussianAnswerNoise(AnswerNoise):
 
     def __init__(self, rho: float, rng: Generator) -> None:
         super().__init__(rng)
-        if not 2.0**-60 <= rho <= 2.0**40:
-            raise ValueError(f"epsilon must give a rho in [2^-60, 2^40], got {rho:.3g}")
+        require(2.0**-60 <= rho <= 2.0**40, f"epsilon must give a rho in [2^-60, 2^40], got {rho:.3g}")
         self.rho = rho
 
     def split(self, parts: int) -> GaussianAnswerNoise:

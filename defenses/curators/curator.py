@@ -9,7 +9,6 @@ from numpy.random import Generator
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_choice, check_integer, check_real
 from defenses.base.release import StatisticsRelease
 from defenses.curators.accounted_session import check_share
 from defenses.curators.curator_session import CuratorSession
@@ -17,6 +16,7 @@ from defenses.dp.account import Account
 from defenses.dp.accountant import Accountant
 from defenses.dp.concentrated_accountant import ConcentratedAccountant
 from defenses.dp.sensitivity import check_neighbours
+from metrics.columns.parameters import check_choice, check_integer, check_real
 
 MECHANISMS = ("laplace", "gaussian")
 

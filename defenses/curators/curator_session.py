@@ -9,7 +9,6 @@ from typing import Protocol
 from numpy.random import Generator
 
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
 from defenses.base.queries.query import Answer, Query
 from defenses.curators.accounted_session import AccountedSession
 from defenses.curators.answer_noise import AnswerNoise, GaussianAnswerNoise, LaplaceAnswerNoise
@@ -18,6 +17,7 @@ from defenses.curators.planning import plain_answer, plan_of
 from defenses.dp.account import Account
 from defenses.dp.composition import zcdp_rho
 from defenses.dp.concentrated_accountant import ConcentratedAccountant
+from metrics.columns.parameters import check_real, refuse, require
 from metrics.estimate import check_confidence
 
 Cost = tuple[float, float, float | None]
@@ -82,19 +82,21 @@ class CuratorSession(AccountedSession):
     """
 
     def __init__(self, records: Microdata, rng: Generator, curator: SessionTerms, account: Account) -> None:
-        if curator.mechanism == "gaussian" and not isinstance(account, ConcentratedAccountant):
-            raise ValueError(
-                f"account must be a ConcentratedAccountant for Gaussian noise, got {type(account).__name__}"
-            )
-        if not account.adaptive:
-            raise ValueError(
+        refuse(
+            curator.mechanism == "gaussian" and not isinstance(account, ConcentratedAccountant),
+            f"account must be a ConcentratedAccountant for Gaussian noise, got {type(account).__name__}",
+        )
+        require(
+            account.adaptive,
+            (
                 f"account: costs of a session may depend on answers, and {type(account).__name__} needs them fixed in "
                 "advance"
-            )
-        if account.epsilon > curator.epsilon:
-            raise ValueError(
-                f"account: its budget, {account.epsilon:g}, exceeds the curator's epsilon {curator.epsilon:g}"
-            )
+            ),
+        )
+        refuse(
+            account.epsilon > curator.epsilon,
+            f"account: its budget, {account.epsilon:g}, exceeds the curator's epsilon {curator.epsilon:g}",
+        )
         super().__init__(records, rng, account)
         self._curator = curator
         self._lock = threading.Lock()
@@ -195,8 +197,7 @@ class CuratorSession(AccountedSession):
 
     def _cost(self, epsilon: float | None) -> Cost:
         curator = self._curator
-        if epsilon is not None:
-            check_real("epsilon", epsilon, low=0, open_low=True)
+        check_real("epsilon", epsilon, low=0, open_low=True, optional=True)
         if curator.mechanism == "gaussian":
             budget = zcdp_rho(float(curator.epsilon), float(curator.delta))
             rho = budget / curator.queries if epsilon is None else zcdp_rho(float(epsilon), float(curator.delta))

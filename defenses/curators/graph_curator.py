@@ -10,12 +10,12 @@ from numpy.random import Generator
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import Answer, DegreeCounts, EdgeCount, Query, TriangleCount
 from defenses.base.release import StatisticsRelease
 from defenses.curators.accounted_session import LARGEST_SHARE, SMALLEST_SHARE, AccountedSession, check_share
 from defenses.dp.accountant import Accountant
 from defenses.dp.graphs import check_level, release_degree_counts, release_edge_count, release_triangle_count
+from metrics.columns.parameters import check_integer, check_real, refuse
 
 
 class GraphCurator(Defense):
@@ -64,8 +64,7 @@ class GraphCurator(Defense):
     ) -> None:
         check_real("epsilon", epsilon, low=0, open_low=True)
         check_level(level)
-        if bound is not None:
-            check_integer("bound", bound, low=1)
+        check_integer("bound", bound, low=1, optional=True)
         check_integer("queries", queries, low=1)
         check_share(epsilon, queries)
         self.epsilon = epsilon
@@ -122,8 +121,10 @@ class GraphSession(AccountedSession):
         curator = self._curator
         if not isinstance(query, EdgeCount | DegreeCounts | TriangleCount):
             raise ValueError(f"a curator of a graph cannot answer {type(query).__name__}")
-        if query.where or query.members is not None:
-            raise ValueError(f"{type(query).__name__} is answered about the whole graph only, without a selection")
+        refuse(
+            query.where or query.members is not None,
+            f"{type(query).__name__} is answered about the whole graph only, without a selection",
+        )
         share = float(curator.epsilon) / curator.queries if epsilon is None else epsilon
         check_real("epsilon", share, low=SMALLEST_SHARE, high=LARGEST_SHARE)
         edges, persons = query.graph(self._records)

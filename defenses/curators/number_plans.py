@@ -30,6 +30,7 @@ from defenses.curators.answer_plan import AnswerPlan, CountsPart, Ends, NumberPa
 from defenses.dp.sensitivity import covariance_sensitivity, mean_sensitivity, sum_sensitivity, variance_sensitivity
 from metrics.columns.arrays import Floats
 from metrics.columns.domains import CategoricalDomain
+from metrics.columns.parameters import refuse, require
 
 # Intervals of private answers, from noisy parts and bounds on their errors.
 
@@ -110,19 +111,23 @@ def bounds(records: Microdata, column: str) -> tuple[float, float]:
     domain = records.domains[column]
     if isinstance(domain, CategoricalDomain):
         raise ValueError(f"column {column!r} holds categories; the query needs numbers")
-    if max(abs(domain.low), abs(domain.high)) > LARGEST_NUMBER:
-        raise ValueError(
+    refuse(
+        max(abs(domain.low), abs(domain.high)) > LARGEST_NUMBER,
+        (
             f"the bounds of column {column!r} must lie within {-LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}, "
             f"got {domain.low:g} and {domain.high:g}"
-        )
+        ),
+    )
     low, high = float(domain.low), float(domain.high)
     steps = (high - low) / float(np.spacing(max(abs(low), abs(high))))
-    if low < high and (steps < FEWEST_STEPS or high - low < SMALLEST_WIDTH):
-        raise ValueError(
+    refuse(
+        low < high and (steps < FEWEST_STEPS or high - low < SMALLEST_WIDTH),
+        (
             f"the bounds of column {column!r} are too close for their size: from {low!r} to {high!r} there are "
             f"{steps:,.0f} steps of floating-point numbers (at least {FEWEST_STEPS:,}, and a width of at least "
             f"{SMALLEST_WIDTH:g}); subtract an offset from the column or change its unit"
-        )
+        ),
+    )
     return low, high
 
 
@@ -149,8 +154,7 @@ def public_size(query: Query, records: Microdata, neighbours: str) -> int | None
     if neighbours != "replace" or query.where:
         return None
     size = _selected_rows(query, records)
-    if not size:
-        raise ValueError("the query selects no record")
+    require(size, "the query selects no record")
     return size
 
 
@@ -298,8 +302,7 @@ def plan_table(query: Histogram | ContingencyTable, records: Microdata, neighbou
     A replaced record moves two counts by 1 each, an added or removed one moves one count by 1.
     """
     cells = math.prod(len(labels(records, name)) for name in query.subjects)
-    if cells > MOST_CELLS:
-        raise ValueError(f"the table has {cells:.3g} cells, at most {MOST_CELLS:,} are answered")
+    refuse(cells > MOST_CELLS, f"the table has {cells:.3g} cells, at most {MOST_CELLS:,} are answered")
     most = _selected_rows(query, records) if neighbours == "replace" else math.inf
     return AnswerPlan(
         lambda data: (query.exact(data),),
@@ -331,8 +334,7 @@ def _required_size(query: Query, records: Microdata, neighbours: str) -> int:
     size = public_size(query, records, neighbours)
     if size is None:
         name = type(query).__name__
-        if query.where:
-            raise ValueError(f"where: {name} needs a public number of records, so it takes no condition")
+        refuse(query.where, f"where: {name} needs a public number of records, so it takes no condition")
         raise ValueError(f"neighbours: {name} needs a public number of records, which 'replace' alone gives")
     return size
 

@@ -46,6 +46,7 @@ from defenses.dp.exponential import Exponential
 from defenses.dp.sensitivity import quantile_score_sensitivity, rank_scores
 from metrics.columns.arrays import Floats, Integers64, require_column
 from metrics.columns.domains import NumericDomain
+from metrics.columns.parameters import require
 
 # Plans for quantiles and modes: a public candidate is selected by its score.
 
@@ -63,8 +64,7 @@ def plan_quantile(query: Maximum | Minimum | Median | Quantile, records: Microda
     low, high = bounds(records, query.column)
     assert isinstance(domain, NumericDomain)  # noqa: S101 (bounds refuses others)
     grid = QuantileGrid.of(low, high, decimals=0 if domain.integer else domain.decimals)
-    if grid.points < 1:
-        raise ValueError(f"column {query.column!r}: its domain contains no integer")
+    require(grid.points >= 1, f"column {query.column!r}: its domain contains no integer")
     levels: dict[type[Query], float] = {Maximum: 1.0, Minimum: 0.0, Median: 0.5}
     level = query.level if isinstance(query, Quantile) else levels[type(query)]
 
@@ -131,19 +131,18 @@ def plan_of(query: Query, records: Microdata, neighbours: str) -> AnswerPlan:
         If the query has no planner, or names a column that does not exist or has no declared domain. Also if it needs
         information that is not public under this relation.
     """
-    if not isinstance(query, Query):
-        raise ValueError(f"query must be a Query, got {type(query).__name__}")
-    if type(query) not in PLANNERS:
-        raise ValueError(f"a curator cannot answer {type(query).__name__}")
+    require(isinstance(query, Query), f"query must be a Query, got {type(query).__name__}")
+    require(type(query) in PLANNERS, f"a curator cannot answer {type(query).__name__}")
     columns = (*query.subjects, *(condition.column for condition in query.where))
     for name in columns:
         require_column(records.frame.columns, name)
     # Conditions are no exception: the type of a column without a declared domain is read from all records.
-    for name in records.not_public(columns):
-        raise ValueError(f"the domain of column {name!r} is read from the records, so noise has no scale; declare it")
+    records.check_public(columns, ", so noise has no scale")
     if query.members is not None:
-        if neighbours != "replace":
-            raise ValueError("members name rows, whose numbers are not public where records are added or removed")
+        require(
+            neighbours == "replace",
+            "members name rows, whose numbers are not public where records are added or removed",
+        )
         query.check_members(records)
     return PLANNERS[type(query)](query, records, neighbours)
 

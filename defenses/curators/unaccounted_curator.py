@@ -10,12 +10,12 @@ from numpy.random import Generator
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
 from defenses.base.queries import Answer, Query
 from defenses.base.release import StatisticsRelease
 from defenses.curators.answer_noise import LaplaceAnswerNoise
 from defenses.curators.planning import plain_answer, plan_of
 from defenses.dp.sensitivity import check_neighbours
+from metrics.columns.parameters import check_real
 
 
 class UnaccountedCurator(Defense):

@@ -15,11 +15,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from defenses.base.parameters import check_real
 from defenses.base.queries import BudgetSpent
 from defenses.dp.account_file import Costs, Entries, account_path, alone, check_cost, read_entries, write_entries
 from defenses.dp.composition import group_privacy
 from defenses.dp.continuous_gaussian import bisect
+from metrics.columns.parameters import check_real, refuse, refuse_rows, require
 
 TOLERANCE = 2.0**-50
 """Relative excess that rounding may cause and that counts as none, so that ten tenths are one."""
@@ -83,13 +83,12 @@ class Account(ABC):
         self._lock = threading.RLock()
         self._costs: Costs = Counter()
         if self.path is not None:
-            if not self.path.parent.is_dir():
-                raise ValueError(f"path: there is no folder {self.path.parent}")
+            require(self.path.parent.is_dir(), f"path: there is no folder {self.path.parent}")
             with alone(self.path):
-                if self.path.exists():
-                    raise ValueError(
-                        f"path: {self.path} exists; restore the account instead, so that its earlier costs count"
-                    )
+                refuse(
+                    self.path.exists(),
+                    f"path: {self.path} exists; restore the account instead, so that its earlier costs count",
+                )
                 write_entries(self.path, self._entries(self._costs))
 
     @classmethod
@@ -194,13 +193,16 @@ class Account(ABC):
             If `members` does not hold one boolean mask a cost, all of one length, or a row belongs to two masks.
         """
         masks = [np.asarray(mask) for mask in members]
-        if not masks or len(masks) != len(costs):
-            raise ValueError(f"members must hold one mask a cost, {len(costs)}, got {len(masks)}")
-        if any(mask.dtype != bool or mask.ndim != 1 or mask.shape != masks[0].shape for mask in masks):
-            raise ValueError("members must hold boolean masks of one length")
-        shared = np.flatnonzero(np.sum(masks, axis=0) > 1)
-        if shared.size:
-            raise ValueError(f"members: row {shared[0]} belongs to two parts; such costs add up")
+        require(
+            masks and len(masks) == len(costs), f"members must hold one mask a cost, {len(costs)}, got {len(masks)}"
+        )
+        refuse(
+            any(mask.dtype != bool or mask.ndim != 1 or mask.shape != masks[0].shape for mask in masks),
+            "members must hold boolean masks of one length",
+        )
+        refuse_rows(
+            np.sum(masks, axis=0) > 1, lambda row: f"members: row {row} belongs to two parts; such costs add up"
+        )
         for epsilon, delta in costs:
             check_cost(epsilon, delta, None)
         self.spend(max(e for e, _ in costs), max(d for _, d in costs))
@@ -225,10 +227,10 @@ class Account(ABC):
     def _costs_on_disk(self, path: Path) -> Costs:
         """The costs that the file holds now; ValueError if it belongs to another account."""
         entries = read_entries(path)
-        if replace(entries, costs=Counter()) != self._entries(Counter()):
-            raise ValueError(
-                f"path: {path} now holds another account, {entries.account} of epsilon {entries.epsilon:g}"
-            )
+        require(
+            replace(entries, costs=Counter()) == self._entries(Counter()),
+            f"path: {path} now holds another account, {entries.account} of epsilon {entries.epsilon:g}",
+        )
         return entries.costs
 
     def _entries(self, costs: Costs) -> Entries:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from defenses.base.parameters import check_real
 from metrics.columns.files import write_atomically
+from metrics.columns.parameters import check_real, require
 
 Costs = Counter[tuple[float, float, float | None]]
 """Number of times that each cost (epsilon, delta, rho) was spent; rho is None where an answer has none."""
@@ -69,10 +69,9 @@ def read_entries(path: Path) -> Entries:
         raise ValueError(f"path: {path} cannot be read ({error.strerror})") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"path: {path} holds no account ({type(error).__name__})") from None
-    if names > 1:
-        raise ValueError(
-            f"path: {path} has {names} names (hard links), and the others would keep the old costs; remove them"
-        )
+    require(
+        names <= 1, f"path: {path} has {names} names (hard links), and the others would keep the old costs; remove them"
+    )
     for cost in entries.costs:
         check_cost(*cost)
     return entries
@@ -159,5 +158,4 @@ def check_cost(epsilon: float, delta: float, rho: float | None) -> None:
     """
     check_real("epsilon", epsilon, low=0)
     check_real("delta", delta, low=0, high=1, open_high=True)
-    if rho is not None:
-        check_real("rho", rho, low=0)
+    check_real("rho", rho, low=0, optional=True)

@@ -7,10 +7,10 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.base.guarantee import Guarantee
-from defenses.base.parameters import check_integer
 from defenses.dp.laplace import DiscreteLaplace
 from defenses.dp.mechanism import Mechanism, check_privacy, checked_integers, drawn_in_bulk
 from metrics.columns.arrays import Integers64
+from metrics.columns.parameters import check_integer, require
 from metrics.estimate import check_confidence
 
 
@@ -65,8 +65,7 @@ class BinaryTree(Mechanism):
     def __init__(self, *, epsilon: float = 1.0, horizon: int = 1024, sensitivity: int = 1) -> None:
         check_privacy(epsilon, sensitivity)
         check_integer("horizon", horizon, low=1)
-        if horizon > 2**30:
-            raise ValueError(f"horizon must be at most 2^30, got {horizon}")
+        require(horizon <= 2**30, f"horizon must be at most 2^30, got {horizon}")
         check_integer("sensitivity", sensitivity, low=1)
         self.epsilon = epsilon
         self.horizon = horizon
@@ -131,8 +130,7 @@ class BinaryTree(Mechanism):
         """
         values = checked_integers(events).ravel()
         check_integer("runs", runs, low=1)
-        if values.size > self.horizon:
-            raise ValueError(f"events: {values.size} are more than the horizon of {self.horizon}")
+        require(values.size <= self.horizon, f"events: {values.size} are more than the horizon of {self.horizon}")
         # Drawn in the order of time, as a stream does.
         noise = np.asarray(self.node_noise.sample(runs * values.size, rng)).reshape(runs, values.size)
         times = np.arange(1, values.size + 1)
@@ -172,8 +170,7 @@ class BinaryTreeStream:
             If the event is no integer, or the horizon is reached; nothing is released then.
         """
         value = int(checked_integers([event])[0])
-        if self._time == self._mechanism.horizon:
-            raise ValueError(f"events: the horizon of {self._mechanism.horizon} is reached")
+        require(self._time != self._mechanism.horizon, f"events: the horizon of {self._mechanism.horizon} is reached")
         self._time += 1
         self._count += value
         below = self._time & (self._time - 1)

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 
-from defenses.base.parameters import check_choice, check_integer, check_real
 from defenses.dp.continuous_gaussian import bisect
 from defenses.dp.mechanism import check_delta
+from metrics.columns.parameters import check_choice, check_integer, check_real
 
 
 def group_privacy(epsilon: float, delta: float, m: int) -> tuple[float, float]:

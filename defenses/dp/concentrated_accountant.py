@@ -11,6 +11,7 @@ from defenses.dp.account import TOLERANCE, Account
 from defenses.dp.account_file import Costs
 from defenses.dp.composition import zcdp_epsilon, zcdp_rho
 from defenses.dp.mechanism import check_delta
+from metrics.columns.parameters import refuse
 
 
 class ConcentratedAccountant(Account):
@@ -74,8 +75,7 @@ class ConcentratedAccountant(Account):
         def of(epsilon: float, delta: float, rho: float | None) -> float:
             if rho is not None:
                 return rho
-            if delta:
-                raise ValueError("rho must be given for an answer with a delta")
+            refuse(delta, "rho must be given for an answer with a delta")
             return epsilon**2 / 2
 
         return float(sum((Fraction(of(*cost)) * number for cost, number in costs.items()), Fraction(0)))

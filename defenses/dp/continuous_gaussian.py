@@ -9,13 +9,16 @@ from functools import lru_cache
 # Bisection for the number at which a condition stops holding.
 
 
-def bisect(holds: Callable[[float], bool], low: float, high: float, steps: int) -> tuple[float, float]:
+def bisect(
+    holds: Callable[[float], bool], low: float, high: float, steps: int, *, geometric: bool = False
+) -> tuple[float, float]:
     """Halve [low, high] `steps` times, so that `holds` is true at the low end and false at the high end.
 
-    The given ends are not tried: `holds` counts as true at `low` and as false at `high`.
+    The given ends are not tried: `holds` counts as true at `low` and as false at `high`. The middle is the arithmetic
+    or the geometric mean of the ends.
     """
     for _ in range(steps):
-        middle = (low + high) / 2
+        middle = math.sqrt(low * high) if geometric else (low + high) / 2
         if holds(middle):
             low = middle
         else:
@@ -45,13 +48,11 @@ def gaussian_delta(sigma: float, epsilon: float, sensitivity: float = 1.0) -> fl
 @lru_cache(maxsize=1024)
 def unit_sigma(epsilon: float, delta: float) -> float:
     """Return the least sigma at sensitivity 1, rounded up by 10^-9 in proportion; delta lies in [10^-300, 1)."""
-    low, high = 1e-9, 1.0
-    while gaussian_delta(high, epsilon) > delta:
+
+    def exceeded(sigma: float) -> bool:
+        return gaussian_delta(sigma, epsilon) > delta
+
+    high = 1.0
+    while exceeded(high):
         high *= 2
-    for _ in range(100):
-        middle = math.sqrt(low * high)
-        if gaussian_delta(middle, epsilon) > delta:
-            low = middle
-        else:
-            high = middle
-    return high * (1 + 1e-9)
+    return bisect(exceeded, 1e-9, high, 100, geometric=True)[1] * (1 + 1e-9)

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.base.parameters import check_integer
 from defenses.dp.composition import zcdp_rho
-from defenses.dp.continuous_gaussian import SMALLEST_DELTA, unit_sigma
+from defenses.dp.continuous_gaussian import SMALLEST_DELTA, bisect, unit_sigma
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
 from defenses.dp.mechanism import (
     NoiseMechanism,
@@ -26,6 +25,7 @@ from defenses.dp.mechanism import (
 )
 from defenses.dp.noise import IntegerNoise
 from metrics.columns.arrays import Floats, Integers64
+from metrics.columns.parameters import check_integer, refuse
 from metrics.estimate import check_confidence
 
 # Calibration of discrete Gaussian noise to (epsilon, delta).
@@ -89,18 +89,12 @@ def _sigma(epsilon: float, delta: float, sensitivity: float) -> float:
 
 def _least(epsilon: float, delta: float, longest: int, sufficient: float) -> float:
     """Bisect for a sigma below `sufficient`; the result is either checked or `sufficient` itself."""
-    low, high = sufficient / 100, sufficient
-    for _ in range(50):
-        middle = math.sqrt(low * high)
-        if all(
-            discrete_gaussian_delta(middle, epsilon, v) <= delta
-            for v in ENUMERATED
-            if sum(part * part for part in v) <= longest
-        ):
-            high = middle
-        else:
-            low = middle
-    return high
+    differences = [v for v in ENUMERATED if sum(part * part for part in v) <= longest]
+
+    def exceeded(sigma: float) -> bool:
+        return not all(discrete_gaussian_delta(sigma, epsilon, v) <= delta for v in differences)
+
+    return bisect(exceeded, sufficient / 100, sufficient, 50, geometric=True)[1]
 
 
 def discrete_gaussian_delta(sigma: float, epsilon: float, difference: tuple[int, ...] = (1,)) -> float:
@@ -179,8 +173,7 @@ class DiscreteGaussian(IntegerNoise):
         self.epsilon = epsilon
         self.delta = delta
         self.sensitivity = sensitivity
-        if self.sigma > 2.0**44:
-            raise ValueError(f"sensitivity must not make sigma exceed 2^44, got {sensitivity!r}")
+        refuse(self.sigma > 2.0**44, f"sensitivity must not make sigma exceed 2^44, got {sensitivity!r}")
 
     @property
     def sigma(self) -> float:
@@ -336,5 +329,4 @@ class Gaussian(NoiseMechanism):
 def check_real_delta(delta: float) -> None:
     """Raise ValueError unless delta lies in [10^-300, 1)."""
     check_delta(delta)
-    if delta < SMALLEST_DELTA:
-        raise ValueError(f"delta must be at least 1e-300, got {delta!r}")
+    refuse(delta < SMALLEST_DELTA, f"delta must be at least 1e-300, got {delta!r}")

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.base.parameters import check_choice, check_integer
 from defenses.dp.laplace import DiscreteLaplace
 from metrics.columns.arrays import Integers64
+from metrics.columns.parameters import check_choice, check_integer, refuse, require
 
 
 def check_edges(edges: ArrayLike, n: int) -> Integers64:
@@ -33,15 +33,14 @@ def check_edges(edges: ArrayLike, n: int) -> Integers64:
     array = np.asarray(edges)
     if array.size == 0:
         return np.zeros((0, 2), dtype=np.int64)
-    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
-        raise ValueError(f"edges must be integers, shape (edges, 2), got shape {array.shape}")
-    if array.min() < 0 or array.max() >= n:
-        raise ValueError(f"edges must join nodes 0 to {n - 1}")
+    require(
+        array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "iu",
+        f"edges must be integers, shape (edges, 2), got shape {array.shape}",
+    )
+    refuse(array.min() < 0 or array.max() >= n, f"edges must join nodes 0 to {n - 1}")
     ordered = np.unique(np.sort(array.astype(np.int64), axis=1), axis=0)
-    if len(ordered) < len(array):
-        raise ValueError("each edge must be given once")
-    if (ordered[:, 0] == ordered[:, 1]).any():
-        raise ValueError("edges must join two different nodes")
+    require(len(ordered) >= len(array), "each edge must be given once")
+    refuse((ordered[:, 0] == ordered[:, 1]).any(), "edges must join two different nodes")
     return ordered
 
 
@@ -124,8 +123,7 @@ def edge_count_sensitivity(n: int, level: str, bound: int | None = None) -> int:
     """
     check_level(level)
     check_integer("n", n, low=1)
-    if bound is not None:
-        check_integer("bound", bound, low=1)
+    check_integer("bound", bound, low=1, optional=True)
     if level == "edge":
         return 1
     return max(1, n - 1) if bound is None else min(bound, max(1, n - 1))

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.base.parameters import check_integer
 from defenses.dp.exact import fraction, two_sided_geometric
 from defenses.dp.mechanism import PureMechanism, checked_numbers, drawn_in_bulk, like, on_lattice, steps_between
 from defenses.dp.noise import IntegerNoise, PureLatticeNoise
 from metrics.columns.arrays import Floats, Integers64
+from metrics.columns.parameters import check_integer, refuse
 from metrics.estimate import check_confidence
 
 
@@ -61,8 +61,7 @@ class DiscreteLaplace(PureMechanism, IntegerNoise):
 
     def __init__(self, *, epsilon: float = 1.0, sensitivity: float = 1) -> None:
         super().__init__(epsilon=epsilon, sensitivity=sensitivity)
-        if sensitivity / epsilon > 2.0**44:
-            raise ValueError(f"sensitivity must be at most 2^44 epsilon, got {sensitivity!r}")
+        refuse(sensitivity / epsilon > 2.0**44, f"sensitivity must be at most 2^44 epsilon, got {sensitivity!r}")
 
     @property
     def rate(self) -> Fraction:

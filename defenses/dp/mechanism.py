@@ -12,10 +12,10 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.guarantee import Guarantee
-from defenses.base.parameters import check_real
 from defenses.base.parametrized import Parametrized
 from defenses.dp.exact import fraction
 from metrics.columns.arrays import Floats, Integers64
+from metrics.columns.parameters import check_real, refuse, require
 
 # The statement that many runs of a mechanism can be drawn at once.
 
@@ -169,10 +169,10 @@ def check_privacy(epsilon: Any, sensitivity: Any) -> None:
     """Raise ValueError unless epsilon lies in [2^-20, 2^20] and the sensitivity in [2^-500, 2^500]."""
     check_real("epsilon", epsilon, low=0, open_low=True)
     check_real("sensitivity", sensitivity, low=0, open_low=True)
-    if not 2.0**-500 <= float(sensitivity) <= 2.0**500:
-        raise ValueError(f"sensitivity must lie in [2^-500, 2^500], got {sensitivity!r}")
-    if not 2.0**-20 <= float(epsilon) <= 2.0**20:
-        raise ValueError(f"epsilon must lie in [2^-20, 2^20], got {epsilon!r}")
+    require(
+        2.0**-500 <= float(sensitivity) <= 2.0**500, f"sensitivity must lie in [2^-500, 2^500], got {sensitivity!r}"
+    )
+    require(2.0**-20 <= float(epsilon) <= 2.0**20, f"epsilon must lie in [2^-20, 2^20], got {epsilon!r}")
 
 
 def check_delta(delta: Any) -> None:
@@ -207,8 +207,7 @@ def checked_number(value: ArrayLike, otherwise: str = "") -> Floats:
         If it is NaN, infinite, or more than one number; the message ends with `otherwise`.
     """
     numbers = checked_numbers(value)
-    if numbers.ndim:
-        raise ValueError(f"value must be a single number, got shape {numbers.shape}{otherwise}")
+    refuse(numbers.ndim, f"value must be a single number, got shape {numbers.shape}{otherwise}")
     return numbers.ravel()
 
 
@@ -221,8 +220,10 @@ def checked_integers(value: ArrayLike) -> Integers64:
         If it holds anything but integers below 2^61; the message does not contain the value.
     """
     numbers = checked_numbers(value)
-    if not (numbers == np.rint(numbers)).all() or not (np.abs(numbers) <= LARGEST).all():
-        raise ValueError("value must hold integers below 2^61 only")
+    require(
+        (numbers == np.rint(numbers)).all() and (np.abs(numbers) <= LARGEST).all(),
+        "value must hold integers below 2^61 only",
+    )
     return np.asarray(np.asarray(value), dtype=np.int64)
 
 

@@ -10,10 +10,10 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.base.guarantee import Guarantee
-from defenses.base.parameters import check_integer
 from defenses.dp.exact import LogisticChance, categories, fraction
 from defenses.dp.mechanism import Mechanism, check_privacy, checked_integers, like
 from metrics.columns.arrays import Floats, Integers64
+from metrics.columns.parameters import check_integer, refuse
 from metrics.estimate import check_confidence
 
 
@@ -92,8 +92,10 @@ class RandomizedResponse(Mechanism):
             If a value is not an integer from 0 to d - 1; nothing is released then.
         """
         true_categories = checked_integers(value)
-        if ((true_categories < 0) | (true_categories >= self.d)).any():
-            raise ValueError(f"value must hold integers from 0 to {self.d - 1}")
+        refuse(
+            ((true_categories < 0) | (true_categories >= self.d)).any(),
+            f"value must hold integers from 0 to {self.d - 1}",
+        )
         flat = true_categories.ravel()
         lie = categories(LogisticChance(fraction(self.epsilon), Fraction(1), Fraction(self.d - 1)), flat.size, rng)
         other = rng.integers(0, self.d - 1, flat.size)
@@ -109,8 +111,10 @@ class RandomizedResponse(Mechanism):
             If there is no report, or one is not an integer from 0 to d - 1.
         """
         reported = checked_integers(reports).ravel()
-        if not reported.size or ((reported < 0) | (reported >= self.d)).any():
-            raise ValueError(f"reports must be integers from 0 to {self.d - 1}, at least one")
+        refuse(
+            not reported.size or ((reported < 0) | (reported >= self.d)).any(),
+            f"reports must be integers from 0 to {self.d - 1}, at least one",
+        )
         p, q = self.probabilities
         return np.asarray((np.bincount(reported, minlength=self.d) - reported.size * q) / (p - q))
 

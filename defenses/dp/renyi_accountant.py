@@ -11,6 +11,7 @@ from typing import Any
 from defenses.dp.account import Account
 from defenses.dp.account_file import Costs
 from defenses.dp.mechanism import check_delta
+from metrics.columns.parameters import refuse
 
 LARGEST_LOSS = 700.0
 """Largest epsilon whose exponential is computed: e^700 is near the largest float."""
@@ -63,8 +64,7 @@ class RenyiAccountant(Account):
         from dp_accounting import GaussianDpEvent
 
         for (epsilon, delta, rho), number in costs.items():
-            if rho is None and delta:
-                raise ValueError("rho must be given for an answer with a delta")
+            refuse(rho is None and delta, "rho must be given for an answer with a delta")
             if rho:
                 accountant.compose(GaussianDpEvent(1 / math.sqrt(2 * rho)), number)
             elif rho is None and epsilon:

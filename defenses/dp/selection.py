@@ -10,13 +10,13 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.base.guarantee import Guarantee
-from defenses.base.parameters import check_integer
 from defenses.dp.mechanism import (
     PureMechanism,
     checked_numbers,
     drawn_in_bulk,
 )
 from metrics.columns.arrays import Floats, Integers
+from metrics.columns.parameters import check_integer, require
 from metrics.estimate import check_confidence
 
 
@@ -122,8 +122,7 @@ class Selection(PureMechanism):
         check_confidence(confidence)
         check_integer("options", options, low=1)
         check_integer("best", best, low=1)
-        if best > options:
-            raise ValueError(f"best must be at most the {options} options, got {best}")
+        require(best <= options, f"best must be at most the {options} options, got {best}")
         t = -math.log1p(-confidence)
         return 2 * float(self.sensitivity) / float(self.epsilon) * (math.log(options / best) + t)
 
@@ -137,6 +136,8 @@ def checked_scores(scores: ArrayLike) -> Floats:
         If there is none, or one is NaN or infinite.
     """
     values = checked_numbers(scores)
-    if values.ndim != 1 or not values.size:
-        raise ValueError(f"scores must be one number an option, at least one, got shape {values.shape}")
+    require(
+        values.ndim == 1 and values.size,
+        f"scores must be one number an option, at least one, got shape {values.shape}",
+    )
     return values

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from defenses.base.parameters import check_choice, check_integer, check_real
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_choice, check_integer, check_real, refuse, require
 
 NEIGHBOURS = ("replace", "add or remove")
 
@@ -32,8 +32,7 @@ def check_bounds(low: Any, high: Any) -> None:
     """Raise ValueError unless low and high are finite and low is at most high."""
     check_real("low", low, low=-math.inf)
     check_real("high", high, low=-math.inf)
-    if low > high:
-        raise ValueError(f"low ({low:g}) exceeds high ({high:g})")
+    refuse(low > high, f"low ({low:g}) exceeds high ({high:g})")
 
 
 def clip(values: ArrayLike, low: float, high: float, missing: float | None = None) -> Floats:
@@ -135,8 +134,7 @@ def histogram_sensitivity(neighbours: str = "replace", norm: int = 1) -> float:
         If the relation is refused or the norm is neither 1 nor 2.
     """
     check_neighbours(neighbours)
-    if norm not in (1, 2):
-        raise ValueError(f"norm must be 1 or 2, got {norm!r}")
+    require(norm in (1, 2), f"norm must be 1 or 2, got {norm!r}")
     return 1.0 if neighbours == "add or remove" else 2.0 ** (1 / norm)
 
 
@@ -248,8 +246,7 @@ def median_smooth_sensitivity(values: ArrayLike, low: float, high: float, beta: 
     """
     ordered = np.sort(clip(values, low, high).ravel())
     check_real("beta", beta, low=0, open_low=True)
-    if not ordered.size:
-        raise ValueError("values must hold at least one number")
+    require(ordered.size, "values must hold at least one number")
     n = ordered.size
     rank = math.ceil(n / 2)
     padded = np.concatenate([np.full(n + 1, low), ordered, np.full(n + 1, high)])
@@ -297,7 +294,9 @@ def brute_force_sensitivity(
     neighbours = [np.delete(values, row) for row in range(values.size)] if removals and values.size > 1 else []
     if additions:
         neighbours += [np.append(values, value) for value in np.linspace(*bounds, 101)]
-    if not neighbours or not values.size:
-        raise ValueError("records must leave something to compare: at least two for removals, one for additions")
+    require(
+        neighbours and values.size,
+        "records must leave something to compare: at least two for removals, one for additions",
+    )
     exact = np.asarray(query(values), dtype=float)
     return max(float(np.abs(np.asarray(query(other), dtype=float) - exact).sum()) for other in neighbours)

@@ -9,7 +9,6 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.guarantee import Guarantee
-from defenses.base.parameters import check_integer, check_real
 from defenses.dp.exact import fraction, two_sided_geometric
 from defenses.dp.mechanism import (
     Mechanism,
@@ -22,6 +21,7 @@ from defenses.dp.mechanism import (
     steps_between,
 )
 from metrics.columns.arrays import Booleans, Floats, Integers64
+from metrics.columns.parameters import check_integer, check_real, require
 from metrics.estimate import check_confidence
 
 
@@ -85,8 +85,7 @@ class SparseVector(Mechanism):
         check_privacy(epsilon, sensitivity)
         check_real("threshold", threshold, low=-math.inf)
         check_integer("count", count, low=1)
-        if count > 2**20:
-            raise ValueError(f"count must be at most 2^20, got {count}")
+        require(count <= 2**20, f"count must be at most 2^20, got {count}")
         self.epsilon = epsilon
         self.threshold = threshold
         self.sensitivity = sensitivity

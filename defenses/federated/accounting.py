@@ -8,12 +8,13 @@ apart. T adaptively chosen rounds with multiplier z are dominated by one round w
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
-from defenses.base.parameters import check_integer, check_real
 from defenses.dp.continuous_gaussian import gaussian_delta, unit_sigma
 from defenses.dp.mechanism import check_delta
+from metrics.columns.parameters import check_integer, check_real
 
 
 def uplink_sensitivity(clip: float, size: int) -> float:
@@ -116,12 +117,9 @@ def gaussian_shift(epsilon: float, delta: float) -> float:
 
 def privacy_loss_epsilon(multiplier: float, rounds: int, delta: float) -> float:
     """Epsilon over all rounds by numeric composition of privacy-loss distributions (dp-accounting); an upper bound."""
-    from dp_accounting import GaussianDpEvent, SelfComposedDpEvent
     from dp_accounting.pld import PLDAccountant
 
-    _check(multiplier, rounds, delta)
-    event = SelfComposedDpEvent(GaussianDpEvent(multiplier), rounds)
-    return float(PLDAccountant().compose(event).get_epsilon(delta))
+    return _composed_epsilon(PLDAccountant(), multiplier, rounds, delta)
 
 
 def renyi_epsilon(multiplier: float, rounds: int, delta: float) -> float:
@@ -131,12 +129,9 @@ def renyi_epsilon(multiplier: float, rounds: int, delta: float) -> float:
     ----------
     Mironov (2017); Canonne, Kamath and Steinke (2020), Proposition 12, for the conversion.
     """
-    from dp_accounting import GaussianDpEvent, SelfComposedDpEvent
     from dp_accounting.rdp import RdpAccountant
 
-    _check(multiplier, rounds, delta)
-    event = SelfComposedDpEvent(GaussianDpEvent(multiplier), rounds)
-    return float(RdpAccountant().compose(event).get_epsilon(delta))
+    return _composed_epsilon(RdpAccountant(), multiplier, rounds, delta)
 
 
 @cache
@@ -159,7 +154,12 @@ def renyi_multiplier(epsilon: float, delta: float, rounds: int) -> float:
     return float(high)
 
 
-def _check(multiplier: float, rounds: int, delta: float) -> None:
+def _composed_epsilon(accountant: Any, multiplier: float, rounds: int, delta: float) -> float:
+    """Epsilon of Gaussian noise over all rounds, as an accountant of dp-accounting composes it."""
+    from dp_accounting import GaussianDpEvent, SelfComposedDpEvent
+
     check_real("multiplier", multiplier, low=0, open_low=True)
     check_integer("rounds", rounds, low=1)
     check_delta(delta)
+    event = SelfComposedDpEvent(GaussianDpEvent(multiplier), rounds)
+    return float(accountant.compose(event).get_epsilon(delta))

@@ -16,6 +16,7 @@ from defenses.federated.clipping import NormClipping
 from defenses.federated.models import Network
 from defenses.federated.noise import UpdateNoise, noisy
 from metrics.columns.arrays import Floats, Integers
+from metrics.columns.parameters import refuse, require
 
 # Distributed discrete Gaussian noise for secure sums in fixed point.
 
@@ -70,8 +71,10 @@ def party_noise_parameter(multiplier: float, sensitivity: float, length: int, st
     """
     total = multiplier * (sensitivity / step + np.sqrt(length))
     part = float(np.sqrt((total**2 + SMOOTHING**2) / parties))
-    if part < SMOOTHING * np.sqrt(2):
-        raise ValueError(f"fraction_bits: a grid of step {step:g} is too coarse for the noise; take more bits")
+    refuse(
+        part < SMOOTHING * np.sqrt(2),
+        f"fraction_bits: a grid of step {step:g} is too coarse for the noise; take more bits",
+    )
     return part
 
 
@@ -332,25 +335,24 @@ def local_updates(network: Network, weights: Floats, table: _Table, rules: Train
 
 def check_clients(clients: Sequence[Client]) -> None:
     """Raise ValueError, naming the client, unless the clients can train together."""
-    if len(clients) < 2:
-        raise ValueError(f"clients: at least 2 are needed, got {len(clients)}")
+    require(len(clients) >= 2, f"clients: at least 2 are needed, got {len(clients)}")
     for number, client in enumerate(clients):
-        if len(client.features) == 0:
-            raise ValueError(f"client {number} is empty; every client needs a record")
+        require(len(client.features) != 0, f"client {number} is empty; every client needs a record")
         if client.features.shape != (len(client.labels), clients[0].features.shape[1]):
             raise ValueError(
                 f"client {number}: features of shape {client.features.shape} do not fit {len(client.labels)} labels "
                 f"and {clients[0].features.shape[1]} columns"
             )
-        if not np.isfinite(client.features).all():
-            raise ValueError(f"client {number}: features must be finite numbers")
+        require(np.isfinite(client.features).all(), f"client {number}: features must be finite numbers")
         if client.classes != clients[0].classes:
             raise ValueError(
                 f"client {number}: its classes ({', '.join(client.classes)}) differ from those of client 0 "
                 f"({', '.join(clients[0].classes)})"
             )
-        if client.labels.min() < 0 or client.labels.max() >= len(client.classes):
-            raise ValueError(f"client {number}: a label is none of its {len(client.classes)} classes")
+        refuse(
+            client.labels.min() < 0 or client.labels.max() >= len(client.classes),
+            f"client {number}: a label is none of its {len(client.classes)} classes",
+        )
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Floats, require_column
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.columns.parameters import refuse, refuse_rows, require
 from metrics.columns.values import in_column, numbers_of
 
 
@@ -56,18 +57,18 @@ class Encoding:
             If there is no such column, it has fewer than two categories, there is no input, or a column has no
             declared domain.
         """
-        if target is None and not records.sensitive:
-            raise ValueError("target: the table has no sensitive column to predict; name a target")
+        refuse(
+            target is None and not records.sensitive,
+            "target: the table has no sensitive column to predict; name a target",
+        )
         name = records.sensitive[0] if target is None else target
         records.check_released("target", name)
-        for column in records.not_public(records.released_columns):
-            raise ValueError(f"the domain of column {column!r} is read from the records; declare it")
+        records.check_public(records.released_columns)
         domain = records.domains[name]
         if not isinstance(domain, CategoricalDomain) or domain.size < 2:
             raise ValueError(f"target: column {name!r} must have at least two categories")
         inputs = {column: records.domains[column] for column in records.released_columns if column != name}
-        if not inputs:
-            raise ValueError(f"target: there is no column to predict {name!r} from")
+        require(inputs, f"target: there is no column to predict {name!r} from")
         return cls(inputs, name, domain.categories)
 
     @property
@@ -106,8 +107,7 @@ class Encoding:
                 block[np.arange(len(frame)), _codes(name, domain, frame[name])] = 1
             else:
                 values = _numbers_of(name, frame[name])
-                if np.isinf(values).any():
-                    raise ValueError(f"column {name!r} holds an infinity; numbers must be finite")
+                refuse(np.isinf(values).any(), f"column {name!r} holds an infinity; numbers must be finite")
                 block[:, 1] = np.isnan(values)
                 block[:, 0] = np.where(np.isnan(values), 0.0, _position(domain, values))
         return result
@@ -122,9 +122,9 @@ class Encoding:
         """
         require_column(frame.columns, self.target)
         codes = _codes(self.target, CategoricalDomain(self.classes), frame[self.target])
-        if (codes == len(self.classes)).any():
-            row = int(np.flatnonzero(codes == len(self.classes))[0]) + 1
-            raise ValueError(f"column {self.target!r}, row {row}: the class is missing")
+        refuse_rows(
+            codes == len(self.classes), lambda row: f"column {self.target!r}, row {row + 1}: the class is missing"
+        )
         return codes
 
     def decode(self, features: Floats, labels: NDArray[np.intp] | None = None) -> pd.DataFrame:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer, check_real
 from defenses.base.parametrized import Parametrized
 from defenses.base.release import TrainingRelease
 from defenses.federated.accounting import gaussian_epsilon
@@ -23,6 +22,7 @@ from defenses.federated.models import Architecture, SoftmaxRegression
 from defenses.federated.noise import SequentialNoise, UpdateNoise
 from defenses.federated.secure_aggregation import SecureAggregation
 from metrics.columns.arrays import Integers
+from metrics.columns.parameters import check_integer, check_real, refuse, require
 
 # Splits of records over clients.
 
@@ -105,8 +105,9 @@ class UnequalSplit(Split):
         shares = np.linspace(1, self.ratio, self.clients)
         ends = np.round(np.cumsum(shares) / shares.sum() * records).astype(np.intp)
         sizes: Integers = np.diff(ends, prepend=0)
-        if (sizes < 1).any():
-            raise ValueError(f"ratio: at {self.ratio:g} the smallest of {self.clients} clients would have no record")
+        refuse(
+            (sizes < 1).any(), f"ratio: at {self.ratio:g} the smallest of {self.clients} clients would have no record"
+        )
         return sizes
 
 
@@ -167,8 +168,7 @@ class LabelSkewedSplit(Split):
 
 
 def _check_enough(clients: int, records: int) -> None:
-    if records < clients:
-        raise ValueError(f"clients: {records} records leave some of {clients} clients empty")
+    require(records >= clients, f"clients: {records} records leave some of {clients} clients empty")
 
 
 class FederatedAveraging(Defense):
@@ -251,8 +251,7 @@ class FederatedAveraging(Defense):
                 raise ValueError(f"{name} must be {_article(kind)}, got {part!r}")
         for name, noise in (("uplink", uplink), ("downlink", downlink)):
             if noise is not None:
-                if clipping is None:
-                    raise ValueError(f"{name}: noise needs clipping, which bounds a record's influence")
+                require(clipping is not None, f"{name}: noise needs clipping, which bounds a record's influence")
                 try:
                     noise.multiplier(rounds)
                 except ValueError as error:

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.columns.parameters import refuse
+
 Words = NDArray[np.uint64]
 MERSENNE = 2**61 - 1
 _LOW, _MIDDLE = np.uint64(31), np.uint64(30)
@@ -40,8 +42,10 @@ class PrimeField:
         if self.prime == MERSENNE:
             return
         small = 2 <= self.prime < 2**31
-        if not small or any(self.prime % divisor == 0 for divisor in range(2, int(self.prime**0.5) + 1)):
-            raise ValueError(f"prime must be 2^61 - 1 or a prime below 2^31, got {self.prime!r}")
+        refuse(
+            not small or any(self.prime % divisor == 0 for divisor in range(2, int(self.prime**0.5) + 1)),
+            f"prime must be 2^61 - 1 or a prime below 2^31, got {self.prime!r}",
+        )
 
     def elements(self, numbers: ArrayLike) -> Words:
         """Elements congruent to integers of any sign."""

@@ -13,9 +13,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.parameters import check_integer
 from defenses.base.parametrized import Parametrized
 from metrics.columns.arrays import Floats, Integers
+from metrics.columns.parameters import check_integer
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.parameters import check_real
 from defenses.base.parametrized import Parametrized
 from defenses.dp.mechanism import check_delta
 from defenses.federated.accounting import classical_multiplier, gaussian_shift, renyi_multiplier
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_real, refuse
 
 GRID_BITS = 20
 """Noisy numbers are rounded to a grid with a step of at most 2**-GRID_BITS standard deviations."""
@@ -71,11 +71,13 @@ class SequentialNoise(UpdateNoise):
         ValueError
             If epsilon / T is 1 or more.
         """
-        if self.epsilon >= rounds:
-            raise ValueError(
+        refuse(
+            self.epsilon >= rounds,
+            (
                 f"epsilon: {self.epsilon:g} over {rounds} rounds is 1 or more in each, where the classical formula "
                 "is not proved"
-            )
+            ),
+        )
         return classical_multiplier(self.epsilon / rounds, self.delta / rounds)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.parameters import check_integer
 from defenses.federated.field import AggregationError, PrimeField, Words
 from defenses.federated.sum_protocol import SumProtocol, present
+from metrics.columns.parameters import check_integer
 
 
 class Paillier(SumProtocol):

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.parameters import check_integer
 from defenses.federated.field import MERSENNE, AggregationError, PrimeField, Words
 from defenses.federated.sharing import shamir_rebuild, shamir_shares
 from defenses.federated.sum_protocol import SumProtocol, present
+from metrics.columns.parameters import check_integer, refuse
 
 _SEED_WORDS = 2
 
@@ -58,14 +58,13 @@ class PairwiseMasks(SumProtocol):
     def __init__(self, *, neighbours: int | None = None, threshold: int | None = None) -> None:
         if neighbours is not None:
             check_integer("neighbours", neighbours, low=2)
-            if neighbours % 2:
-                raise ValueError(f"neighbours must be even, got {neighbours}")
+            refuse(neighbours % 2, f"neighbours must be even, got {neighbours}")
         if threshold is not None:
             check_integer("threshold", threshold, low=1)
-            if neighbours is not None and not neighbours / 2 <= threshold < neighbours:
-                raise ValueError(
-                    f"threshold must be at least half of the {neighbours} neighbours and below them, got {threshold}"
-                )
+            refuse(
+                neighbours is not None and not neighbours / 2 <= threshold < neighbours,
+                f"threshold must be at least half of the {neighbours} neighbours and below them, got {threshold}",
+            )
         self.neighbours = neighbours
         self.threshold = threshold
 

@@ -11,7 +11,6 @@ from numpy.random import Generator
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import FinalModel, ModelRelease
 from defenses.dp.mechanism import check_delta
 from defenses.federated.accounting import gaussian_shift
@@ -20,6 +19,7 @@ from defenses.federated.encoding import Encoding
 from defenses.federated.models import Architecture, SoftmaxRegression
 from defenses.federated.noise import noisy
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_integer, check_real, refuse
 
 INTERVAL = 1e-3
 """Width of the cells in which the accountant counts privacy losses; it rounds them up."""
@@ -89,8 +89,9 @@ class PrivateGradientDescent(Defense):
         norm: float = 1.0,
         learning_rate: float = 0.5,
     ) -> None:
-        if model is not None and not isinstance(model, Architecture):
-            raise ValueError(f"model must be an Architecture, got {model!r}")
+        refuse(
+            model is not None and not isinstance(model, Architecture), f"model must be an Architecture, got {model!r}"
+        )
         check_real("epsilon", epsilon, low=2.0**-7, high=64)
         check_delta(delta)
         check_real("sampling_rate", sampling_rate, low=0, high=1, open_low=True)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.parameters import check_integer, check_real
 from defenses.base.parametrized import Parametrized
 from defenses.federated.field import AggregationError, PrimeField, Words
 from defenses.federated.share_protocols import AdditiveShares
 from defenses.federated.sum_protocol import SumProtocol
+from metrics.columns.parameters import check_integer, check_real, refuse, require
 
 # Fixed-point encoding of real vectors in a prime field, with a check word that detects wrong sums.
 
@@ -129,11 +129,14 @@ class SecureAggregation(Parametrized):
         limit: float = 65536.0,
         minimum: int = 3,
     ) -> None:
-        if protocol is not None and not isinstance(protocol, SumProtocol):
-            raise ValueError(f"protocol must be a SumProtocol, got {protocol!r}")
+        refuse(
+            protocol is not None and not isinstance(protocol, SumProtocol),
+            f"protocol must be a SumProtocol, got {protocol!r}",
+        )
         check_integer("fraction_bits", fraction_bits, low=0)
-        if fraction_bits > 60:
-            raise ValueError(f"fraction_bits must be at most 60, or no number fits the field, got {fraction_bits}")
+        require(
+            fraction_bits <= 60, f"fraction_bits must be at most 60, or no number fits the field, got {fraction_bits}"
+        )
         check_real("limit", limit, low=0, open_low=True)
         check_integer("minimum", minimum, low=2)
         self.protocol = protocol

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.parameters import check_integer
 from defenses.federated.field import AggregationError, PrimeField, Words
 from defenses.federated.secure_aggregation import SecureAggregation
 from defenses.federated.sharing import shamir_rebuild, shamir_shares
 from metrics.columns.domains import Domain
+from metrics.columns.parameters import check_integer, refuse, require
 
 
 def secure_histogram(
@@ -78,9 +78,8 @@ def secure_correlation(
     check_integer("threshold", threshold, low=1)
     check_integer("nodes", nodes, low=2 * threshold + 2)
     scores = [_standardized(name, values) for name, values in (("left", left), ("right", right))]
-    count = scores[0].size
-    if scores[1].size != count:
-        raise ValueError(f"left and right must be of one length, got {count} and {scores[1].size} values")
+    count, other = (values.size for values in scores)
+    require(count == other, f"left and right must be of one length, got {count} and {other} values")
     field = PrimeField()
     # |sum of products| <= n; times both factors' scale it must stay below half the prime.
     bits = (58 - int(count).bit_length()) // 2
@@ -118,10 +117,11 @@ def open_correlation(sent: Words, count: int, bits: int, threshold: int, field: 
 
 def _standardized(name: str, values: ArrayLike) -> NDArray[np.float64]:
     numbers = np.asarray(values, dtype=float)
-    if numbers.ndim != 1 or numbers.size < 2 or not np.isfinite(numbers).all():
-        raise ValueError(f"{name} must hold at least two finite numbers in one dimension")
-    if (numbers == numbers[0]).all():
-        raise ValueError(f"{name} is constant; it correlates with nothing")
+    require(
+        numbers.ndim == 1 and numbers.size >= 2 and np.isfinite(numbers).all(),
+        f"{name} must hold at least two finite numbers in one dimension",
+    )
+    refuse((numbers == numbers[0]).all(), f"{name} is constant; it correlates with nothing")
     # Scaling keeps squares from over- and underflow; a power of 2 loses no digit.
     scaled = np.ldexp(numbers, -np.frexp(np.abs(numbers).max())[1])
     scaled = scaled - scaled[0]

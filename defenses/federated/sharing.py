@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.federated.field import AggregationError, PrimeField, Words
+from metrics.columns.parameters import require
 
 
 def additive_shares(secrets: Words, parties: int, field: PrimeField, rng: Generator) -> Words:
@@ -37,11 +38,13 @@ def shamir_shares(secrets: Words, threshold: int, parties: int, field: PrimeFiel
     ----------
     Shamir (1979), How to share a secret.
     """
-    if not 0 <= threshold < parties < field.prime:
-        raise ValueError(
+    require(
+        0 <= threshold < parties < field.prime,
+        (
             f"threshold must be at least 0 and below the number of parties, and that below the prime, got threshold "
             f"{threshold}, {parties} parties and prime {field.prime}"
-        )
+        ),
+    )
     coefficients = field.random((threshold, *secrets.shape), rng)
     return np.stack([_value(secrets, coefficients, point, field) for point in range(1, parties + 1)])
 

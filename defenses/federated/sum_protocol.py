@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from defenses.base.parametrized import Parametrized
 from defenses.federated.field import PrimeField, Words
+from metrics.columns.parameters import refuse_any
 
 
 class SumProtocol(Parametrized, ABC):
@@ -63,6 +64,5 @@ def present(kind: str, parties: int, silent: Sequence[int]) -> NDArray[np.intp]:
         If `silent` names a party that does not exist.
     """
     wrong = [party for party in silent if not 0 <= party < parties]
-    if wrong:
-        raise ValueError(f"there is no {kind} {wrong[0]} to drop out; there are {parties}")
+    refuse_any(wrong, lambda party: f"there is no {kind} {party} to drop out; there are {parties}")
     return np.setdiff1d(np.arange(parties), np.asarray(silent, dtype=np.intp))

@@ -15,12 +15,12 @@ from defenses.base.columns import is_number_column
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from defenses.grouping.constraints import Constraint, LargestShare
 from metrics.columns.arrays import Integers
 from metrics.columns.cells import escape
 from metrics.columns.domains import format_number
+from metrics.columns.parameters import check_integer, refuse, refuse_rows
 
 
 class Anatomy(MicrodataDefense):
@@ -66,8 +66,9 @@ class Anatomy(MicrodataDefense):
         self.l = l
         self.column = column
         check_integer("l", l, low=1)
-        if column is not None and not isinstance(column, str):
-            raise ValueError(f"column must be the name of a column, got {column!r}")
+        refuse(
+            column is not None and not isinstance(column, str), f"column must be the name of a column, got {column!r}"
+        )
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Group the records and release the set of values of each group."""
@@ -90,8 +91,10 @@ class Anatomy(MicrodataDefense):
         return {self._column(records): (LargestShare(1 / self.l),)}
 
     def _column(self, records: Microdata) -> str:
-        if self.column is None and len(records.sensitive) != 1:
-            raise ValueError(f"column must be named: the records have {len(records.sensitive)} sensitive columns")
+        refuse(
+            self.column is None and len(records.sensitive) != 1,
+            f"column must be named: the records have {len(records.sensitive)} sensitive columns",
+        )
         name = self.column or records.sensitive[0]
         records.check_released("column", name)
         return name
@@ -99,16 +102,16 @@ class Anatomy(MicrodataDefense):
     def _checked(self, records: Microdata) -> str:
         name = self._column(records)
         column = records.frame[name]
-        if column.isna().any():
-            place = records.place(name, int(np.flatnonzero(column.isna())[0]))
-            raise ValueError(f"{place}: a missing value cannot stand in a set")
+        refuse_rows(column.isna(), lambda row: f"{records.place(name, row)}: a missing value cannot stand in a set")
         counts = np.bincount(pd.factorize(column)[0], weights=records.row_counts(name))
         most, all_records = int(counts.max(initial=0)), int(counts.sum())
-        if most * self.l > all_records:
-            raise ValueError(
+        refuse(
+            most * self.l > all_records,
+            (
                 f"l = {self.l}: one value of column {name!r} occurs in {most} of {all_records} records, "
                 f"more than one in {self.l}"
-            )
+            ),
+        )
         return name
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from defenses.base.columns import filled
+from defenses.base.defense import chosen_columns
 from defenses.base.k_anonymous_defense import KAnonymousDefense
 from defenses.base.microdata import Microdata
 from defenses.grouping.constraints import Constraint, make_constraints
@@ -50,6 +52,11 @@ class ConstrainedDefense(KAnonymousDefense):
     def constraints(self) -> tuple[Constraint, ...]:
         """Constraints on the sensitive values of every class."""
         return make_constraints(self.l, self.diversity, self.c, self.t, self.distance, self.alpha)
+
+    def counted_columns(self, roles: Microdata) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Columns to generalize, and sensitive columns under a constraint."""
+        names = filled(roles, chosen_columns(roles, self.columns, roles.quasi_identifiers))
+        return names, tuple(roles.sensitive) if self.constraints else ()
 
     def value_constraints(self, records: Microdata) -> Mapping[str, tuple[Constraint, ...]]:
         """The constraints, for each sensitive column: a table that violates one has no class that satisfies it."""

@@ -12,9 +12,9 @@ import numpy as np
 
 from defenses.base.columns import CodedColumn, code_column, code_values
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer, check_real
 from metrics.columns.arrays import Booleans, Floats, Integers
 from metrics.columns.domains import CategoricalDomain
+from metrics.columns.parameters import check_integer, check_real, refuse_rows, require
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -186,10 +186,11 @@ def make_constraints(
         If `l` is not an integer of at least 1 (for entropy: not a number of at least 1).
         If `t` lies outside [0, 1], or `alpha` outside (0, 1].
     """
-    if diversity not in ("distinct", "entropy", "recursive"):
-        raise ValueError(f"diversity must be 'distinct', 'entropy' or 'recursive', got {diversity!r}")
-    if distance not in ("equal", "ordered"):
-        raise ValueError(f"distance must be 'equal' or 'ordered', got {distance!r}")
+    require(
+        diversity in ("distinct", "entropy", "recursive"),
+        f"diversity must be 'distinct', 'entropy' or 'recursive', got {diversity!r}",
+    )
+    require(distance in ("equal", "ordered"), f"distance must be 'equal' or 'ordered', got {distance!r}")
     return tuple(_checked_constraints(l, diversity, c, t, distance, alpha))
 
 
@@ -201,10 +202,11 @@ def _checked_constraints(
     distance: str,
     alpha: Any,
 ) -> Iterator[Constraint]:
-    if c is not None:
-        check_real("c", c, low=0, open_low=True)
-    if (c is not None) != (l is not None and diversity == "recursive"):
-        raise ValueError(f"c goes with l and diversity = 'recursive', got c = {c!r}, l = {l!r} and {diversity!r}")
+    check_real("c", c, low=0, open_low=True, optional=True)
+    require(
+        (c is not None) == (l is not None and diversity == "recursive"),
+        f"c goes with l and diversity = 'recursive', got c = {c!r}, l = {l!r} and {diversity!r}",
+    )
     if l is not None:
         if diversity == "entropy":
             check_real("l", l, low=1)
@@ -276,25 +278,29 @@ def check_value_counts(constraints: Sequence[Constraint], columns: Sequence[Sens
     for column in columns:
         value_count = int((column.table > 0).sum())
         largest_l = max(getattr(constraint, "l", 0) for constraint in constraints)
-        if largest_l > value_count:
-            raise ValueError(f"l must not exceed the {value_count} values of column {column.name!r}, got {largest_l!r}")
+        require(
+            largest_l <= value_count,
+            f"l must not exceed the {value_count} values of column {column.name!r}, got {largest_l!r}",
+        )
 
 
 def check_apart(names: Sequence[str], columns: Sequence[SensitiveColumn]) -> None:
     """Raise ValueError if a column to generalize is one that the constraints apply to."""
     for column in columns:
-        if column.name in names:
-            raise ValueError(
-                f"columns: {column.name!r} is sensitive and cannot be generalized under a constraint on it"
-            )
+        require(
+            column.name not in names,
+            f"columns: {column.name!r} is sensitive and cannot be generalized under a constraint on it",
+        )
 
 
 def check_whole_table(constraints: Sequence[Constraint], columns: Sequence[SensitiveColumn]) -> None:
     """Raise ValueError if all records together violate a constraint; a class of every partition would then too."""
     for column in columns:
         for constraint in constraints:
-            if not constraint.holds(column.counts[None, :], column.table)[0]:
-                raise ValueError(f"column {column.name!r}: the table as a whole does not have {constraint}")
+            require(
+                constraint.holds(column.counts[None, :], column.table)[0],
+                f"column {column.name!r}: the table as a whole does not have {constraint}",
+            )
 
 
 def _sensitive_column(records: Microdata, name: str, ordered: bool) -> SensitiveColumn:
@@ -306,14 +312,11 @@ def _sensitive_column(records: Microdata, name: str, ordered: bool) -> Sensitive
 def _code_in_order(records: Microdata, name: str) -> CodedColumn:
     """Code a column so that codes are ranks: of its numbers, or of the categories of its ordered domain."""
     column = records.frame[name]
-    if column.isna().any():
-        place = records.place(name, int(np.flatnonzero(column.isna())[0]))
-        raise ValueError(f"{place}: a missing value cannot be ordered")
+    refuse_rows(column.isna(), lambda row: f"{records.place(name, row)}: a missing value cannot be ordered")
     domain = records.domain(name)
     if not isinstance(domain, CategoricalDomain):
         return code_values(column, ascending=True)
-    if not domain.ordered:
-        raise ValueError(f"distance = 'ordered' needs an order; declare an ordered domain for column {name!r}")
+    require(domain.ordered, f"distance = 'ordered' needs an order; declare an ordered domain for column {name!r}")
     return code_column(column, domain)
 
 
@@ -356,5 +359,4 @@ def blocks(histogram: Histogram, which: Integers | None = None) -> Iterator[tupl
 
 
 def _shares(counts: Integers) -> Floats:
-    shares: Floats = counts / counts.sum(axis=1, keepdims=True)
-    return shares
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))

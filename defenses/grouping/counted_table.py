@@ -14,10 +14,12 @@ from defenses.base.channel import Channel
 from defenses.base.columns import CodedColumn
 from defenses.base.defense import chosen_columns
 from defenses.base.guarantee import Guarantee
+from defenses.base.k_anonymous_defense import check_enough as check_enough
 from defenses.base.microdata import Microdata
 from defenses.grouping.constraints import Constraint, OrderedCloseness, SensitiveColumn, check_value_counts
 from metrics.columns.arrays import Integers
 from metrics.columns.domains import CategoricalDomain
+from metrics.columns.parameters import refuse
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -204,12 +206,6 @@ class CountedDefense(Protocol):
         """
 
 
-def check_enough(k: int, records: int) -> None:
-    """Raise ValueError if there are fewer than `k` records."""
-    if k > records:
-        raise ValueError(f"k must not exceed the number of records, got k = {k} for n = {records}")
-
-
 def check_sensitive(roles: Microdata, constraints: Sequence[Constraint]) -> None:
     """Check that the constraints fit the sensitive columns of a table, given the values that occur.
 
@@ -221,8 +217,9 @@ def check_sensitive(roles: Microdata, constraints: Sequence[Constraint]) -> None
     if not roles.sensitive:
         raise ValueError(f"{constraints[0]} needs a sensitive column, and the records have none")
     for name in roles.sensitive if any(isinstance(each, OrderedCloseness) for each in constraints) else ():
-        if roles.frame[name].isna().any():
-            raise ValueError(f"column {name!r}: a missing value cannot be ordered")
+        refuse(roles.frame[name].isna().any(), f"column {name!r}: a missing value cannot be ordered")
         domain = roles.domain(name)
-        if isinstance(domain, CategoricalDomain) and not domain.ordered:
-            raise ValueError(f"distance = 'ordered' needs an order; declare an ordered domain for column {name!r}")
+        refuse(
+            isinstance(domain, CategoricalDomain) and not domain.ordered,
+            f"distance = 'ordered' needs an order; declare an ordered domain for column {name!r}",
+        )

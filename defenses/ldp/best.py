@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from defenses.base.parameters import check_integer
 from defenses.ldp.count_mean_sketch import CountMeanSketch
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.hadamard_count_mean_sketch import HadamardCountMeanSketch
@@ -14,6 +13,7 @@ from defenses.ldp.local_hashing import BinaryLocalHashing, OptimizedLocalHashing
 from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
 from defenses.ldp.subset_selection import SubsetSelection
 from defenses.ldp.unary_encoding import OptimizedUnaryEncoding, SymmetricUnaryEncoding
+from metrics.columns.parameters import check_integer, require
 
 CANDIDATES: tuple[type[FrequencyOracle], ...] = (
     GeneralizedRandomizedResponse,
@@ -72,9 +72,8 @@ def best_protocol(
     'OptimizedLocalHashing'
     """
     check_integer("n", n, low=1)
-    for name, limit in (("report_bits", report_bits), ("server_steps", server_steps)):
-        if limit is not None:
-            check_integer(name, limit, low=1)
+    check_integer("report_bits", report_bits, low=1, optional=True)
+    check_integer("server_steps", server_steps, low=1, optional=True)
     ranked = []
     for make in CANDIDATES:
         protocol = make(epsilon=epsilon, d=d)
@@ -83,8 +82,7 @@ def best_protocol(
         if server_steps is not None and steps(protocol, n) > server_steps:
             continue
         ranked.append((float(protocol.variance(n, np.full(d, 1 / d)).mean()), protocol))
-    if not ranked:
-        raise ValueError(f"report_bits, server_steps: no protocol within {report_bits} bits and {server_steps} steps")
+    require(ranked, f"report_bits, server_steps: no protocol within {report_bits} bits and {server_steps} steps")
     least = min(variance for variance, _ in ranked)
     equally_good = [protocol for variance, protocol in ranked if variance <= least * (1 + _EQUAL)]
     return min(equally_good, key=lambda protocol: protocol.report_bits)

@@ -11,10 +11,10 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.guarantee import Guarantee
-from defenses.base.parameters import check_integer, check_real
 from defenses.base.parametrized import Parametrized
 from defenses.ldp.report_batch import Part, ReportBatch
 from metrics.columns.arrays import Floats, Integers64
+from metrics.columns.parameters import check_integer, check_real, refuse_rows, require
 
 # Below, e^epsilon - 1 loses its digits in the estimates; above, nothing is protected. The keys of hashes have 32 bits.
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 100.0
@@ -53,8 +53,7 @@ class FrequencyOracle(Parametrized, ABC):
     def __init__(self, *, epsilon: float = 1.0, d: int = 128) -> None:
         check_real("epsilon", epsilon, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
         check_integer("d", d, low=2)
-        if d > LARGEST_DOMAIN:
-            raise ValueError(f"d must be at most {LARGEST_DOMAIN}, got {d}")
+        require(d <= LARGEST_DOMAIN, f"d must be at most {LARGEST_DOMAIN}, got {d}")
         self.epsilon = epsilon
         self.d = d
 
@@ -93,15 +92,15 @@ class FrequencyOracle(Parametrized, ABC):
             If the values are not a one-dimensional array of integers of the domain.
         """
         array = np.asarray(values)
-        if array.ndim != 1:
-            raise ValueError(f"values must have one dimension, one value a person, got shape {array.shape}")
+        require(array.ndim == 1, f"values must have one dimension, one value a person, got shape {array.shape}")
         if array.size == 0:
             array = array.astype(np.int64)
-        if not np.issubdtype(array.dtype, np.integer):
-            raise ValueError(f"values must be integers in 0..{self.d - 1}, got {array.dtype}")
-        if array.size and not (array.min() >= 0 and array.max() < self.d):
-            row = int(np.flatnonzero((array < 0) | (array >= self.d))[0])
-            raise ValueError(f"values must lie in 0..{self.d - 1}; row {row} does not")
+        require(
+            np.issubdtype(array.dtype, np.integer), f"values must be integers in 0..{self.d - 1}, got {array.dtype}"
+        )
+        refuse_rows(
+            (array < 0) | (array >= self.d), lambda row: f"values must lie in 0..{self.d - 1}; row {row} does not"
+        )
         return ReportBatch(self, self._randomized(array.astype(np.int64, copy=False), rng))
 
     def estimate(self, reports: ReportBatch) -> Floats:
@@ -113,8 +112,7 @@ class FrequencyOracle(Parametrized, ABC):
             If there is no report, another protocol made them, or their format is not that of `privatize`.
         """
         self.check_reports(reports)
-        if not len(reports):
-            raise ValueError("reports are empty: there is nothing to estimate from")
+        require(len(reports), "reports are empty: there is nothing to estimate from")
         return self._estimated(reports)
 
     def variance(self, n: int, frequencies: ArrayLike) -> Floats:
@@ -134,10 +132,13 @@ class FrequencyOracle(Parametrized, ABC):
         """
         check_integer("n", n, low=1)
         shares = np.asarray(frequencies, dtype=float)
-        if shares.shape != (self.d,):
-            raise ValueError(f"frequencies must hold {self.d} shares, one a value, got shape {shares.shape}")
-        if not (np.isfinite(shares).all() and shares.min() >= 0 and abs(shares.sum() - 1) < 1e-6):
-            raise ValueError("frequencies must be finite shares of at least 0 that sum to 1")
+        require(
+            shares.shape == (self.d,), f"frequencies must hold {self.d} shares, one a value, got shape {shares.shape}"
+        )
+        require(
+            np.isfinite(shares).all() and shares.min() >= 0 and abs(shares.sum() - 1) < 1e-6,
+            "frequencies must be finite shares of at least 0 that sum to 1",
+        )
         # At a large epsilon, differences of almost equal numbers may round to slightly less than 0.
         return np.maximum(self._variance(n, shares), 0.0)
 
@@ -168,16 +169,18 @@ class FrequencyOracle(Parametrized, ABC):
 
     def check_reports(self, reports: ReportBatch) -> None:
         """Raise ValueError unless this protocol with equal parameters made the reports, and their format is valid."""
-        if not isinstance(reports, ReportBatch):
-            raise ValueError(f"reports must be what privatize returns, got {type(reports).__name__}")
+        require(
+            isinstance(reports, ReportBatch), f"reports must be what privatize returns, got {type(reports).__name__}"
+        )
         maker = reports.protocol
         if type(maker) is not type(self) or maker.get_params() != self.get_params():
             raise ValueError(f"reports of another protocol: {maker!r} made them, not {self!r}")
-        if reports.parts.keys() != self.parts.keys():
-            raise ValueError(f"reports must consist of {', '.join(self.parts)}, got {', '.join(reports.parts)}")
+        require(
+            reports.parts.keys() == self.parts.keys(),
+            f"reports must consist of {', '.join(self.parts)}, got {', '.join(reports.parts)}",
+        )
         for name, part in self.parts.items():
-            if not part.fits(reports.parts[name]):
-                raise ValueError(f"reports: {name} must be {part}, as privatize returns it")
+            require(part.fits(reports.parts[name]), f"reports: {name} must be {part}, as privatize returns it")
 
     @abstractmethod
     def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:

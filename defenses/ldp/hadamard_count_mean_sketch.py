@@ -13,6 +13,7 @@ from defenses.ldp.hashing import buckets
 from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
 from defenses.ldp.sketch import Sketch
 from metrics.columns.arrays import Booleans, Floats, Integers64
+from metrics.columns.parameters import refuse
 
 
 class HadamardCountMeanSketch(Sketch):
@@ -50,8 +51,7 @@ class HadamardCountMeanSketch(Sketch):
 
     def __init__(self, *, epsilon: float = 1.0, d: int = 128, m: int = 1024, k: int = 2048, hash_seed: int = 0) -> None:
         super().__init__(epsilon=epsilon, d=d, m=m, k=k, hash_seed=hash_seed)
-        if m & (m - 1):
-            raise ValueError(f"m must be a power of two, got {m}")
+        refuse(m & (m - 1), f"m must be a power of two, got {m}")
 
     @property
     def c(self) -> float:

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_boolean, check_choice, check_integer, check_real
 from defenses.base.release import ReportsRelease
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.longitudinal import (
@@ -21,6 +21,15 @@ from defenses.ldp.longitudinal import (
 )
 from metrics.columns.arrays import Integers64
 from metrics.columns.domains import Domain
+from metrics.columns.parameters import (
+    check_boolean,
+    check_choice,
+    check_integer,
+    check_real,
+    refuse,
+    refuse_rows,
+    require,
+)
 
 MISSING = ("refuse", "category")
 
@@ -88,11 +97,12 @@ class LocalReports(Defense):
         check_real("epsilon", epsilon, low=0, open_low=True)
         check_integer("rounds", rounds, low=1)
         check_boolean("memoize", memoize)
-        if column is not None and not isinstance(column, str):
-            raise ValueError(f"column must be a name, got {column!r}")
+        refuse(column is not None and not isinstance(column, str), f"column must be a name, got {column!r}")
         check_choice("missing", missing, MISSING)
-        if options is not None and not isinstance(options, Mapping):
-            raise ValueError(f"options must be a table of the protocol's parameters, got {options!r}")
+        refuse(
+            options is not None and not isinstance(options, Mapping),
+            f"options must be a table of the protocol's parameters, got {options!r}",
+        )
         self.protocol = protocol
         self.epsilon = epsilon
         self.column = column
@@ -100,8 +110,9 @@ class LocalReports(Defense):
         self.memoize = memoize
         self.missing = missing
         self.options = options
-        if memoize and protocol in longitudinal_protocols():
-            raise ValueError(f"memoize: {protocol} memoizes by itself; leave it out")
+        refuse(
+            memoize and protocol in longitudinal_protocols(), f"memoize: {protocol} memoizes by itself; leave it out"
+        )
         self.protocol_for(2)
 
     def protocol_for(self, d: int, column: str | None = None) -> FrequencyOracle:
@@ -124,8 +135,10 @@ class LocalReports(Defense):
         make = classes[self.protocol]
         parameters = dict(self.options or {}) | {"epsilon": self.epsilon}
         for name in self.options or {}:
-            if name not in make.parameter_names() or name in ("epsilon", "d"):
-                raise ValueError(f"options: {self.protocol} has no option {name!r}")
+            require(
+                name in make.parameter_names() and name not in ("epsilon", "d"),
+                f"options: {self.protocol} has no option {name!r}",
+            )
         if "d" in make.parameter_names():
             return make(**parameters, d=d)
         if d != 2:
@@ -173,8 +186,7 @@ class LocalReports(Defense):
             return self.column
         if records.sensitive:
             return records.sensitive[0]
-        if len(released) != 1:
-            raise ValueError(f"column: name one of {_list(released)}; no column is sensitive")
+        require(len(released) == 1, f"column: name one of {', '.join(released) or 'none'}; no column is sensitive")
         return released[0]
 
     def _values(self, records: Microdata) -> tuple[Integers64, int]:
@@ -209,10 +221,14 @@ def coded_values(records: Microdata, column: str, missing: str, parameter: str) 
         codes = domain.codes(records.frame[column]).astype(np.int64)
     except ValueError:  # Its message would disclose the value.
         raise ValueError(f"{parameter}: {column!r} holds a category that its domain does not declare") from None
-    if missing == "refuse" and (codes == domain.size).any():
-        row = int(np.flatnonzero(codes == domain.size)[0])
-        raise ValueError(f"missing: column {column!r} has no value in row {row + 1}")
+    if missing == "refuse":
+        refuse_missing(column, codes == domain.size)
     return codes, domain.size + (missing == "category")
+
+
+def refuse_missing(column: str, absent: ArrayLike) -> None:
+    """Raise ValueError if a column lacks a value; names the row, from 1."""
+    refuse_rows(absent, lambda row: f"missing: column {column!r} has no value in row {row + 1}")
 
 
 def public_domain(records: Microdata, column: str, parameter: str) -> Domain:
@@ -223,8 +239,7 @@ def public_domain(records: Microdata, column: str, parameter: str) -> Domain:
     ValueError
         If it is not declared; names the parameter and the column.
     """
-    if records.not_public([column]):
-        raise ValueError(f"{parameter}: the domain of {column!r} is read from the records; declare it")
+    refuse(records.not_public([column]), f"{parameter}: the domain of {column!r} is read from the records; declare it")
     return records.domains[column]
 
 
@@ -241,7 +256,3 @@ def longitudinal_protocols() -> dict[str, type[LongitudinalUnaryEncoding]]:
     """Return the protocols that memoize bits and randomize them again in every round, by class name."""
     classes = (LongitudinalSymmetricUnaryEncoding, LongitudinalOptimizedUnaryEncoding)
     return {make.__name__: make for make in classes}
-
-
-def _list(names: tuple[str, ...]) -> str:
-    return ", ".join(names) or "none"

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.parameters import check_integer, check_real
 from defenses.ldp.packed_bits import one_hot_reports
 from defenses.ldp.report_batch import ReportBatch
 from defenses.ldp.unary_encoding import UnaryEncoding
 from metrics.columns.arrays import Floats, Integers64
+from metrics.columns.parameters import check_integer, check_real, require
 
 # Entries of a table over persons and bits that are held at a time.
 _AT_ONCE = 1 << 22
@@ -115,8 +115,7 @@ class LongitudinalUnaryEncoding(UnaryEncoding):
         ValueError
             If there is no round, or another protocol made the reports.
         """
-        if not rounds:
-            raise ValueError("rounds are empty: there is no report")
+        require(rounds, "rounds are empty: there is no report")
         times_set = np.sum([self.supports(reports) for reports in rounds], axis=0)
         # Odds of A against B by count.
         counts = np.arange(len(rounds) + 1)

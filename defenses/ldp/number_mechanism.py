@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from defenses.base.guarantee import Guarantee
 from defenses.base.number_law import NumberLaw
-from defenses.base.parameters import check_integer, check_real
 from defenses.base.parametrized import Parametrized
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_integer, check_real, refuse, refuse_rows, require
 
 # Below, e^epsilon - 1 loses its digits; above, e^epsilon overflows.
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 700.0
@@ -144,8 +144,7 @@ class NumberMechanism(Parametrized, ABC):
             If there is no report, or a report is not a number.
         """
         array = self._reports(reports)
-        if not array.size:
-            raise ValueError("reports are empty: there is nothing to estimate from")
+        require(array.size, "reports are empty: there is nothing to estimate from")
         return float(array.mean())
 
     def variance(self, value: ArrayLike) -> Floats:
@@ -169,22 +168,20 @@ class NumberMechanism(Parametrized, ABC):
 
     def _reports(self, reports: ArrayLike) -> Floats:
         array = np.asarray(reports, dtype=float)
-        if array.ndim != 1 or np.isnan(array).any():
-            raise ValueError("reports must be a one-dimensional array of numbers, as randomize returns it")
+        refuse(
+            array.ndim != 1 or np.isnan(array).any(),
+            "reports must be a one-dimensional array of numbers, as randomize returns it",
+        )
         return array
 
 
 def _checked(values: ArrayLike) -> Floats:
     """Numbers in [-1, 1], shape (n,)."""
     array = np.asarray(values)
-    if array.ndim != 1:
-        raise ValueError(f"values must have one dimension, one number a person, got shape {array.shape}")
-    if array.size and array.dtype.kind not in "fiu":
-        raise ValueError(f"values must be numbers in [-1, 1], got {array.dtype}")
+    require(array.ndim == 1, f"values must have one dimension, one number a person, got shape {array.shape}")
+    refuse(array.size and array.dtype.kind not in "fiu", f"values must be numbers in [-1, 1], got {array.dtype}")
     numbers = array.astype(float)
-    outside = ~(np.abs(numbers) <= 1)
-    if outside.any():
-        raise ValueError(f"values must lie in [-1, 1]; row {int(np.flatnonzero(outside)[0])} does not")
+    refuse_rows(~(np.abs(numbers) <= 1), lambda row: f"values must lie in [-1, 1]; row {row} does not")
     return numbers
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.columns.parameters import refuse
+
 
 @dataclass(frozen=True)
 class Part:
@@ -74,10 +76,11 @@ class ReportBatch:
 
     def __post_init__(self) -> None:
         arrays = list(self.parts.values())
-        if any(not isinstance(part, np.ndarray) or not part.ndim for part in arrays) or (
-            len({len(part) for part in arrays}) != 1
-        ):
-            raise ValueError("the parts of reports must be arrays of one length, one entry a person")
+        refuse(
+            any(not isinstance(part, np.ndarray) or not part.ndim for part in arrays)
+            or (len({len(part) for part in arrays}) != 1),
+            "the parts of reports must be arrays of one length, one entry a person",
+        )
 
     def __len__(self) -> int:
         return len(next(iter(self.parts.values())))

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.parameters import check_integer, check_real
 from defenses.ldp.count_mean_sketch import CountMeanSketch
 from defenses.ldp.frequency_oracle import LARGEST_DOMAIN, FrequencyOracle
 from defenses.ldp.hashing import buckets, seeds_of
 from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
 from metrics.columns.arrays import Floats, Integers64
+from metrics.columns.parameters import check_integer, check_real, refuse, require
 
 # Number of values of the 8-bit hash that links the fragments of a word.
 PUZZLE = 256
@@ -90,16 +90,16 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         k: int = 2048,
         hash_seed: int = 0,
     ) -> None:
-        if not isinstance(letters, str) or len(letters) < 2 or len(set(letters)) < len(letters):
-            raise ValueError("letters must be a text of at least two different letters")
+        require(
+            isinstance(letters, str) and len(letters) >= 2 and len(set(letters)) >= len(letters),
+            "letters must be a text of at least two different letters",
+        )
         check_integer("length", length, low=1)
         check_integer("fragment", fragment, low=1)
-        if length % fragment:
-            raise ValueError(f"fragment must divide length, got {fragment} and {length}")
+        refuse(length % fragment, f"fragment must divide length, got {fragment} and {length}")
         check_real("fragment_share", fragment_share, low=0, high=1, open_low=True, open_high=True)
         longest = int(math.log(LARGEST_DOMAIN, len(letters)) + 1e-9)
-        if length > longest:
-            raise ValueError(f"length must be at most {longest} for {len(letters)} letters, got {length}")
+        require(length <= longest, f"length must be at most {longest} for {len(letters)} letters, got {length}")
         super().__init__(epsilon=epsilon, d=len(letters) ** length)
         self.letters = letters
         self.length = length
@@ -150,8 +150,10 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         """
         digit = {letter: number for number, letter in enumerate(self.letters)}
         for row, word in enumerate(words):
-            if len(word) > self.length or not digit.keys() >= set(word):
-                raise ValueError(f"words must have at most {self.length} letters of the alphabet; row {row} does not")
+            refuse(
+                len(word) > self.length or not digit.keys() >= set(word),
+                f"words must have at most {self.length} letters of the alphabet; row {row} does not",
+            )
         numbers = {word: _number([digit[letter] for letter in word], len(digit), self.length) for word in set(words)}
         return np.array([numbers[word] for word in words], dtype=np.int64)
 
@@ -183,8 +185,7 @@ class SequenceFragmentPuzzle(FrequencyOracle):
 
         check_integer("most", most, low=1)
         self.check_reports(reports)
-        if not len(reports):
-            raise ValueError("reports are empty: there is nothing to estimate from")
+        require(len(reports), "reports are empty: there is nothing to estimate from")
         frequent = [self._frequent(reports, position, most, ndtri) for position in range(self.places)]
         joined = [self._joined([pairs[pairs % PUZZLE == tag] // PUZZLE for pairs in frequent]) for tag in range(PUZZLE)]
         candidates = np.concatenate([words[_tags(words) == tag] for tag, words in enumerate(joined)])

@@ -10,11 +10,11 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.base.guarantee import Guarantee
-from defenses.base.parameters import check_integer, check_real
 from defenses.base.parametrized import Parametrized
 from defenses.dp.continuous_gaussian import bisect
 from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
 from metrics.columns.arrays import Floats, Integers64
+from metrics.columns.parameters import check_integer, check_real, require
 
 # Standard deviations, and further numbers, around the mean of a binomial number; the rest counts as delta.
 _DEVIATIONS, _FURTHER = 9.0, 60
@@ -252,8 +252,7 @@ class ShuffledResponse(Parametrized):
             If the values are not n integers in 0, ..., d - 1.
         """
         array = np.asarray(values)
-        if array.shape != (self.n,):
-            raise ValueError(f"values must hold {self.n} integers, one a person, got shape {array.shape}")
+        require(array.shape == (self.n,), f"values must hold {self.n} integers, one a person, got shape {array.shape}")
         reports = self.local.privatize(array, rng)
         return np.bincount(reports.parts["value"], minlength=self.d)
 

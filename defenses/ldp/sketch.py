@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.parameters import check_integer
 from defenses.ldp.hashing import buckets, seeds_of
 from defenses.ldp.pure_oracle import PureOracle, guess_among_independent
 from defenses.ldp.report_batch import ReportBatch
 from metrics.columns.arrays import Booleans, Floats, Integers64, Words64
+from metrics.columns.parameters import check_integer, refuse
 
 # Number of hashes computed at a time.
 _AT_ONCE = 1 << 20
@@ -75,8 +75,7 @@ class Sketch(PureOracle):
         check_integer("m", m, low=2)
         check_integer("k", k, low=1)
         check_integer("hash_seed", hash_seed, low=0)
-        if max(m, k) > 1 << 31:
-            raise ValueError(f"m and k must be at most 2^31, got {m} and {k}")
+        refuse(max(m, k) > 1 << 31, f"m and k must be at most 2^31, got {m} and {k}")
         self.m = m
         self.k = k
         self.hash_seed = hash_seed

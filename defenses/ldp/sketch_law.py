@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from defenses.ldp.count_mean_sketch import CountMeanSketch
 from defenses.ldp.hashing import buckets, seeds_of
 from metrics.columns.arrays import Floats, Integers64
+from metrics.columns.parameters import refuse
 
 _CELLS = 1 << 20
 """Number of cells of the sketch that are drawn at a time."""
@@ -45,8 +46,10 @@ def draw_estimates(protocol: CountMeanSketch, counts: ArrayLike, rng: Generator)
     cell, and its noise.
     """
     values = np.asarray(counts)
-    if values.shape != (protocol.d,) or values.dtype.kind not in "iu" or (values < 0).any():
-        raise ValueError(f"counts must be {protocol.d} non-negative integers, one for each value")
+    refuse(
+        values.shape != (protocol.d,) or values.dtype.kind not in "iu" or (values < 0).any(),
+        f"counts must be {protocol.d} non-negative integers, one for each value",
+    )
     left: Integers64 = values.astype(np.int64)
     n, k, m = int(left.sum()), int(protocol.k), int(protocol.m)
     seeds = seeds_of(protocol.hash_seed, k)

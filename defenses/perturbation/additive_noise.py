@@ -10,13 +10,17 @@ from numpy.typing import NDArray
 
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import AddedNoise
-from defenses.base.columns import check_columns, filled, is_numeric, plain_numbers, stored_alike
-from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
+from defenses.base.columns import (
+    check_number_or_numbers,
+    plain_numbers,
+    stored_alike,
+)
+from defenses.base.defense import MicrodataDefense, numeric_columns, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_choice, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.columns.domains import NumericDomain
+from metrics.columns.parameters import check_choice
 
 
 class AdditiveNoise(MicrodataDefense):
@@ -53,14 +57,7 @@ class AdditiveNoise(MicrodataDefense):
         columns: Sequence[str] | None = None,
     ) -> None:
         check_choice("distribution", distribution, ("gaussian", "laplace"))
-        if isinstance(scale, Mapping):
-            if columns is not None:
-                raise ValueError("columns goes with a single scale; a mapping of scales names its own columns")
-            for name, value in scale.items():
-                check_real(f"scale[{name!r}]", value, low=0)
-        else:
-            check_real("scale", scale, low=0)
-        check_columns(columns)
+        check_number_or_numbers("scale", scale, columns, low=0)
         self.scale = scale
         self.distribution = distribution
         self.columns = columns
@@ -92,9 +89,7 @@ class AdditiveNoise(MicrodataDefense):
         )
 
     def _names(self, records: Microdata) -> tuple[str, ...]:
-        default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
-        asked = tuple(self.scale) if isinstance(self.scale, Mapping) else self.columns
-        return filled(records, chosen_columns(records, asked, default))
+        return numeric_columns(records, tuple(self.scale) if isinstance(self.scale, Mapping) else self.columns)
 
     def _part(self, records: Microdata, name: str, numbers: NDArray[np.float64]) -> AddedNoise:
         scale = self.scale[name] if isinstance(self.scale, Mapping) else self.scale

@@ -13,9 +13,9 @@ from defenses.base.channel_parts import RankWindow
 from defenses.base.columns import category_codes, check_columns, filled, plain_numbers
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
 from metrics.columns.domains import NumericDomain
+from metrics.columns.parameters import check_real
 
 
 class RankSwapping(MicrodataDefense):

@@ -10,10 +10,10 @@ from numpy.random import Generator
 from defenses.base.columns import category_codes, check_columns
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
 from metrics.classes import class_sizes, equivalence_classes
 from metrics.columns.arrays import Integers
+from metrics.columns.parameters import check_real, refuse_any, require
 
 
 class RecordSwapping(MicrodataDefense):
@@ -59,11 +59,9 @@ class RecordSwapping(MicrodataDefense):
         check_columns(columns)
         check_columns(similar)
         check_real("rate", rate, low=0, high=1, open_low=True)
-        if not columns:
-            raise ValueError("columns must name at least one column to swap")
+        require(columns, "columns must name at least one column to swap")
         both = [name for name in similar or () if name in columns]
-        if both:
-            raise ValueError(f"similar: column {both[0]!r} is to be swapped and cannot be kept alike")
+        refuse_any(both, lambda name: f"similar: column {name!r} is to be swapped and cannot be kept alike")
         self.columns = columns
         self.similar = similar
         self.rate = rate

@@ -8,8 +8,8 @@ from numpy.random import Generator
 from defenses.base.channel import Channel
 from defenses.base.defense import MicrodataDefense, released_frame
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
+from metrics.columns.parameters import check_real
 
 
 class Sampling(MicrodataDefense):

@@ -10,8 +10,8 @@ from defenses.base.channel import Channel
 from defenses.base.columns import check_columns
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
+from metrics.columns.parameters import check_real
 
 
 class StratifiedSampling(MicrodataDefense):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from defenses.base.parameters import check_integer, check_real
+from metrics.columns.parameters import check_integer, check_real, require
 
 
 def retention_for_epsilon(epsilon: float, d: int) -> float:
@@ -57,8 +57,7 @@ def epsilon_for_retention(p: float, d: int) -> float:
     check_integer("d", d, low=1)
     check_real("p", p, low=0, high=1)
     if d == 1:
-        if p != 1:
-            raise ValueError(f"p must be 1 where there is one category, got {p}")
+        require(p == 1, f"p must be 1 where there is one category, got {p}")
         return 0.0
     with np.errstate(divide="ignore"):
         return float(abs(np.log(p) + np.log(d - 1) - np.log1p(-p)))
@@ -124,13 +123,11 @@ def given_epsilon(epsilon: float | None, k: float | None, n: int) -> float:
     """
     if k is None or n == 0:
         return float("inf") if epsilon is None else float(epsilon)
-    if k > n:
-        raise ValueError(f"k must be at most the number of records, {n}, got {k:g}")
+    require(k <= n, f"k must be at most the number of records, {n}, got {k:g}")
     return epsilon_for_k(k, n)
 
 
 def check_epsilon(epsilon: Any, name: str = "epsilon") -> None:
     """Raise ValueError, naming the parameter, unless `epsilon` is a positive number; infinity is allowed."""
     is_number = isinstance(epsilon, int | float | np.number) and not isinstance(epsilon, bool)
-    if not is_number or not epsilon > 0:
-        raise ValueError(f"{name} must be a positive number, got {epsilon!r}")
+    require(is_number and epsilon > 0, f"{name} must be a positive number, got {epsilon!r}")

@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment, linprog
 
-from defenses.base.parameters import check_integer
 from defenses.pram.conversions import check_epsilon
 from defenses.pram.matrix import check_histogram
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_integer, refuse, require
 
 MOST_CATEGORIES = 10
 """Largest number of categories for the program of `least_variance_protocol`."""
@@ -87,8 +87,7 @@ def subset_selection(d: int, epsilon: float) -> Floats:
     members = np.array(list(combinations(range(d), w)))
     rows = np.ones((len(members), d))
     np.put_along_axis(rows, members, e, axis=1)
-    protocol: Floats = rows / rows[:, 0].sum()
-    return protocol
+    return np.asarray(rows / rows[:, 0].sum())
 
 
 def estimation_variance(protocol: ArrayLike, histogram: ArrayLike) -> float:
@@ -196,8 +195,7 @@ def least_variance_protocol(histogram: ArrayLike, epsilon: float) -> Floats:
         value, slope = cvxopt.matrix(np.trace(inverse)), cvxopt.matrix(-np.diag(twice)).T
         return (value, slope) if z is None else (value, slope, z[0] * cvxopt.matrix(2 * once * twice))  # type: ignore[index]
 
-    if epsilon < SMALLEST_EPSILON:
-        raise ValueError(f"epsilon must be at least {SMALLEST_EPSILON:g} for this program, got {epsilon}")
+    refuse(epsilon < SMALLEST_EPSILON, f"epsilon must be at least {SMALLEST_EPSILON:g} for this program, got {epsilon}")
     solution = cvxopt.solvers.cp(
         objective,
         G=cvxopt.spdiag([-1.0] * size),
@@ -228,10 +226,8 @@ def _patterns(histogram: ArrayLike, epsilon: float, most: int) -> tuple[Floats, 
     """Counts, and the staircase patterns, shape (2^d - 1, d); the pattern of ones also stands for its multiple of e."""
     counts = check_histogram(histogram)
     check_epsilon(epsilon)
-    if epsilon > 30:
-        raise ValueError(f"epsilon must be at most 30, got {epsilon}")
-    if counts.size > most:
-        raise ValueError(f"histogram has {counts.size} categories; patterns are enumerated up to {most}")
+    refuse(epsilon > 30, f"epsilon must be at most 30, got {epsilon}")
+    require(counts.size <= most, f"histogram has {counts.size} categories; patterns are enumerated up to {most}")
     bits = (np.arange(2**counts.size - 1)[:, None] >> np.arange(counts.size)) & 1
     return counts, np.where(bits, np.exp(epsilon), 1.0)
 
@@ -239,22 +235,24 @@ def _patterns(histogram: ArrayLike, epsilon: float, most: int) -> tuple[Floats, 
 def _information(rows: Floats, counts: Floats, weights: Floats) -> Floats:
     occurring = rows @ counts > 0
     scaled = rows[occurring] / (rows[occurring] @ counts)[:, None]
-    information: Floats = scaled.T @ (weights[occurring, None] * rows[occurring])
-    return information
+    return np.asarray(scaled.T @ (weights[occurring, None] * rows[occurring]))
 
 
 def _row_information(rows: Floats, shares: Floats) -> Floats:
     """Sum over j of v_j r_j log(r_j / sum(v r)) for each row r."""
     expected = (rows @ shares)[:, None]
     ratio = np.divide(rows, expected, out=np.ones_like(rows), where=(rows > 0) & (expected > 0))
-    gains: Floats = (shares * rows * np.log(ratio)).sum(axis=1)
-    return gains
+    return np.asarray((shares * rows * np.log(ratio)).sum(axis=1))
 
 
 def _checked(protocol: ArrayLike, histogram: ArrayLike) -> tuple[Floats, Floats]:
     matrix, counts = np.asarray(protocol, dtype=float), check_histogram(histogram)
-    if matrix.ndim != 2 or matrix.shape[1] != counts.size:
-        raise ValueError(f"protocol must have {counts.size} columns, one a category, got shape {matrix.shape}")
-    if not ((matrix >= 0) & (matrix <= 1)).all() or not np.allclose(matrix.sum(axis=0), 1, atol=1e-9):
-        raise ValueError("protocol must hold probabilities whose columns sum to 1")
+    require(
+        matrix.ndim == 2 and matrix.shape[1] == counts.size,
+        f"protocol must have {counts.size} columns, one a category, got shape {matrix.shape}",
+    )
+    require(
+        ((matrix >= 0) & (matrix <= 1)).all() and np.allclose(matrix.sum(axis=0), 1, atol=1e-9),
+        "protocol must hold probabilities whose columns sum to 1",
+    )
     return matrix, counts

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from defenses.base.parameters import check_integer, check_real
 from defenses.pram.matrix import check_histogram, check_matrix, check_retention
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_integer, check_real, refuse_rows, require
 
 ILL_CONDITIONED = 1e3
 """Condition number (1-norm) above which inversion raises a warning."""
@@ -72,10 +72,10 @@ def estimate_histogram(released: ArrayLike, mechanism: ArrayLike) -> HistogramEs
     """
     counts, operator = _checked(released, mechanism)
     condition = operator.condition()
-    if not condition < 1e15:
-        raise ValueError(
-            "mechanism has no inverse: released counts do not determine the original ones; use bayesian_histogram"
-        )
+    require(
+        condition < 1e15,
+        "mechanism has no inverse: released counts do not determine the original ones; use bayesian_histogram",
+    )
     if condition > ILL_CONDITIONED:
         warnings.warn(
             f"the matrix is ill-conditioned ({condition:.3g}); errors may exceed the counts",
@@ -122,9 +122,10 @@ def bayesian_histogram(
     total = counts.sum()
     estimate = np.full(counts.size, total / counts.size)
     expected = operator.times(estimate)
-    impossible = np.flatnonzero((counts > 0) & (expected <= 0))
-    if impossible.size:
-        raise ValueError(f"released: category {impossible[0]} has records, but the mechanism never releases it")
+    refuse_rows(
+        (counts > 0) & (expected <= 0),
+        lambda row: f"released: category {row} has records, but the mechanism never releases it",
+    )
     for _ in range(iterations):
         ratio = np.divide(counts, expected, out=np.zeros_like(counts), where=expected > 0)
         updated = estimate * operator.transposed_times(ratio)
@@ -180,8 +181,7 @@ class _DenseOperator(_TransitionOperator):
         return self.inverse @ vector
 
     def squared_solve(self, vector: Floats) -> Floats:
-        squared: Floats = np.square(self.inverse) @ vector
-        return squared
+        return np.asarray(np.square(self.inverse) @ vector)
 
 
 class _ReplacementOperator(_TransitionOperator):
@@ -205,12 +205,10 @@ class _ReplacementOperator(_TransitionOperator):
         self.pivot_row = 1 - self.inverse + self.weights * self.inverse.sum()
 
     def times(self, vector: Floats) -> Floats:
-        product: Floats = self.excess * vector + self.replaced @ vector
-        return product
+        return np.asarray(self.excess * vector + self.replaced @ vector)
 
     def transposed_times(self, vector: Floats) -> Floats:
-        product: Floats = self.excess * vector + self.replaced * vector.sum()
-        return product
+        return np.asarray(self.excess * vector + self.replaced * vector.sum())
 
     def condition(self) -> float:
         others = np.abs(self.inverse)
@@ -238,6 +236,5 @@ def _checked(released: ArrayLike, mechanism: ArrayLike) -> tuple[Floats, _Transi
     is_vector = array.ndim == 1
     operator: _TransitionOperator
     operator = _ReplacementOperator(check_retention(array)) if is_vector else _DenseOperator(check_matrix(array))
-    if size != counts.size:
-        raise ValueError(f"released has {counts.size} categories, the mechanism {size}")
+    require(size == counts.size, f"released has {counts.size} categories, the mechanism {size}")
     return counts, operator

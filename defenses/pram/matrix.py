@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from defenses.base.columns import category_count
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_integer, refuse, refuse_rows, require
 
 # Check that the categories of randomized columns are public, as PRAM's guarantees require.
 
@@ -53,16 +53,19 @@ def check_matrix(matrix: ArrayLike) -> Floats:
         If it is not a square array of probabilities, or a column does not sum to 1 (to 1e-9); names the column.
     """
     array = np.asarray(matrix, dtype=float)
-    if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
-        raise ValueError(f"matrix must be square with one row and one column per category, got shape {array.shape}")
+    require(
+        array.ndim == 2 and array.shape[0] == array.shape[1] and array.size,
+        f"matrix must be square with one row and one column per category, got shape {array.shape}",
+    )
     wrong = np.argwhere(~((array >= 0) & (array <= 1)).T)
     if wrong.size:
         column, row = wrong[0].tolist()
         raise ValueError(f"matrix: column {column}, row {row} is not a probability: {array[row, column]}")
     totals = array.sum(axis=0)
-    off = np.flatnonzero(np.abs(totals - 1) > 1e-9)
-    if off.size:
-        raise ValueError(f"matrix: column {off[0]} sums to {totals[off[0]]:.12g}, columns must sum to 1")
+    refuse_rows(
+        np.abs(totals - 1) > 1e-9,
+        lambda column: f"matrix: column {column} sums to {totals[column]:.12g}, columns must sum to 1",
+    )
     return array
 
 
@@ -75,13 +78,14 @@ def check_retention(retention: ArrayLike) -> Floats:
         If they are not a vector of probabilities (names the category), or a lone category is not always kept.
     """
     array = np.asarray(retention, dtype=float)
-    if array.ndim != 1 or not array.size:
-        raise ValueError(f"retention must be a vector with one probability per category, got shape {array.shape}")
-    wrong = np.flatnonzero(~((array >= 0) & (array <= 1)))
-    if wrong.size:
-        raise ValueError(f"retention of category {wrong[0]} is not a probability: {array[wrong[0]]}")
-    if array.size == 1 and array[0] != 1:
-        raise ValueError(f"retention must be 1 where there is one category, got {array[0]}")
+    require(
+        array.ndim == 1 and array.size,
+        f"retention must be a vector with one probability per category, got shape {array.shape}",
+    )
+    refuse_rows(
+        ~((array >= 0) & (array <= 1)), lambda row: f"retention of category {row} is not a probability: {array[row]}"
+    )
+    refuse(array.size == 1 and array[0] != 1, f"retention must be 1 where there is one category, got {array[0]}")
     return array
 
 
@@ -97,13 +101,15 @@ def check_histogram(histogram: ArrayLike) -> Floats:
         array = np.asarray(histogram, dtype=float)
     except (TypeError, ValueError):
         raise ValueError("histogram must hold numbers, one count per category") from None
-    if array.ndim != 1 or not array.size:
-        raise ValueError(f"histogram must be a vector with one count per category, got shape {array.shape}")
-    wrong = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
-    if wrong.size:
-        raise ValueError(f"histogram: count {array[wrong[0]]} of category {wrong[0]} is not finite and non-negative")
-    if not array.any():
-        raise ValueError("histogram is all zero; at least one category must have a record")
+    require(
+        array.ndim == 1 and array.size,
+        f"histogram must be a vector with one count per category, got shape {array.shape}",
+    )
+    refuse_rows(
+        ~(np.isfinite(array) & (array >= 0)),
+        lambda row: f"histogram: count {array[row]} of category {row} is not finite and non-negative",
+    )
+    require(array.any(), "histogram is all zero; at least one category must have a record")
     return array
 
 
@@ -127,8 +133,10 @@ def prior_counts(prior: Mapping[str, ArrayLike], name: str, categories: int) -> 
         If the prior has another number of categories than the column.
     """
     counts = np.asarray(prior[name], dtype=float)
-    if counts.size != categories:
-        raise ValueError(f"prior of column {name!r} has {counts.size} counts, the column {categories} categories")
+    require(
+        counts.size == categories,
+        f"prior of column {name!r} has {counts.size} counts, the column {categories} categories",
+    )
     return counts
 
 
@@ -314,12 +322,10 @@ def invariant(matrix: ArrayLike, histogram: ArrayLike) -> Floats:
     Source: Gouweleeuw, Kooiman, Willenborg and de Wolf (1998), the two-stage method.
     """
     array, counts = check_matrix(matrix), check_histogram(histogram)
-    if counts.size != array.shape[0]:
-        raise ValueError(f"histogram has {counts.size} categories, the matrix {array.shape[0]}")
+    require(counts.size == array.shape[0], f"histogram has {counts.size} categories, the matrix {array.shape[0]}")
     shares = counts / counts.sum()
     expected = array @ shares
     posterior = np.eye(shares.size)
     occurring = expected > 0
     posterior[:, occurring] = array[occurring].T * shares[:, None] / expected[occurring]
-    product: Floats = posterior @ array
-    return product
+    return np.asarray(posterior @ array)

@@ -17,6 +17,7 @@ from scipy.optimize import lsq_linear, nnls
 from defenses.pram.conversions import check_epsilon
 from defenses.pram.matrix import check_histogram, check_retention, extremes, extremes_epsilon
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import require
 
 # Optimal flip probabilities of a sorted histogram, by minimisation over five scalars.
 
@@ -166,8 +167,7 @@ def _least(rows: Floats, corners: Floats) -> Floats:
     if max(pull.max(), np.abs(pull * weights).max()) > 1e-12:  # rounding can end SciPy's fast solver too early
         weights = lsq_linear(system, target, (0, np.inf), method="bvls", tol=1e-15).x
     weights /= lengths
-    least: Floats = points @ (weights / weights[:count].sum())
-    return least
+    return np.asarray(points @ (weights / weights[:count].sum()))
 
 
 def _descend(cost: _Cost, start: Floats, goal: Floats, top: int) -> Floats:
@@ -243,8 +243,7 @@ def optimal_retention(histogram: ArrayLike, epsilon: float, method: str = "exact
     """
     counts = check_histogram(histogram)
     check_epsilon(epsilon)
-    if method not in ("exact", "cvxopt"):
-        raise ValueError(f"method must be 'exact' or 'cvxopt', got {method!r}")
+    require(method in ("exact", "cvxopt"), f"method must be 'exact' or 'cvxopt', got {method!r}")
     if counts.size == 1 or np.isinf(epsilon):
         return np.ones(counts.size)
     ratio = ratio_of(epsilon)
@@ -271,8 +270,9 @@ def expected_distance(histogram: ArrayLike, retention: ArrayLike) -> float:
         If an argument is refused or their sizes differ.
     """
     counts, probabilities = check_histogram(histogram), check_retention(retention)
-    if counts.size != probabilities.size:
-        raise ValueError(f"histogram has {counts.size} categories, retention {probabilities.size}")
+    require(
+        counts.size == probabilities.size, f"histogram has {counts.size} categories, retention {probabilities.size}"
+    )
     flipped = counts * (1 - probabilities)
     return float(np.linalg.norm(flipped - flipped.mean()) * counts.size / max(counts.size - 1, 1))
 
@@ -300,16 +300,14 @@ def undistorting_flips(counts: Floats, e: float) -> Floats | None:
     d = counts.size
     first, second, last = counts[0], counts[1], counts[-1]
     if d == 2:
-        swapped: Floats = counts[::-1] / (first + e * second)
-        return swapped
+        return np.asarray(counts[::-1] / (first + e * second))
     if last == 0 or first > e * last:
         return None
     large, small = max(e, d - 1), min(e, d - 1)
     t = (d - 1) / (large * last / first + small * last / second)
     if t * (1 + last / counts[-2] / (e * (d - 1))) > 1:
         return None
-    flips: Floats = t * last / counts
-    return flips
+    return np.asarray(t * last / counts)
 
 
 def ratio_of(epsilon: float) -> float:
@@ -324,8 +322,7 @@ def private_retention(flips: Floats, epsilon: float) -> Floats:
     share = 0.0
 
     def mixed(part: Floats) -> Floats:
-        retention: Floats = np.clip(1 - ((1 - share) * part + share * (d - 1) / d), 0, 1)
-        return retention
+        return np.asarray(np.clip(1 - ((1 - share) * part + share * (d - 1) / d), 0, 1))
 
     while extremes_epsilon(mixed(ends), d) > epsilon - 1e-15 and share < 1:
         share = max(2 * share, 2.0**-53)

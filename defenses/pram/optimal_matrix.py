@@ -16,13 +16,13 @@ from defenses.base.columns import category_cells, category_codes, category_count
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
 from defenses.pram.conversions import retention_for_epsilon
 from defenses.pram.freedom import MOST_ENUMERATED, most_informative_matrix
 from defenses.pram.matrix import check_prior, epsilon, pk, prior_counts, public_tables, transition_matrix, unless_public
 from defenses.pram.sampling import draw
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_real
 
 
 class OptimalMatrix(MicrodataDefense):

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from defenses.base.columns import category_count
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
 from defenses.pram.conversions import given_epsilon, k_for_epsilon
 from defenses.pram.matrix import check_prior, prior_counts, retention_epsilon, retention_pk
 from defenses.pram.optimal import optimal_retention
 from defenses.pram.retention_vectors import RetentionVectors
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_real, require
 
 
 class OptimalRetention(RetentionVectors):
@@ -61,12 +61,9 @@ class OptimalRetention(RetentionVectors):
         columns: Sequence[str] | None = None,
         jointly: bool = False,
     ) -> None:
-        if (epsilon is None) == (k is None):
-            raise ValueError("give exactly one of epsilon and k")
-        if epsilon is not None:
-            check_real("epsilon", epsilon, low=0, open_low=True)
-        if k is not None:
-            check_real("k", k, low=1)
+        require((epsilon is None) != (k is None), "give exactly one of epsilon and k")
+        check_real("epsilon", epsilon, low=0, open_low=True, optional=True)
+        check_real("k", k, low=1, optional=True)
         super().__init__(columns=columns, jointly=jointly)
         self.epsilon = epsilon
         self.k = k
@@ -157,8 +154,7 @@ class OptimalRetentionWithPrior(RetentionVectors):
     def _fixed(self, records: Microdata, names: tuple[str, ...], share: int) -> Floats:
         counts = np.ones(())
         for name in names:
-            if name not in self.prior:
-                raise ValueError(f"prior has no column {name!r}; it has {', '.join(self.prior) or 'none'}")
+            require(name in self.prior, f"prior has no column {name!r}; it has {', '.join(self.prior) or 'none'}")
             column = prior_counts(self.prior, name, category_count(records, name))
             counts = np.multiply.outer(counts, column / column.sum())
         return optimal_retention(counts.ravel(), self.epsilon / share)

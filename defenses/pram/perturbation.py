@@ -29,6 +29,7 @@ from defenses.pram.matrix import check_histogram
 from defenses.pram.optimal import private_retention, ratio_of
 from defenses.pram.reference import distance_matrix, private_minimum
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import refuse
 
 SMALLEST_EPSILON = 2.0**-40
 """Smallest epsilon of a noisy histogram; noise for it stays far below 2^63."""
@@ -63,8 +64,7 @@ def noisy_histogram(counts: ArrayLike, epsilon: float, rng: Generator) -> Floats
     check_epsilon(epsilon)
     if np.isinf(epsilon):
         return project_to_simplex(histogram, histogram.sum())
-    if epsilon < SMALLEST_EPSILON:
-        raise ValueError(f"epsilon must be at least 2^-40, got {epsilon:.3g}")
+    refuse(epsilon < SMALLEST_EPSILON, f"epsilon must be at least 2^-40, got {epsilon:.3g}")
     noise = two_sided_geometric(fraction(epsilon) / 2, histogram.size, rng)
     return project_to_simplex(histogram + noise, histogram.sum())
 
@@ -174,5 +174,4 @@ def _conventional(d: int, epsilon: float) -> Floats:
 def _spherical(d: int, scale: float, rng: Generator) -> Floats:
     """Noise of density proportional to e^(-|b| / scale) in d dimensions."""
     direction = rng.normal(size=d)
-    noise: Floats = direction / np.linalg.norm(direction) * rng.gamma(d, scale)
-    return noise
+    return np.asarray(direction / np.linalg.norm(direction) * rng.gamma(d, scale))

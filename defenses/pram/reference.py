@@ -53,8 +53,7 @@ def program_flips(counts: Floats, e: float) -> Floats:
 
 def distance_matrix(counts: Floats) -> Floats:
     """Matrix M, shape (d, d), with |v q - mean(v q)|^2 = q' M q."""
-    matrix: Floats = np.diag(counts**2) - np.outer(counts, counts) / counts.size
-    return matrix
+    return np.asarray(np.diag(counts**2) - np.outer(counts, counts) / counts.size)
 
 
 def private_minimum(quadratic: Floats, linear: Floats, e: float) -> Floats:
@@ -91,6 +90,5 @@ def private_minimum(quadratic: Floats, linear: Floats, e: float) -> Floats:
             solution = cvxopt.solvers.qp(*objective, values, limits, options={**options, "maxiters": 200})
         except (ArithmeticError, ValueError):  # the tolerance is too small: iterates left the cone by rounding
             continue
-        flips: Floats = np.clip(np.array(solution["x"], dtype=float).ravel(), 0, 1)
-        return flips
+        return np.asarray(np.clip(np.array(solution["x"], dtype=float).ravel(), 0, 1))
     raise ArithmeticError("CVXOPT found no flip probabilities, even to 1e-8")

@@ -16,7 +16,6 @@ from defenses.base.columns import category_cells, category_codes, category_count
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
 from defenses.pram.conversions import (
     check_epsilon,
@@ -26,6 +25,7 @@ from defenses.pram.conversions import (
     retention_for_epsilon,
 )
 from defenses.pram.matrix import public_tables, unless_public
+from metrics.columns.parameters import check_real, require
 
 
 class RetentionReplacement(MicrodataDefense):
@@ -95,14 +95,14 @@ class RetentionReplacement(MicrodataDefense):
         k: float | None = None,
         columns: Sequence[str] | None = None,
     ) -> None:
-        if sum(given is not None for given in (retention, epsilon, k)) != 1:
-            raise ValueError("give exactly one of retention, epsilon and k")
-        if retention is not None:
-            check_real("retention", retention, low=0, high=1)
+        require(
+            sum(given is not None for given in (retention, epsilon, k)) == 1,
+            "give exactly one of retention, epsilon and k",
+        )
+        check_real("retention", retention, low=0, high=1, optional=True)
         if epsilon is not None:
             check_epsilon(epsilon)
-        if k is not None:
-            check_real("k", k, low=1)
+        check_real("k", k, low=1, optional=True)
         check_columns(columns)
         self.retention = retention
         self.epsilon = epsilon

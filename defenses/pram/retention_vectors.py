@@ -16,11 +16,11 @@ from defenses.base.columns import category_cells, category_codes, category_count
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_boolean
 from defenses.base.release import MicrodataRelease
 from defenses.pram.matrix import public_tables, unless_public
 from defenses.pram.sampling import replace
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_boolean, require
 
 MOST_CELLS = 10_000_000
 """Largest number of combinations of categories that are randomized jointly."""
@@ -79,19 +79,23 @@ class RetentionVectors(MicrodataDefense):
         names = public_or_filled(records, chosen_columns(records, self.columns, records.quasi_identifiers))
         if self.jointly and names:
             cells = np.prod([float(category_count(records, name)) for name in names])
-            if cells > MOST_CELLS:
-                raise ValueError(
-                    f"jointly: the columns {', '.join(names)} have {cells:.3g} cells, at most {MOST_CELLS:,}"
-                )
+            require(
+                cells <= MOST_CELLS,
+                f"jointly: the columns {', '.join(names)} have {cells:.3g} cells, at most {MOST_CELLS:,}",
+            )
             return (names,)
         return tuple((name,) for name in names)
 
     def _not_public(self, records: Microdata) -> Guarantee | None:
         """The empty guarantee if categories derive from the records, else None."""
-        return unless_public(records, [name for group in self._groups(records) for name in group])
+        return unless_public(records, self._names(records))
+
+    def _names(self, records: Microdata) -> list[str]:
+        """The columns of all groups."""
+        return [name for group in self._groups(records) for name in group]
 
     def _about(self, records: Microdata) -> str:
-        names = [name for group in self._groups(records) for name in group]
+        names = self._names(records)
         return (
             f"one record replaced by any other, of the columns {', '.join(names)} together, {public_tables(names)}; "
             "other columns are released as is"

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from defenses.pram.matrix import check_matrix, check_retention
 from metrics.columns.arrays import Integers
+from metrics.columns.parameters import refuse, refuse_rows
 
 
 def replace(codes: ArrayLike, retention: ArrayLike, rng: Generator) -> Integers:
@@ -78,9 +79,11 @@ def check_codes(codes: ArrayLike, d: int) -> Integers:
         If they are not a vector of integers from 0 to d - 1; the message names the row.
     """
     array = np.asarray(codes)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise ValueError(f"codes must be a vector of integers, got shape {array.shape} of {array.dtype}")
-    wrong = np.flatnonzero((array < 0) | (array >= d))
-    if wrong.size:
-        raise ValueError(f"codes: row {wrong[0]} has an unknown category, known are 0 to {d - 1}")
+    refuse(
+        array.ndim != 1 or (array.size and array.dtype.kind not in "iu"),
+        f"codes must be a vector of integers, got shape {array.shape} of {array.dtype}",
+    )
+    refuse_rows(
+        (array < 0) | (array >= d), lambda row: f"codes: row {row} has an unknown category, known are 0 to {d - 1}"
+    )
     return array.astype(np.intp)

@@ -18,12 +18,12 @@ from defenses.base.columns import is_number_column
 from defenses.base.defense import released_frame, rowwise_release
 from defenses.base.k_anonymous_defense import KAnonymousDefense
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
 from metrics.classes import class_sizes, equivalence_classes
 from metrics.columns.arrays import Booleans, Integers
 from metrics.columns.cells import SUPPRESSED
 from metrics.columns.domains import format_number
+from metrics.columns.parameters import check_real, refuse_any
 
 _CHOICES = 10
 """Largest number of columns for which all sets of columns are tried."""
@@ -96,9 +96,10 @@ class CellSuppression(KAnonymousDefense):
 
     def _checked_columns(self, records: Microdata) -> tuple[str, ...]:
         names = super()._checked_columns(records)
-        for name in self.importance or ():
-            if name not in names:
-                raise ValueError(f"importance: column {name!r} is not among {', '.join(names)}")
+        refuse_any(
+            [name for name in self.importance or () if name not in names],
+            lambda name: f"importance: column {name!r} is not among {', '.join(names)}",
+        )
         return names
 
 

@@ -11,8 +11,8 @@ from defenses.base.channel_parts import Containment
 from defenses.base.columns import filled
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
+from metrics.columns.parameters import check_integer, require
 from metrics.columns.values import in_column
 
 
@@ -76,11 +76,10 @@ class GlobalRecoding(MicrodataDefense):
         """Level of each column that is generalized."""
         if isinstance(self.levels, Mapping):
             for name in chosen_columns(records, tuple(self.levels), ()):
-                if name not in records.hierarchies:
-                    raise ValueError(f"levels: column {name!r} has no hierarchy")
+                require(name in records.hierarchies, f"levels: column {name!r} has no hierarchy")
                 height = records.hierarchies[name].height
-                if self.levels[name] > height:
-                    raise ValueError(f"levels: column {name!r} has levels 0 to {height}, got {self.levels[name]}")
+                level = self.levels[name]
+                require(level <= height, f"levels: column {name!r} has levels 0 to {height}, got {level}")
             levels = dict(self.levels)
         else:
             covered = [name for name in records.quasi_identifiers if name in records.hierarchies]

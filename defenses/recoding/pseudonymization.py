@@ -16,6 +16,7 @@ from defenses.base.columns import check_columns
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
+from metrics.columns.parameters import refuse, refuse_any, require
 
 _BYTES = 16
 """Length of a pseudonym; the probability that two of a million pseudonyms are equal is below 2e-27."""
@@ -57,19 +58,20 @@ class Pseudonymization(MicrodataDefense):
 
     def __init__(self, *, columns: Sequence[str] | None = None) -> None:
         check_columns(columns)
-        if columns is not None and not columns:
-            raise ValueError("columns must name at least one identifier")
+        refuse(columns is not None and not columns, "columns must name at least one identifier")
         self.columns = columns
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the records with the pseudonyms as first columns."""
         names = records.identifiers if self.columns is None else tuple(self.columns)
-        if not records.identifiers:
-            raise ValueError("columns: the table has no identifier to replace; in a pipeline this is the first step")
-        for name in names:
-            if name not in records.identifiers:
-                identifiers = ", ".join(records.identifiers)
-                raise ValueError(f"columns: {name!r} is no identifier of the table; identifiers are {identifiers}")
+        require(
+            records.identifiers, "columns: the table has no identifier to replace; in a pipeline this is the first step"
+        )
+        identifiers = ", ".join(records.identifiers)
+        refuse_any(
+            [name for name in names if name not in records.identifiers],
+            lambda name: f"columns: {name!r} is no identifier of the table; identifiers are {identifiers}",
+        )
         pseudonyms = _pseudonyms([records.frame[name] for name in names], rng)
         frame = pd.concat([pd.DataFrame(dict(zip(names, pseudonyms, strict=True))), released_frame(records)], axis=1)
         return rowwise_release(frame, Channel(tuple(Independent(name) for name in names)))

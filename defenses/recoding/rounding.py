@@ -8,10 +8,13 @@ from numpy.random import Generator
 
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import Rounded
-from defenses.base.columns import check_columns, filled, is_numeric, plain_numbers, stored_alike
-from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
+from defenses.base.columns import (
+    check_number_or_numbers,
+    plain_numbers,
+    stored_alike,
+)
+from defenses.base.defense import MicrodataDefense, numeric_columns, released_frame, rowwise_release
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
 
 
@@ -49,24 +52,16 @@ class Rounding(MicrodataDefense):
     """
 
     def __init__(self, *, base: float | Mapping[str, float] = 10, columns: Sequence[str] | None = None) -> None:
-        if isinstance(base, Mapping):
-            if columns is not None:
-                raise ValueError("columns goes with a single base; a mapping of bases names its own columns")
-            for name, value in base.items():
-                check_real(f"base[{name!r}]", value, low=0, open_low=True)
-        else:
-            check_real("base", base, low=0, open_low=True)
-        check_columns(columns)
+        check_number_or_numbers("base", base, columns, low=0, open_low=True)
         self.base = base
         self.columns = columns
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the rounded columns."""
         frame = released_frame(records)
-        default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
         asked = tuple(self.base) if isinstance(self.base, Mapping) else self.columns
         parts = []
-        for name in filled(records, chosen_columns(records, asked, default)):
+        for name in numeric_columns(records, asked):
             base = self.base[name] if isinstance(self.base, Mapping) else self.base
             part = Rounded(name, float(base))
             frame[name] = stored_alike(part.publish(plain_numbers(records.frame[name])), records.frame[name])

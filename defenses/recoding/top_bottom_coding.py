@@ -10,11 +10,11 @@ from numpy.random import Generator
 
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import Clipping
-from defenses.base.columns import check_columns, filled, is_numeric, plain_numbers, stored_alike
-from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
+from defenses.base.columns import check_columns, plain_numbers, stored_alike
+from defenses.base.defense import MicrodataDefense, numeric_columns, released_frame, rowwise_release
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
+from metrics.columns.parameters import check_real, require
 
 
 class TopBottomCoding(MicrodataDefense):
@@ -51,19 +51,18 @@ class TopBottomCoding(MicrodataDefense):
         thresholds: Mapping[str, tuple[float, float]] | None = None,
         columns: Sequence[str] | None = None,
     ) -> None:
-        if (share is None) == (thresholds is None):
-            raise ValueError("give either share or thresholds")
-        if share is not None:
-            check_real("share", share, low=0, high=0.5, open_high=True)
+        require((share is None) != (thresholds is None), "give either share or thresholds")
+        check_real("share", share, low=0, high=0.5, open_high=True, optional=True)
         if thresholds is not None:
-            if columns is not None:
-                raise ValueError("columns goes with share; thresholds names its own columns")
+            require(columns is None, "columns goes with share; thresholds names its own columns")
             for name, ends in thresholds.items():
                 pair = (
                     isinstance(ends, Sequence) and len(ends) == 2 and all(isinstance(end, int | float) for end in ends)
                 )
-                if not pair or not ends[0] <= ends[1]:
-                    raise ValueError(f"thresholds[{name!r}] must be a lower and an upper number, got {ends!r}")
+                require(
+                    pair and ends[0] <= ends[1],
+                    f"thresholds[{name!r}] must be a lower and an upper number, got {ends!r}",
+                )
         check_columns(columns)
         self.share = share
         self.thresholds = thresholds
@@ -94,9 +93,7 @@ class TopBottomCoding(MicrodataDefense):
             plain_numbers(records.frame[name])
 
     def _names(self, records: Microdata) -> tuple[str, ...]:
-        default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
-        asked = self.columns if self.thresholds is None else tuple(self.thresholds)
-        return filled(records, chosen_columns(records, asked, default))
+        return numeric_columns(records, self.columns if self.thresholds is None else tuple(self.thresholds))
 
     def _quantiles(self, numbers: np.ndarray) -> tuple[float, float]:
         ordered = np.sort(numbers)

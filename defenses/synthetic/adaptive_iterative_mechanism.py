@@ -11,7 +11,6 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer
 from defenses.synthetic.graphical.annealed_budget import AnnealedBudget
 from defenses.synthetic.graphical.candidates import Candidates, Growth, noise
 from defenses.synthetic.graphical.clique_tree import MOST_CELLS, Columns, check_pairs, check_workload
@@ -22,6 +21,7 @@ from defenses.synthetic.graphical.sampled_rows import sampled_rows
 from defenses.synthetic.graphical.workload import default_workload
 from defenses.synthetic.structural_zero import Zeros
 from metrics.columns.arrays import Floats, Integers
+from metrics.columns.parameters import check_integer, refuse, require
 
 ROUNDS = 4
 """Rounds for each column if no noise is ever reduced; the publication has 16."""
@@ -114,11 +114,15 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
     ) -> None:
         super().__init__(epsilon=epsilon, delta=delta, structural_zeros=structural_zeros)
         check_integer("most_cells", most_cells, low=1)
-        if workload is not None and not (_is_list(workload) and len(workload)):
-            raise ValueError(f"workload must be a list of at least one list of column names, got {workload!r}")
+        refuse(
+            workload is not None and not (_is_list(workload) and len(workload)),
+            f"workload must be a list of at least one list of column names, got {workload!r}",
+        )
         for columns in workload or ():
-            if not _is_list(columns) or not len(columns) or len(set(columns)) < len(columns):
-                raise ValueError(f"workload must hold lists of different column names, got {columns!r}")
+            require(
+                _is_list(columns) and len(columns) and len(set(columns)) >= len(columns),
+                f"workload must hold lists of different column names, got {columns!r}",
+            )
         self.workload = workload
         self.most_cells = most_cells
 

@@ -11,12 +11,12 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer
 from defenses.synthetic.column_distributions import category_order
 from defenses.synthetic.mixed_column import Drawn, MixedColumn
 from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
 from defenses.synthetic.structural_zero import Zeros
 from metrics.columns.arrays import Floats, Integers
+from metrics.columns.parameters import check_integer, refuse
 
 MOST_CLASSES = 64
 """Largest number of classes that a tree tells apart; it takes the rarer categories of a column for one class."""
@@ -88,11 +88,13 @@ class ClassificationTrees(RowSynthesizer):
             If they do not; names the parameter.
         """
         super().check(records)
-        if 0 < len(records) < self.leaf_size:
-            raise ValueError(
+        refuse(
+            0 < len(records) < self.leaf_size,
+            (
                 f"leaf_size must not exceed the number of records, got leaf_size = {self.leaf_size} "
                 f"for n = {len(records)}"
-            )
+            ),
+        )
 
     def fit(self, columns: Sequence[MixedColumn], rng: Generator) -> Draw:
         """Fit one tree for each column but the first."""

@@ -11,13 +11,13 @@ from numpy.random import Generator
 from scipy import special
 
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_choice, check_integer, check_real
 from defenses.synthetic.column_distributions import category_order
 from defenses.synthetic.mixed_column import Drawn, MixedColumn
 from defenses.synthetic.pruned_forest import Features, LeafMembers, PrunedForest
 from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
 from defenses.synthetic.structural_zero import Zeros
 from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns.parameters import check_choice, check_integer, check_real, refuse
 
 # Distribution of a column of numbers inside the leaves of a forest.
 
@@ -177,11 +177,13 @@ class ForestSynthesis(RowSynthesizer):
             If they do not; names the parameter.
         """
         super().check(records)
-        if 0 < len(records) < self.leaf_size:
-            raise ValueError(
+        refuse(
+            0 < len(records) < self.leaf_size,
+            (
                 f"leaf_size must not exceed the number of records, got leaf_size = {self.leaf_size} "
                 f"for n = {len(records)}"
-            )
+            ),
+        )
 
     def fit(self, columns: Sequence[MixedColumn], rng: Generator) -> Draw:
         """Fit forests until one cannot tell new rows from records."""

@@ -100,5 +100,4 @@ def _correlations(scores: Floats) -> Floats:
 def _root(matrix: Floats) -> Floats:
     """Symmetric square root of a correlation matrix."""
     values, vectors = np.linalg.eigh(matrix)
-    root: Floats = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-    return root
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)

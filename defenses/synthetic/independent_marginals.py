@@ -8,9 +8,9 @@ from numpy.random import Generator
 from defenses.base.columns import filled
 from defenses.base.defense import MicrodataDefense, released_frame
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
 from defenses.synthetic.column_distributions import distribution
+from metrics.columns.parameters import check_real
 
 
 class IndependentMarginals(MicrodataDefense):

@@ -10,11 +10,11 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_choice, check_integer
 from defenses.synthetic.mixed_column import Drawn, MixedColumn
 from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
 from defenses.synthetic.structural_zero import Zeros
 from metrics.columns.arrays import Floats, Integers
+from metrics.columns.parameters import check_choice, check_integer, refuse
 
 MOST_CELLS = 10_000_000
 """Largest number of votes that are counted at a time."""
@@ -97,8 +97,10 @@ class NeighbourInterpolation(RowSynthesizer):
             If they do not; names the parameter.
         """
         super().check(records)
-        if 0 < len(records) <= self.k:
-            raise ValueError(f"k must be less than the number of records, got k = {self.k} for n = {len(records)}")
+        refuse(
+            0 < len(records) <= self.k,
+            f"k must be less than the number of records, got k = {self.k} for n = {len(records)}",
+        )
 
     def fit(self, columns: Sequence[MixedColumn], rng: Generator) -> Draw:
         """Place the records in space, in which neighbours are searched."""

@@ -14,7 +14,6 @@ from numpy.random import Generator
 from defenses.base.defense import MicrodataDefense, released_frame
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import codes
 from defenses.base.release import MicrodataRelease
 from defenses.base.simplex import project_to_simplex
@@ -27,6 +26,7 @@ from defenses.synthetic.released_columns import check_public_domains, uniform_in
 from defenses.synthetic.row_synthesizer import possible_rows
 from defenses.synthetic.structural_zero import Zeros, check_structural_zeros, structural_zeros
 from metrics.columns.arrays import Floats, Integers
+from metrics.columns.parameters import check_integer, check_real, refuse
 
 # Parents of the columns of a Bayesian network: possible sets, and scores of low sensitivity.
 
@@ -213,8 +213,10 @@ class PrivBayes(MicrodataDefense):
         structural_zeros(records, self.structural_zeros)
         columns = max(2, len(records.released_columns))
         least = float(self.epsilon) * min(self.structure_share / (columns - 1), (1 - self.structure_share) / columns)
-        if least * BELOW < LEAST_EPSILON:
-            raise ValueError(f"epsilon is too small to be divided among {columns} columns, got {self.epsilon!r}")
+        refuse(
+            least * BELOW < LEAST_EPSILON,
+            f"epsilon is too small to be divided among {columns} columns, got {self.epsilon!r}",
+        )
         return Guarantee(
             epsilon=float(self.epsilon),
             statement="one record replaced by any other, number of records and declared domains public",

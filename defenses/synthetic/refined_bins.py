@@ -10,13 +10,13 @@ from numpy.random import Generator
 from defenses.base.defense import MicrodataDefense
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
 from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
 from defenses.synthetic.graphical.refined_column import levels, refined_column
 from defenses.synthetic.maximum_spanning_tree import MaximumSpanningTree
 from defenses.synthetic.structural_zero import Zeros, check_structural_zeros
 from metrics.columns.domains import NumericDomain
+from metrics.columns.parameters import check_real, refuse
 
 MOST_RECORDS = 1 / 8
 """Largest share of the records in a bin, unless it cannot be divided."""
@@ -88,11 +88,13 @@ class RefinedBins(MicrodataDefense):
         share: float = 0.1,
         structural_zeros: Zeros = (),
     ) -> None:
-        if synthesizer is not None and not isinstance(synthesizer, GraphicalSynthesis):
-            raise ValueError(
+        refuse(
+            synthesizer is not None and not isinstance(synthesizer, GraphicalSynthesis),
+            (
                 "synthesizer must be MaximumSpanningTree, AdaptiveIterativeMechanism or PrivateMarginals, "
                 f"got {synthesizer!r}"
-            )
+            ),
+        )
         check_real("share", share, low=0, high=1, open_low=True, open_high=True)
         check_structural_zeros(structural_zeros)
         self.synthesizer = synthesizer

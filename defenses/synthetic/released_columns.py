@@ -14,6 +14,7 @@ from defenses.synthetic.mixed_column import Drawn
 from metrics.columns.arrays import Integers
 from metrics.columns.cells import escape
 from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.parameters import require
 
 Inside = Callable[[Integers, Generator], Drawn]
 """``numbers(drawn, rng)``: a number inside each drawn bin, shape (n,)."""
@@ -21,11 +22,12 @@ Inside = Callable[[Integers, Generator], Drawn]
 
 def check_public_domains(records: Microdata) -> None:
     """Raise ValueError unless each released column has a declared domain and holds original values."""
-    for name in records.not_public(records.released_columns):
-        raise ValueError(f"the domain of column {name!r} is read from the records; declare it")
+    records.check_public(records.released_columns)
     for name in records.released_columns:
-        if name in records.generalized:
-            raise ValueError(f"column {name!r} holds released cells already; private counts need the original values")
+        require(
+            name not in records.generalized,
+            f"column {name!r} holds released cells already; private counts need the original values",
+        )
 
 
 def released_column(

@@ -13,7 +13,6 @@ from numpy.random import Generator
 from defenses.base.columns import filled
 from defenses.base.defense import MicrodataDefense, released_frame
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from defenses.synthetic.mixed_column import Drawn, MixedColumn, mixed_column
 from defenses.synthetic.structural_zero import (
@@ -22,6 +21,7 @@ from defenses.synthetic.structural_zero import (
     check_structural_zeros,
     structural_zeros,
 )
+from metrics.columns.parameters import check_integer, refuse
 
 Draw = Callable[[int, Generator], list[Drawn]]
 """``draw(rows, rng)``: values of new rows, one array of shape (rows,) for each column."""
@@ -48,8 +48,7 @@ class RowSynthesizer(MicrodataDefense):
     """
 
     def __init__(self, *, rows: int | None = None, structural_zeros: Zeros = ()) -> None:
-        if rows is not None:
-            check_integer("rows", rows, low=0)
+        check_integer("rows", rows, low=0, optional=True)
         check_structural_zeros(structural_zeros)
         self.rows = rows
         self.structural_zeros = structural_zeros
@@ -67,8 +66,7 @@ class RowSynthesizer(MicrodataDefense):
             If they do not; names the parameter.
         """
         structural_zeros(records, self.structural_zeros)
-        if self.rows and not len(records):
-            raise ValueError(f"rows is {self.rows}, but there are no records to learn from")
+        refuse(self.rows and not len(records), f"rows is {self.rows}, but there are no records to learn from")
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Fit the model and draw the rows."""

@@ -13,6 +13,7 @@ from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Booleans
 from metrics.columns.cells import SUPPRESSED, CellError, NumericCells, read_cells
 from metrics.columns.domains import Domain, NumericDomain, format_number
+from metrics.columns.parameters import require
 
 Zeros = Sequence[Mapping[str, str]]
 """Declared structural zeros, each as a mapping of columns to cells in the grammar of `metrics.columns.cells`."""
@@ -88,11 +89,13 @@ class StructuralZero:
 def check_structural_zeros(zeros: Any) -> None:
     """Raise ValueError unless the parameter `structural_zeros` is a list of mappings of column names to cells."""
     rules = isinstance(zeros, Sequence) and not isinstance(zeros, str)
-    if not rules or not all(isinstance(rule, Mapping) and rule and _texts(rule) for rule in zeros):
-        raise ValueError(
+    require(
+        rules and all(isinstance(rule, Mapping) and rule and _texts(rule) for rule in zeros),
+        (
             "structural_zeros must be a list of mappings of column names to cells, "
             f'such as {{"age": "[0,15)", "job": "{{clerk|nurse}}"}}, got {zeros!r}'
-        )
+        ),
+    )
 
 
 def structural_zeros(records: Microdata, zeros: Zeros) -> tuple[StructuralZero, ...]:
@@ -108,8 +111,7 @@ def structural_zeros(records: Microdata, zeros: Zeros) -> tuple[StructuralZero, 
     for rule in zeros:
         for name in rule:
             records.check_released("structural_zeros", name)
-            if name in records.generalized:
-                raise ValueError(f"structural_zeros: column {name!r} holds released cells already")
+            require(name not in records.generalized, f"structural_zeros: column {name!r} holds released cells already")
         domains = {name: records.domain(name) for name in rule}
         for name, cell in rule.items():
             try:

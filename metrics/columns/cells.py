@@ -22,6 +22,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain, format_number
+from metrics.columns.parameters import refuse, require
 from metrics.columns.values import distinct_cells, distinct_values, in_column, numbers_of, text_of
 
 SUPPRESSED = "*"
@@ -372,8 +373,7 @@ def _segment(text: str) -> tuple[tuple[float, float, bool], ...]:
     interval = _INTERVAL.match(text)
     if interval:
         low, high, closed = _number(interval[1]), _number(interval[2]), interval[3] == "]"
-        if low > high or (low == high and not closed):
-            raise ValueError("is an empty interval")
+        refuse(low > high or (low == high and not closed), "is an empty interval")
         return ((low, high, closed),)
     number = _number(text)
     return ((number, number, True),)
@@ -384,8 +384,7 @@ def _number(text: str) -> float:
         number = float(text)
     except ValueError:
         raise ValueError("is no number, interval [low,high] or set {a|b}") from None
-    if not np.isfinite(number):
-        raise ValueError("is not finite")
+    require(np.isfinite(number), "is not finite")
     return number
 
 

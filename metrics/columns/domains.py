@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.columns.parameters import refuse, require
 from metrics.columns.values import UnfitValueError, distinct_values, numbers_of, text_of
 
 if TYPE_CHECKING:
@@ -59,13 +60,13 @@ class NumericDomain:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cuts", tuple(float(cut) for cut in self.cuts))
-        if not np.isfinite([self.low, self.high, *self.cuts]).all():
-            raise ValueError("low, high and cuts must be finite numbers")
-        if self.low > self.high:
-            raise ValueError(f"low ({self.low:g}) exceeds high ({self.high:g})")
+        require(np.isfinite([self.low, self.high, *self.cuts]).all(), "low, high and cuts must be finite numbers")
+        refuse(self.low > self.high, f"low ({self.low:g}) exceeds high ({self.high:g})")
         edges = [self.low, *self.cuts]
-        if any(a >= b for a, b in pairwise(edges)) or edges[-1] > self.high:
-            raise ValueError(f"cuts must ascend inside ({self.low:g}, {self.high:g}]")
+        refuse(
+            any(a >= b for a, b in pairwise(edges)) or edges[-1] > self.high,
+            f"cuts must ascend inside ({self.low:g}, {self.high:g}]",
+        )
 
     @property
     def size(self) -> int:
@@ -128,8 +129,7 @@ class CategoricalDomain:
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", tuple(self.categories))
         object.__setattr__(self, "_position", {name: i for i, name in enumerate(self.categories)})
-        if not self.categories:
-            raise ValueError("categories must not be empty")
+        require(self.categories, "categories must not be empty")
         if len(self._position) < len(self.categories):
             twice = next(name for name in self.categories if self.categories.count(name) > 1)
             raise ValueError(f"category {twice!r} appears twice")
@@ -210,15 +210,13 @@ def infer_domain(column: pd.Series[Any], bins: int = 10) -> Domain:
     import pandas as pd
 
     present = column.dropna()
-    if present.empty:
-        raise ValueError(f"column {column.name!r} has no value to infer a domain from; declare one")
+    refuse(present.empty, f"column {column.name!r} has no value to infer a domain from; declare one")
     if pd.api.types.is_bool_dtype(present) or not pd.api.types.is_numeric_dtype(present):
         return CategoricalDomain(
             tuple(sorted({text_of(value) for value in distinct_values(present)[1]})), inferred=True
         )
     values = present.to_numpy(dtype=float)
-    if not np.isfinite(values).all():
-        raise ValueError(f"column {column.name!r} holds an infinity; numbers must be finite")
+    require(np.isfinite(values).all(), f"column {column.name!r} holds an infinity; numbers must be finite")
     integer = bool((values == np.round(values)).all())
     low, high = float(values.min()), float(values.max())
     quantiles = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1)[1:-1], method="higher"))

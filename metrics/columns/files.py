@@ -6,6 +6,8 @@ import os
 import secrets
 from pathlib import Path
 
+from metrics.columns.parameters import require
+
 PRIVATE = 0o600
 UNFINISHED = ".part"
 """End of the names of temporary files; such a name begins with a dot."""
@@ -65,8 +67,7 @@ def check_new_file(path: Path) -> None:
         If its folder does not exist or takes no new file.
     """
     folder = path.absolute().parent
-    if not folder.is_dir():
-        raise ValueError(f"there is no folder {folder}")
+    require(folder.is_dir(), f"there is no folder {folder}")
     unfinished = _unfinished(path)
     try:
         os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, PRIVATE))

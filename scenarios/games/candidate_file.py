@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_choice, check_integer
+from metrics.columns.parameters import check_choice, check_integer
 from scenarios.games.candidates_game import CandidatesGame
 from scenarios.games.decoys import NearGroups, group_size
 from scenarios.games.people import People

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from scenarios.games.question_game import QuestionGame
 
 

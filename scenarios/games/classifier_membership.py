@@ -15,7 +15,7 @@ from attacks.base.attack import Attack
 from attacks.membership.model_confidence import Classifier, classifier
 from defenses.base.defense import Defense, released_frame
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_choice
+from metrics.columns.parameters import check_choice
 from defenses.base.release import ModelRelease, Release
 from defenses.perturbation.identity import Identity
 from metrics.columns.arrays import Floats

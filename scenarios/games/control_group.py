@@ -8,7 +8,7 @@ from typing import Any
 from numpy.random import Generator
 
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from scenarios.games.people import People
 from scenarios.games.question_game import QuestionGame
 

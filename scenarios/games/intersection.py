@@ -14,7 +14,7 @@ from attacks.attributes.composition_attack import OtherRelease
 from attacks.base.attack import Knowledge
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from scenarios.games.attribute_inference import AttributeInference
 from scenarios.games.people import People
 

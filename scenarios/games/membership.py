@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from scenarios.games.candidates_game import CandidatesGame
 from scenarios.games.people import Drawn, People
 from scenarios.games.questions.member_question import MemberQuestion

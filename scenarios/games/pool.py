@@ -17,7 +17,7 @@ from attacks.base.claims import Claims, RankedAnswers
 from attacks.reports.pool_inference import pool_of_each, preferred_pools
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from defenses.base.release import ReportsRelease
 from metrics.columns.domains import CategoricalDomain
 from metrics.score import Score, Scores

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from attacks.base.claims import Claims
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer
+from metrics.columns.parameters import check_integer
 from scenarios.games.people import People
 from scenarios.games.question_game import QuestionGame
 from scenarios.games.questions.question import Question

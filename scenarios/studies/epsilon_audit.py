@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from defenses.base.parameters import check_integer, check_list, check_real
+from metrics.columns.parameters import check_integer, check_list, check_real
 from leaderboard.pages.line_chart import Lines, Series
 from leaderboard.pages.report import Section, Table, Value
 from scenarios.studies.epsilon_measures import CONFIDENCE, RepeatedAudit, audit_defenses, audit_mechanism, grouped

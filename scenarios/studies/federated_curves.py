@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from defenses.base.parameters import check_integer, check_list, check_real
+from metrics.columns.parameters import check_integer, check_list, check_real
 from leaderboard import Lines, Section, Series, Table
 from leaderboard.pages.number_text import counted, number
 from scenarios.studies.experiment import Experiment

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses import LocalReports, Microdata
-from defenses.base.parameters import check_integer, check_list, check_real
+from metrics.columns.parameters import check_integer, check_list, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from defenses.ldp.pure_oracle import PureOracle
 from defenses.ldp.reported.reported_table import SPLITTINGS, ReportedTable

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from defenses.base.parameters import check_integer, check_list
+from metrics.columns.parameters import check_integer, check_list
 from defenses.pram import freedom
 from defenses.pram.conversions import retention_for_epsilon
 from defenses.pram.matrix import retention_epsilon, transition_matrix

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from defenses.base.parameters import check_integer, check_list, check_real
+from metrics.columns.parameters import check_integer, check_list, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from leaderboard.pages.line_chart import Lines, Series
 from leaderboard.pages.number_text import counted, number

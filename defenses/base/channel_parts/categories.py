@@ -13,6 +13,7 @@ from defenses.base.channel_parts.part import ColumnPart, Likelihood
 from defenses.base.columns import plain_codes
 from metrics.columns.arrays import Floats
 from metrics.columns.cells import read_cells
+from metrics.columns.parameters import require
 from metrics.columns.values import distinct_cells, is_mixed
 
 # Channel part for cells that cover the original value.
@@ -108,8 +109,7 @@ class Retention(ColumnPart):
 
 
 def _check_probability(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        raise ValueError(f"{name} must lie in [0, 1], got {value}")
+    require(0 <= value <= 1, f"{name} must lie in [0, 1], got {value}")
 
 
 def _logs(*probabilities: float) -> Floats:

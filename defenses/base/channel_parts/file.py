@@ -10,6 +10,7 @@ import numpy as np
 
 from defenses.base.channel_parts.part import ChannelPart
 from metrics.columns.domains import CategoricalDomain, NumericDomain
+from metrics.columns.parameters import refuse_any, require
 
 # Annotations of the parts' fields: the types in a channel file, and their names in messages.
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -54,16 +55,18 @@ def read_part(content: dict[str, Any], number: int) -> ChannelPart:
         raise ValueError(f"part {number} of the channel has kind {kind!r}; known are {', '.join(sorted(kinds))}")
     types = {f.name: str(f.type) for f in fields(kinds[kind])}
     where = f"part {number} of the channel ({kind})"
-    if set(content) != set(types):
-        wrong = sorted(set(content) ^ set(types))[0]
-        raise ValueError(f"{where}: {'unknown' if wrong in content else 'no'} field {wrong!r}")
+    refuse_any(
+        sorted(set(content) ^ set(types)),
+        lambda wrong: f"{where}: {'unknown' if wrong in content else 'no'} field {wrong!r}",
+    )
     try:
         values = {name: _rich(value) for name, value in content.items()}
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {error}") from None
-    for name, value in values.items():
-        if not is_a(value, types[name]):
-            raise ValueError(f"{where}: field {name!r} must be {_NAMES.get(types[name], 'a list')}")
+    refuse_any(
+        [name for name, value in values.items() if not is_a(value, types[name])],
+        lambda name: f"{where}: field {name!r} must be {_NAMES.get(types[name], 'a list')}",
+    )
     return kinds[kind](**values)
 
 
@@ -93,8 +96,7 @@ def _plain(value: Any) -> Any:
 
 def _rich(value: Any) -> Any:
     if isinstance(value, dict):
-        if not isinstance(value.get("categories", []), list):
-            raise ValueError("categories must be a list")
+        require(isinstance(value.get("categories", []), list), "categories must be a list")
         return CategoricalDomain(**value) if "categories" in value else NumericDomain(**value)
     return tuple(_rich(item) for item in value) if isinstance(value, Sequence) and not isinstance(value, str) else value
 

@@ -10,8 +10,8 @@ import pandas as pd
 
 from defenses.base.channel_parts.part import ColumnPart, Likelihood, ValuePart, equal
 from defenses.base.columns import plain_numbers
-from defenses.base.parameters import check_choice
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_choice, require
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,7 @@ class AddedNoise(ValuePart):
 
     def __post_init__(self) -> None:
         check_choice("distribution", self.distribution, ("gaussian", "laplace"))
-        if not 0 <= self.deviation < np.inf:
-            raise ValueError(f"deviation must be finite and at least 0, got {self.deviation}")
+        require(0 <= self.deviation < np.inf, f"deviation must be finite and at least 0, got {self.deviation}")
 
     def publish(self, sums: Floats) -> Floats:
         """Round and clamp noisy numbers, shape (n,); missing values stay missing."""

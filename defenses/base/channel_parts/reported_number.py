@@ -15,6 +15,7 @@ from defenses.base.number_law import NumberLaw
 from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.cells import SUPPRESSED
 from metrics.columns.domains import NumericDomain
+from metrics.columns.parameters import require
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,18 @@ class ReportedNumber(ColumnPart):
     missing: bool
 
     def __post_init__(self) -> None:
-        if not isinstance(self.domain, NumericDomain) or not self.domain.low < self.domain.high:
-            raise ValueError(f"reported_number: column {self.column!r} needs a numeric domain with low below high")
-        if not (0 < self.epsilon <= 700 and 0 <= self.share <= 1):
-            raise ValueError("reported_number: epsilon must lie in (0, 700] and share in [0, 1]")
-        if not np.isfinite(self._half * max(self.law.reach, self.law.atom)):
-            raise ValueError(f"reported_number: the range of column {self.column!r} is too wide for its reports")
+        require(
+            isinstance(self.domain, NumericDomain) and self.domain.low < self.domain.high,
+            f"reported_number: column {self.column!r} needs a numeric domain with low below high",
+        )
+        require(
+            0 < self.epsilon <= 700 and 0 <= self.share <= 1,
+            "reported_number: epsilon must lie in (0, 700] and share in [0, 1]",
+        )
+        require(
+            np.isfinite(self._half * max(self.law.reach, self.law.atom)),
+            f"reported_number: the range of column {self.column!r} is too wide for its reports",
+        )
 
     @cached_property
     def law(self) -> NumberLaw:

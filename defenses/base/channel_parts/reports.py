@@ -14,6 +14,7 @@ from defenses.base.channel_parts.part import ColumnPart, ColumnsPart, Likelihood
 from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.cells import read_cells
 from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.parameters import require
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,10 @@ class ReportAmongFakes(ColumnsPart):
 
     def __post_init__(self) -> None:
         lengths = {len(self.names), len(self.domains), len(self.sizes), len(self.odds), len(self.blank or self.names)}
-        if len(lengths) > 1 or not self.names:
-            raise ValueError("report_among_fakes: names, domains, sizes, odds and blank must have one entry a column")
+        require(
+            len(lengths) <= 1 and self.names,
+            "report_among_fakes: names, domains, sizes, odds and blank must have one entry a column",
+        )
 
     def restricted(self, columns: Collection[str]) -> ReportAmongFakes | None:
         """Return the exact part for some of the columns: where another column was drawn, all of these are fake."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from defenses.base.channel_parts.part import ColumnsPart, Likelihood
 from defenses.base.columns import plain_codes
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import require
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,19 @@ class RetentionVector(ColumnsPart):
     retention: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        if not len(self.names) == len(self.domains) == len(self.sizes):
-            raise ValueError("retention_vector: names, domains and sizes must have one entry a column")
+        require(
+            len(self.names) == len(self.domains) == len(self.sizes),
+            "retention_vector: names, domains and sizes must have one entry a column",
+        )
         cells = int(np.prod(self.sizes))
-        if len(self.retention) != cells:
-            raise ValueError(f"retention_vector: retention must have {cells} entries, got {len(self.retention)}")
-        if not all(0 <= probability <= 1 for probability in self.retention):
-            raise ValueError("retention_vector: retention must hold probabilities")
+        require(
+            len(self.retention) == cells,
+            f"retention_vector: retention must have {cells} entries, got {len(self.retention)}",
+        )
+        require(
+            all(0 <= probability <= 1 for probability in self.retention),
+            "retention_vector: retention must hold probabilities",
+        )
 
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from defenses.base.channel_parts.part import ColumnPart, Likelihood
 from defenses.base.columns import plain_codes
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import refuse
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,12 @@ class TransitionTable(ColumnPart):
 
     def __post_init__(self) -> None:
         size = len(self.matrix)
-        if not size or any(len(row) != size for row in self.matrix):
-            raise ValueError("transition_table: matrix must be square")
+        refuse(not size or any(len(row) != size for row in self.matrix), "transition_table: matrix must be square")
         array = np.array(self.matrix)
-        if not ((array >= 0) & (array <= 1)).all() or (np.abs(array.sum(axis=0) - 1) > 1e-9).any():
-            raise ValueError("transition_table: the columns of matrix must hold probabilities that sum to 1")
+        refuse(
+            not ((array >= 0) & (array <= 1)).all() or (np.abs(array.sum(axis=0) - 1) > 1e-9).any(),
+            "transition_table: the columns of matrix must hold probabilities that sum to 1",
+        )
 
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""

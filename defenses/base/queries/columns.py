@@ -12,6 +12,7 @@ from defenses.base.column_table import CodedTexts
 from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Floats, require_column
 from metrics.columns.domains import CategoricalDomain, NumericDomain
+from metrics.columns.parameters import require
 from metrics.columns.values import distinct_values, number_of, texts_of
 
 if TYPE_CHECKING:
@@ -34,8 +35,7 @@ def numbers(records: Microdata, column: str) -> Floats:
     if isinstance(domain, CategoricalDomain):
         raise ValueError(f"column {column!r} holds categories; the query needs numbers")
     if domain is None:
-        if not np.isfinite(values).all():
-            raise ValueError(f"column {column!r} has missing or infinite values and no declared bounds")
+        require(np.isfinite(values).all(), f"column {column!r} has missing or infinite values and no declared bounds")
         return values
     middle = domain.low + (domain.high - domain.low) / 2
     return np.asarray(np.clip(np.where(np.isnan(values), middle, values), domain.low, domain.high))
@@ -81,8 +81,7 @@ def require_selection(values: Floats) -> Floats:
     ValueError
         If the query selects no record.
     """
-    if not values.size:
-        raise ValueError("the query selects no record")
+    require(values.size, "the query selects no record")
     return values
 
 

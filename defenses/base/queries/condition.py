@@ -12,6 +12,7 @@ import numpy as np
 from defenses.base.microdata import Microdata
 from defenses.base.queries.columns import as_numbers, coded
 from metrics.columns.arrays import Booleans, require_column
+from metrics.columns.parameters import refuse, require
 from metrics.columns.values import texts_of
 
 
@@ -41,8 +42,7 @@ class Condition:
     interval: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        if (self.values is None) == (self.interval is None):
-            raise ValueError("a condition needs either values or an interval")
+        require((self.values is None) != (self.interval is None), "a condition needs either values or an interval")
         if self.values is not None:
             if isinstance(self.values, str):
                 raise ValueError(f"values must be a list, got the text {self.values!r}")
@@ -52,8 +52,7 @@ class Condition:
                 low, high = (float(end) for end in self.interval)
             except (TypeError, ValueError, OverflowError):
                 raise ValueError("interval must be two numbers, (low, high)") from None
-            if not low <= high:
-                raise ValueError(f"interval must ascend, got [{low:g}, {high:g}]")
+            require(low <= high, f"interval must ascend, got [{low:g}, {high:g}]")
             object.__setattr__(self, "interval", (low, high))
 
     def holds(self, records: Microdata) -> Booleans:
@@ -94,7 +93,9 @@ def _checked(value: Any) -> str | float | bool:
         return plain
     if isinstance(plain, int | float):
         # An integer above the largest float would be equal to no number.
-        if (isinstance(plain, float) and not math.isfinite(plain)) or abs(plain) > sys.float_info.max:
-            raise ValueError("values must be texts, finite numbers or booleans, got a number that is not finite")
+        refuse(
+            (isinstance(plain, float) and not math.isfinite(plain)) or abs(plain) > sys.float_info.max,
+            "values must be texts, finite numbers or booleans, got a number that is not finite",
+        )
         return plain
     raise ValueError(f"values must be texts, finite numbers or booleans, got {type(value).__name__}")

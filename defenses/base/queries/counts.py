@@ -11,6 +11,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.queries.columns import codes, labels
 from defenses.base.queries.query import Query
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import refuse
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +31,10 @@ class ContingencyTable(Query):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.columns, str) or not self.columns or len(set(self.columns)) < len(self.columns):
-            raise ValueError(f"columns must be a list of column names, each once, got {self.columns!r}")
+        refuse(
+            isinstance(self.columns, str) or not self.columns or len(set(self.columns)) < len(self.columns),
+            f"columns must be a list of column names, each once, got {self.columns!r}",
+        )
         object.__setattr__(self, "columns", tuple(self.columns))
 
     @property

@@ -10,6 +10,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.queries.query import Query
 from metrics.columns.arrays import Floats, Integers64
 from metrics.columns.domains import CategoricalDomain
+from metrics.columns.parameters import refuse, require
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,18 +56,21 @@ class _GraphQuery(Query):
         persons, others = (records.domains.get(name) for name in (self.source, self.target))
         if not isinstance(persons, CategoricalDomain) or not isinstance(others, CategoricalDomain):
             raise ValueError(f"columns {self.source!r} and {self.target!r} must declare the persons as categories")
-        if set(persons.categories) != set(others.categories):
-            raise ValueError(f"columns {self.source!r} and {self.target!r} must declare the same persons")
+        require(
+            set(persons.categories) == set(others.categories),
+            f"columns {self.source!r} and {self.target!r} must declare the same persons",
+        )
         index = pd.Index(persons.categories)
         rows = self.selected(records) & (records.frame[self.tie] == self.joined).to_numpy(dtype=bool)
         ends = [
             index.get_indexer(pd.Index(records.frame[name].to_numpy(dtype=object)[rows])) for name in self.subjects[:2]
         ]
         edges = np.sort(np.column_stack(ends).astype(np.int64), axis=1)
-        if (edges < 0).any() or (edges[:, 0] == edges[:, 1]).any():
-            raise ValueError("a pair names an undeclared person, or one person twice")
-        if len(np.unique(edges, axis=0)) < len(edges):
-            raise ValueError("each pair of persons must be joined at most once")
+        refuse(
+            (edges < 0).any() or (edges[:, 0] == edges[:, 1]).any(),
+            "a pair names an undeclared person, or one person twice",
+        )
+        require(len(np.unique(edges, axis=0)) >= len(edges), "each pair of persons must be joined at most once")
         return edges, len(index)
 
 
@@ -93,8 +97,10 @@ class DegreeCounts(_GraphQuery):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.bound, bool) or not isinstance(self.bound, int) or self.bound < 1:
-            raise ValueError(f"bound must be an integer of at least 1, got {self.bound!r}")
+        refuse(
+            isinstance(self.bound, bool) or not isinstance(self.bound, int) or self.bound < 1,
+            f"bound must be an integer of at least 1, got {self.bound!r}",
+        )
 
     def exact(self, records: Microdata) -> Floats:
         """Return the counts, shape (bound + 1,)."""

@@ -12,6 +12,7 @@ from defenses.base.queries.columns import labels, numbers, require_selection
 from defenses.base.queries.counts import ContingencyTable
 from defenses.base.queries.query import Query
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import refuse
 
 # Means and covariances of numbers near 0, with a bound on their rounding errors.
 
@@ -132,8 +133,10 @@ class Quantile(_OfNumbers):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.level, bool) or not isinstance(self.level, int | float) or not 0 <= self.level <= 1:
-            raise ValueError(f"level must be a number in [0, 1], got {self.level!r}")
+        refuse(
+            isinstance(self.level, bool) or not isinstance(self.level, int | float) or not 0 <= self.level <= 1,
+            f"level must be a number in [0, 1], got {self.level!r}",
+        )
 
     def exact(self, records: Microdata) -> float:
         """Return the quantile."""

@@ -12,6 +12,7 @@ import numpy as np
 from defenses.base.microdata import Microdata
 from defenses.base.queries.condition import Condition
 from metrics.columns.arrays import Booleans, Floats
+from metrics.columns.parameters import require
 
 Answer = float | str | Floats
 
@@ -41,13 +42,17 @@ class Query(ABC):
         where = self.where
         given = () if where is None else (where,) if isinstance(where, Condition) else tuple(where)
         for condition in given:
-            if not isinstance(condition, Condition):
-                raise ValueError(f"where must be a Condition or several, got {type(condition).__name__}")
+            require(
+                isinstance(condition, Condition),
+                f"where must be a Condition or several, got {type(condition).__name__}",
+            )
         object.__setattr__(self, "where", given)
         if self.members is not None:
             members = np.array(self.members)
-            if members.dtype != bool or members.ndim != 1:
-                raise ValueError("members must be a boolean mask over the rows, shape (n,)")
+            require(
+                members.dtype == bool and members.ndim == 1,
+                "members must be a boolean mask over the rows, shape (n,)",
+            )
             members.setflags(write=False)
             object.__setattr__(self, "members", members)
 

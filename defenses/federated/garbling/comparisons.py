@@ -8,10 +8,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.parameters import check_integer
 from defenses.federated.garbling.circuits import count, from_bits, greater, maximum, to_bits
 from defenses.federated.garbling.gates import Gates, Wires
 from defenses.federated.garbling.protocol import TwoPartyResult, run_two_parties
+from metrics.columns.parameters import check_integer, require
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,7 @@ def secure_maximum(numbers: ArrayLike, rng: Generator, *, bits: int = 32) -> Sec
     ----------
     Naor, Pinkas and Sumner (1999), Privacy preserving auctions and mechanism design.
     """
-    if np.ndim(numbers) != 1 or np.size(numbers) == 0:
-        raise ValueError("numbers must hold at least one number in one dimension")
+    require(np.ndim(numbers) == 1 and np.size(numbers) != 0, "numbers must hold at least one number in one dimension")
     words = _checked("numbers must be integers", numbers, bits)
     masks = rng.integers(0, 2**bits, words.size, dtype=np.uint64)
     cost = run_two_parties(_shared_maximum, to_bits(words ^ masks, bits), to_bits(masks, bits), rng)
@@ -128,8 +127,7 @@ def secure_common_count(left: ArrayLike, right: ArrayLike, rng: Generator) -> Se
     differential privacy.
     """
     own, other = _truths("left", left), _truths("right", right)
-    if own.size != other.size:
-        raise ValueError(f"left and right must be of one length, got {own.size} and {other.size} people")
+    require(own.size == other.size, f"left and right must be of one length, got {own.size} and {other.size} people")
     cost = run_two_parties(_common_count, own, other, rng)
     return SecureAnswer(int(from_bits(cost.bits)), cost)
 
@@ -149,12 +147,10 @@ def _common_count(gates: Gates, left: Wires, right: Wires) -> Wires:
 def _checked(demand: str, numbers: ArrayLike, bits: int) -> NDArray[np.uint64]:
     """Numbers as words; ValueError stating the demand unless they are integers of this many bits."""
     check_integer("bits", bits, low=1)
-    if bits > 63:
-        raise ValueError(f"bits must be at most 63, got {bits}")
+    require(bits <= 63, f"bits must be at most 63, got {bits}")
     integers = [int(value) if _is_integer(value) else -1 for value in np.asarray(numbers).tolist()]
     # The message shows no number: they are private.
-    if not all(0 <= integer < 2**bits for integer in integers):
-        raise ValueError(f"{demand} from 0 to 2^{bits} - 1")
+    require(all(0 <= integer < 2**bits for integer in integers), f"{demand} from 0 to 2^{bits} - 1")
     return np.array(integers, dtype=np.uint64)
 
 
@@ -164,6 +160,8 @@ def _is_integer(value: object) -> bool:
 
 def _truths(name: str, values: ArrayLike) -> NDArray[np.bool_]:
     array = np.asarray(values)
-    if array.ndim != 1 or array.size == 0 or not np.isin(array, [0, 1]).all():
-        raise ValueError(f"{name} must hold true or false for each person, for at least one person")
+    require(
+        array.ndim == 1 and array.size != 0 and np.isin(array, [0, 1]).all(),
+        f"{name} must hold true or false for each person, for at least one person",
+    )
     return array.astype(bool)

@@ -75,7 +75,8 @@ class Gates(Protocol):
     """
 
     def xor(self, left: Wires, right: Wires) -> Wires:
-        """Exclusive or of wires of one shape."""
+        """Exclusive or of wires of one shape; free for both parties."""
+        return np.asarray(left ^ right)
 
     def both(self, left: Wires, right: Wires) -> Wires:
         """And of wires of one shape."""
@@ -84,15 +85,11 @@ class Gates(Protocol):
         """Negation of wires."""
 
 
-class PlainGates:
+class PlainGates(Gates):
     """Gates on bits; they count the AND gates."""
 
     def __init__(self) -> None:
         self.and_gates = 0
-
-    def xor(self, left: Wires, right: Wires) -> Wires:
-        """Exclusive or."""
-        return np.asarray(left ^ right)
 
     def both(self, left: Wires, right: Wires) -> Wires:
         """And."""
@@ -104,7 +101,7 @@ class PlainGates:
         return ~wires
 
 
-class GarblingGates:
+class GarblingGates(Gates):
     """Gates of the garbler, on labels that stand for 0; they collect the tables of the AND gates.
 
     The label of 1 is the label of 0 plus a secret offset, so XOR and negation need no table. An AND gate is the sum of
@@ -135,10 +132,6 @@ class GarblingGates:
         """Labels of these bits on wires with these labels of 0."""
         return zeros ^ selected(bits, np.broadcast_to(self.offset, zeros.shape))
 
-    def xor(self, left: Wires, right: Wires) -> Wires:
-        """Exclusive or, free."""
-        return np.asarray(left ^ right)
-
     def negated(self, wires: Wires) -> Wires:
         """Negation, free: the labels swap meaning."""
         return np.asarray(wires ^ self.offset)
@@ -165,7 +158,7 @@ class GarblingGates:
         return hashed(a, first), hashed(a ^ self.offset, first), hashed(b, second), hashed(b ^ self.offset, second)
 
 
-class EvaluatingGates:
+class EvaluatingGates(Gates):
     """Gates of the evaluator, on one label per wire; they use up the garbler's tables.
 
     Parameters
@@ -177,10 +170,6 @@ class EvaluatingGates:
     def __init__(self, tables: list[Labels]) -> None:
         self._tables = iter(tables)
         self._tweak = 0
-
-    def xor(self, left: Wires, right: Wires) -> Wires:
-        """Exclusive or, free."""
-        return np.asarray(left ^ right)
 
     def negated(self, wires: Wires) -> Wires:
         """Negation, free: the label stays."""

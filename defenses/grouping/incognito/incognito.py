@@ -18,7 +18,6 @@ from defenses.base.defense import chosen_columns, released_frame
 from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous_defense import k_anonymity_over
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_choice, check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from defenses.grouping.constrained_defense import ConstrainedDefense
 from defenses.grouping.constraints import SensitiveColumn, all_hold, check_apart, sensitive_columns
@@ -35,6 +34,7 @@ from defenses.grouping.incognito.search import (
 )
 from metrics.columns.arrays import Integers
 from metrics.columns.cells import SUPPRESSED, escape_column
+from metrics.columns.parameters import check_choice, check_integer, check_real, require
 
 # Tables released by full-domain generalization.
 
@@ -242,8 +242,7 @@ class Incognito(ConstrainedDefense):
         check_real("max_suppression", max_suppression, low=0, high=1)
         check_choice("loss", loss, LOSSES)
         check_integer("search_limit", search_limit, low=1)
-        if time_limit is not None:
-            check_real("time_limit", time_limit, low=0, open_low=True)
+        check_real("time_limit", time_limit, low=0, open_low=True, optional=True)
         self.max_suppression = max_suppression
         self.loss = loss
         self.search_limit = search_limit
@@ -283,11 +282,6 @@ class Incognito(ConstrainedDefense):
         return self._promise(problem, records, None)
 
     works_on_counts: ClassVar[bool] = True
-
-    def counted_columns(self, roles: Microdata) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Columns to generalize, and sensitive columns under a constraint."""
-        names = filled(roles, chosen_columns(roles, self.columns, roles.quasi_identifiers))
-        return names, tuple(roles.sensitive) if self.constraints else ()
 
     def recode(self, records: CountedTable) -> Recoding:
         """Release the columns of counted records at their optimal levels; nothing is drawn."""
@@ -404,8 +398,7 @@ class Incognito(ConstrainedDefense):
 
 
 def _some(names: tuple[str, ...]) -> tuple[str, ...]:
-    if not names:
-        raise ValueError("there is no column to generalize; name quasi-identifiers that hold values")
+    require(names, "there is no column to generalize; name quasi-identifiers that hold values")
     return names
 
 

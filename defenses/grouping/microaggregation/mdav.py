@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from defenses.base.parameters import check_choice
 from metrics.columns.arrays import Floats, Integers
+from metrics.columns.parameters import check_choice, refuse, require
 
 
 def groups(numbers: ArrayLike, k: int, categories: ArrayLike | None = None, *, distance: str = "squared") -> Integers:
@@ -121,8 +121,7 @@ class _Remaining:
 
     def _summed(self, difference: Floats) -> Floats:
         """Distances, shape (count,), from the differences of coordinates, shape (p, count)."""
-        distances: Floats = np.einsum("ij,ij->j", difference, difference)
-        return distances
+        return np.asarray(np.einsum("ij,ij->j", difference, difference))
 
     def _from_average(self, share: Floats) -> Floats:
         """Distance of each category from the average, given its share."""
@@ -157,8 +156,7 @@ class _RemainingByAbsolute(_Remaining):
     """The remaining records under absolute instead of squared differences."""
 
     def _summed(self, difference: Floats) -> Floats:
-        distances: Floats = np.abs(difference, out=difference).sum(axis=0)
-        return distances
+        return np.asarray(np.abs(difference, out=difference).sum(axis=0))
 
     def _from_average(self, share: Floats) -> Floats:
         return 1 - share
@@ -169,16 +167,18 @@ _KINDS = {"squared": _Remaining, "absolute": _RemainingByAbsolute}
 
 def _checked(numbers: ArrayLike, k: int, categories: ArrayLike | None) -> tuple[Floats, Integers, Integers]:
     coordinates = np.asarray(numbers, dtype=float)
-    if coordinates.ndim != 2:
-        raise ValueError(f"numbers must have a row per record and a column per coordinate, got {coordinates.ndim} axes")
+    require(
+        coordinates.ndim == 2,
+        f"numbers must have a row per record and a column per coordinate, got {coordinates.ndim} axes",
+    )
     n = coordinates.shape[0]
-    if not 1 <= k <= n:
-        raise ValueError(f"k must lie between 1 and the number of records, got k = {k} for n = {n}")
-    if not np.isfinite(coordinates).all():
-        raise ValueError("numbers must be finite, got a missing value or an infinity")
+    require(1 <= k <= n, f"k must lie between 1 and the number of records, got k = {k} for n = {n}")
+    require(np.isfinite(coordinates).all(), "numbers must be finite, got a missing value or an infinity")
     codes = np.zeros((n, 0), dtype=np.intp) if categories is None else np.asarray(categories, dtype=np.intp)
-    if codes.ndim != 2 or codes.shape[0] != n or (codes < 0).any():
-        raise ValueError(f"categories must be {n} rows of codes of at least 0, got shape {codes.shape}")
+    refuse(
+        codes.ndim != 2 or codes.shape[0] != n or (codes < 0).any(),
+        f"categories must be {n} rows of codes of at least 0, got shape {codes.shape}",
+    )
     sizes = codes.max(axis=0) + 1
     starts = np.cumsum(sizes) - sizes
     return np.array(coordinates.T, order="C"), np.array((codes + starts).T, order="C"), starts

@@ -16,11 +16,11 @@ from defenses.base.columns import CodedColumn, category_cells, code_column, stor
 from defenses.base.defense import released_frame, rowwise_release
 from defenses.base.k_anonymous_defense import KAnonymousDefense
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_choice
 from defenses.base.release import MicrodataRelease
 from metrics.classes import count_pairs, group_starts
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.columns.parameters import check_choice
 
 REPRESENTATIVES = ("mean", "median", "mode")
 """What a group may release: its mean, its lower median, or its mode (the smallest one if there are several)."""
@@ -230,8 +230,7 @@ def group_medians(values: Floats, groups: Integers) -> Floats:
     total, present = np.bincount(groups), np.bincount(groups, weights=~np.isnan(values)).astype(np.intp)
     # Missing values sort last, so the first value of a group without numbers is missing.
     middle = np.cumsum(total) - total + np.maximum(present - 1, 0) // 2
-    medians: Floats = values[order[middle]]
-    return medians
+    return np.asarray(values[order[middle]])
 
 
 def group_frequent(values: Floats, groups: Integers) -> Floats:

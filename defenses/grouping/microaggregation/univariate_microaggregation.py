@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from defenses.base.columns import filled, is_numeric
 from defenses.base.defense import chosen_columns
 from defenses.base.guarantee import Guarantee
-from defenses.base.k_anonymous_defense import check_enough_records, k_anonymity_over
+from defenses.base.k_anonymous_defense import check_enough, k_anonymity_over
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from defenses.grouping.microaggregation.representatives import (
@@ -20,6 +20,7 @@ from defenses.grouping.microaggregation.representatives import (
     release_replaced,
 )
 from metrics.columns.arrays import Floats, Integers
+from metrics.columns.parameters import require
 
 # Optimal univariate grouping: groups of at least k numbers with the least sum of squares.
 
@@ -62,11 +63,9 @@ def optimal_groups(numbers: ArrayLike, k: int) -> Integers:
     Hansen and Mukherjee (2003), A polynomial algorithm for optimal univariate microaggregation.
     """
     values = np.asarray(numbers, dtype=float)
-    if values.ndim != 1 or not np.isfinite(values).all():
-        raise ValueError("numbers must be a one-dimensional array of finite values")
+    require(values.ndim == 1 and np.isfinite(values).all(), "numbers must be a one-dimensional array of finite values")
     n = values.size
-    if not 1 <= k <= n:
-        raise ValueError(f"k must lie between 1 and the number of values, got k = {k} for n = {n}")
+    require(1 <= k <= n, f"k must lie between 1 and the number of values, got k = {k} for n = {n}")
     order = np.argsort(values, kind="stable")
     ends = _last_ends(_run_sums(values[order], k), k)
     groups = np.empty(n, dtype=np.intp)
@@ -179,10 +178,9 @@ class UnivariateMicroaggregation(RepresentativeDefense):
         return groups if missing.any() else groups - 1
 
     def _checked_columns(self, records: Microdata) -> tuple[str, ...]:
-        check_enough_records(self.k, records)
+        check_enough(self.k, len(records))
         default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
         names = chosen_columns(records, self.columns, default)
         for name in names:
-            if not is_numeric(records, name):
-                raise ValueError(f"columns: column {name!r} holds no numbers, which this method needs")
+            require(is_numeric(records, name), f"columns: column {name!r} holds no numbers, which this method needs")
         return names

@@ -10,11 +10,10 @@ from numpy.random import Generator
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import Containment
 from defenses.base.columns import filled
-from defenses.base.defense import chosen_columns, released_frame, rowwise_release
+from defenses.base.defense import released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous_defense import k_anonymity_over
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_boolean
 from defenses.base.release import MicrodataRelease
 from defenses.grouping.constrained_defense import ConstrainedDefense
 from defenses.grouping.constraints import check_apart, check_whole_table, sensitive_columns
@@ -29,6 +28,7 @@ from defenses.grouping.mondrian.columns import order_column
 from defenses.grouping.mondrian.cut_requirements import CutRequirements
 from defenses.grouping.mondrian.open_classes import CutRules
 from defenses.grouping.mondrian.partition import partition
+from metrics.columns.parameters import check_boolean, require
 
 
 class Mondrian(ConstrainedDefense):
@@ -172,15 +172,12 @@ class Mondrian(ConstrainedDefense):
         """Whether the classes follow from counts: records of equal values are not told apart, nor averaged."""
         return self.strict and self.representative is None
 
-    def counted_columns(self, roles: Microdata) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Columns to generalize, and sensitive columns under a constraint."""
-        names = filled(roles, chosen_columns(roles, self.columns, roles.quasi_identifiers))
-        return names, tuple(roles.sensitive) if self.constraints else ()
-
     def recode(self, records: CountedTable) -> Recoding:
         """Release counted records, cell for cell as `apply`; nothing is drawn."""
-        if not self.works_on_counts:
-            raise ValueError("strict and representative: relaxed cuts and representatives need every record in memory")
+        require(
+            self.works_on_counts,
+            "strict and representative: relaxed cuts and representatives need every record in memory",
+        )
         names = records.checked_columns(self.k, self.columns)
         constrained = records.constrained(self.constraints)
         check_apart(names, constrained)

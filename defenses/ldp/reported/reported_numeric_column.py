@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from defenses.base.channel_parts import ReportedNumber
 from defenses.base.microdata import Microdata
+from defenses.ldp.local_reports import refuse_missing
 from defenses.ldp.number_mechanism import HybridMechanism, NumberMechanism, PiecewiseMechanism, TwoPointMechanism
 from defenses.ldp.reported.reported_column import chunks
 from defenses.ldp.reported.table_column import TableColumn
 from metrics.columns.arrays import Floats, Integers64
 from metrics.columns.domains import Domain, NumericDomain, format_number
+from metrics.columns.parameters import refuse_rows
 
 # Mechanisms for numbers, by class name.
 NUMBERS: dict[str, type[NumberMechanism]] = {
@@ -162,11 +164,11 @@ def ranged_numbers(records: Microdata, column: str, domain: NumericDomain, missi
     numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     absent = values.isna().to_numpy()
     outside = ~absent & ~((numbers >= domain.low) & (numbers <= domain.high))
-    if outside.any():
-        row = int(np.flatnonzero(outside)[0])
-        bounds = f"[{format_number(domain.low)}, {format_number(domain.high)}]"
-        raise ValueError(f"{parameter}: column {column!r} holds no number of its domain {bounds} in row {row + 1}")
-    if missing == "refuse" and absent.any():
-        row = int(np.flatnonzero(absent)[0])
-        raise ValueError(f"missing: column {column!r} has no value in row {row + 1}")
+    bounds = f"[{format_number(domain.low)}, {format_number(domain.high)}]"
+    refuse_rows(
+        outside,
+        lambda row: f"{parameter}: column {column!r} holds no number of its domain {bounds} in row {row + 1}",
+    )
+    if missing == "refuse":
+        refuse_missing(column, absent)
     return numbers

@@ -17,7 +17,6 @@ from defenses.base.columns import category_cells, check_columns
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_boolean, check_choice
 from defenses.base.release import MicrodataRelease
 from defenses.ldp.histogram_encoding import SummationHistogramEncoding
 from defenses.ldp.local_reports import LocalReports, coded_values, protocols, public_domain
@@ -38,6 +37,7 @@ from defenses.ldp.reported.table_column import TableColumn
 from metrics.columns.arrays import Floats
 from metrics.columns.cells import SUPPRESSED
 from metrics.columns.domains import NumericDomain
+from metrics.columns.parameters import check_boolean, check_choice, refuse, require
 
 # The value with the largest noisy number of a histogram encoding, as randomized response.
 
@@ -267,12 +267,11 @@ class ReportedTable(MicrodataDefense):
     ) -> None:
         check_choice("protocol", protocol, protocols())
         LocalReports(protocol=protocol, epsilon=epsilon, missing=missing, options=options)
-        for name, value, values in (("splitting", splitting, SPLITTINGS), ("fakes", fakes, FAKES)):
-            check_choice(name, value, values)
+        check_choice("splitting", splitting, SPLITTINGS)
+        check_choice("fakes", fakes, FAKES)
         check_boolean("amplified", amplified)
         check_columns(columns)
-        if columns is not None and not columns:
-            raise ValueError("columns must name at least one column")
+        refuse(columns is not None and not columns, "columns must name at least one column")
         self.protocol = protocol
         self.epsilon = epsilon
         self.splitting = splitting
@@ -282,12 +281,15 @@ class ReportedTable(MicrodataDefense):
         self.missing = missing
         self.options = options
         self.numbers = numbers
-        if numbers is not None and numbers not in NUMBERS:
-            raise ValueError(f"numbers must be one of {', '.join(NUMBERS)}, got {numbers!r}")
-        if numbers is not None and splitting == "RS+FD":
-            raise ValueError(NO_NUMBERS)
-        if splitting != "RS+FD" and (amplified or fakes == "blank"):
-            raise ValueError("fakes, amplified: they are about RS+FD; set splitting to it")
+        require(
+            numbers is None or numbers in NUMBERS,
+            f"numbers must be one of {', '.join(NUMBERS)}, got {numbers!r}",
+        )
+        refuse(numbers is not None and splitting == "RS+FD", NO_NUMBERS)
+        refuse(
+            splitting != "RS+FD" and (amplified or fakes == "blank"),
+            "fakes, amplified: they are about RS+FD; set splitting to it",
+        )
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Epsilon of the reported columns of a record together."""
@@ -344,8 +346,10 @@ class ReportedTable(MicrodataDefense):
         sizes: dict[str, int] = {}
         ranges: dict[str, NumericDomain] = {}
         for name in self._names(records):
-            if name in records.generalized:
-                raise ValueError(f"columns: {name!r} holds released cells already; reports need the original values")
+            require(
+                name not in records.generalized,
+                f"columns: {name!r} holds released cells already; reports need the original values",
+            )
             domain = public_domain(records, name, "columns")
             if self.numbers is not None and is_range(domain):
                 values[name] = ranged_numbers(records, name, domain, self.missing, "columns")
@@ -372,11 +376,13 @@ class ReportedTable(MicrodataDefense):
             blank_protocol(column)
         if isinstance(column.protocol, SummationHistogramEncoding):
             column = replace(column, protocol=LargestNumber(epsilon=epsilon, d=size))
-        if size > MOST_VALUES and not isinstance(column.protocol, GeneralizedRandomizedResponse):
-            raise ValueError(
+        refuse(
+            size > MOST_VALUES and not isinstance(column.protocol, GeneralizedRandomizedResponse),
+            (
                 f"columns: {name!r} has {size} values, and sets of {self.protocol} may have {MOST_VALUES}; "
                 "declare a coarser domain"
-            )
+            ),
+        )
         return column
 
 

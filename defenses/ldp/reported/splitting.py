@@ -17,6 +17,7 @@ from defenses.ldp.reported.reported_column import ReportedColumn
 from defenses.ldp.reported.table_column import TableColumn
 from defenses.ldp.unary_encoding import UnaryEncoding
 from metrics.columns.arrays import Floats, Integers, Integers64
+from metrics.columns.parameters import require
 
 NO_NUMBERS = "numbers: RS+FD sends reports of random values as fakes; set splitting to SPL or SMP"
 
@@ -216,8 +217,7 @@ class ColumnSamplingAmongFakes(ColumnSampling):
             return ()
         blank = tuple(_blank_odds(blank_protocol(column)) for column in columns) if self.blank else ()
         odds = tuple(column.odds for column in columns if isinstance(column, ReportedColumn))
-        if len(odds) < len(columns):
-            raise ValueError(NO_NUMBERS)
+        require(len(odds) >= len(columns), NO_NUMBERS)
         names, domains, sizes = zip(*((c.name, c.domain, c.size) for c in columns), strict=True)
         return (ReportAmongFakes(names, domains, sizes, odds, blank, 0),)
 
@@ -240,10 +240,10 @@ def blank_protocol(column: TableColumn) -> UnaryEncoding:
     ValueError
         If it is no unary encoding.
     """
-    if not isinstance(column.protocol, UnaryEncoding):
-        name = type(column.protocol).__name__
-        raise ValueError(f"fakes: {name} cannot report no value, only unary encodings can; use 'random'")
-    return column.protocol
+    protocol = column.protocol
+    if isinstance(protocol, UnaryEncoding):
+        return protocol
+    raise ValueError(f"fakes: {type(protocol).__name__} cannot report no value, only unary encodings can; use 'random'")
 
 
 def _blank_odds(protocol: UnaryEncoding) -> float:

@@ -14,7 +14,6 @@ from numpy.random import Generator
 from defenses.base.defense import MicrodataDefense, released_frame
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
 from defenses.base.queries import codes
 from defenses.base.release import MicrodataRelease
 from defenses.dp.composition import zcdp_rho
@@ -26,6 +25,7 @@ from defenses.synthetic.released_columns import Inside, check_public_domains, un
 from defenses.synthetic.row_synthesizer import possible_rows
 from defenses.synthetic.structural_zero import StructuralZero, Zeros, check_structural_zeros, structural_zeros
 from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns.parameters import check_real
 
 DrawnCodes = Callable[[int, Generator], list[Integers]]
 """``draw(rows, rng)``: position of the value of new rows in each column, one array of shape (rows,) for each."""

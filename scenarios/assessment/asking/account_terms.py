@@ -8,7 +8,7 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from defenses.base.parameters import check_real
+from metrics.columns.parameters import check_real
 from defenses.dp.account import Account
 from defenses.dp.accountant import Accountant, AdvancedAccountant
 from defenses.dp.concentrated_accountant import ConcentratedAccountant

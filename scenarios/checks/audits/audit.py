@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from attacks.statistics.learned_event import learn_event
-from defenses.base.parameters import check_integer, check_real
+from metrics.columns.parameters import check_integer, check_real
 from metrics.columns.arrays import Floats
 
 Sample = Callable[[int, Generator], Floats]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.parameters import check_integer, check_real
+from metrics.columns.parameters import check_integer, check_real
 from defenses.federated.accounting import gaussian_epsilon
 from metrics.columns.arrays import Booleans, Floats
 from metrics.one_run_epsilon import gaussian_shift_bound, one_run_epsilon

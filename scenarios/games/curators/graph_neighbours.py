@@ -10,7 +10,7 @@ from numpy.random import Generator
 from attacks.base.attack import Knowledge
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer, check_real
+from metrics.columns.parameters import check_integer, check_real
 from defenses.base.queries import DegreeCounts, EdgeCount, TriangleCount
 from defenses.dp.graphs import check_level
 from scenarios.games.curators.indistinguishability import DistinguishingSecret, Indistinguishability

@@ -16,7 +16,7 @@ from attacks.base.claims import Claims, Decisions
 from attacks.statistics.distinguishing import DistinguishingKnowledge
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_choice, check_integer, check_real
+from metrics.columns.parameters import check_choice, check_integer, check_real
 from defenses.base.queries import Histogram, Maximum, Mean, Median, Query, QuerySession, Sum
 from defenses.base.release import StatisticsRelease
 from metrics.columns.domains import CategoricalDomain, NumericDomain

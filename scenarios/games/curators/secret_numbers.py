@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_choice, check_real
+from metrics.columns.parameters import check_choice, check_real
 from defenses.base.queries import Mean, Query, Sum, numbers
 from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.domains import NumericDomain

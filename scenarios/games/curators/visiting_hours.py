@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from attacks.statistics.statistics_knowledge import LinearSecret, StatisticsKnowledge
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer, check_real
+from metrics.columns.parameters import check_integer, check_real
 from defenses.base.queries import Condition, Histogram
 from metrics.columns.domains import CategoricalDomain
 from scenarios.games.curators.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of

@@ -1,16 +1,72 @@
-"""Checks of single parameters: integers, real numbers, choices, truth values and lists."""
+"""Checks of parameters: conditions, rows, integers, real numbers, choices, truth values and lists."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Wrong = TypeVar("Wrong")
 
 GREATEST = sys.float_info.max
 """Largest finite float; larger integers are not valid real parameters either."""
 
 
-def check_integer(name: str, value: Any, *, low: int) -> None:
+def require(condition: object, message: str) -> None:
+    """Raise ValueError with this message unless the condition holds."""
+    if not condition:
+        raise ValueError(message)
+
+
+def refuse(condition: object, message: str) -> None:
+    """Raise ValueError with this message if the condition holds."""
+    if condition:
+        raise ValueError(message)
+
+
+def refuse_any(wrong: Iterable[Wrong], message: Callable[[Wrong], str]) -> None:
+    """Raise ValueError about the first thing that is wrong, if there is one.
+
+    Parameters
+    ----------
+    wrong : iterable
+        What is wrong, such as names of columns.
+    message : callable
+        What to say of one of them.
+
+    Raises
+    ------
+    ValueError
+        If anything is wrong.
+    """
+    for one in wrong:
+        raise ValueError(message(one))
+
+
+def refuse_rows(wrong: ArrayLike, message: Callable[[int], str]) -> None:
+    """Raise ValueError about the first row that is wrong, if there is one.
+
+    Parameters
+    ----------
+    wrong : array_like of bool, shape (n,)
+        Whether each row is wrong.
+    message : callable
+        What to say of a row, which is given by its position.
+
+    Raises
+    ------
+    ValueError
+        If a row is wrong.
+    """
+    import numpy as np
+
+    refuse_any(np.flatnonzero(wrong)[:1].tolist(), message)
+
+
+def check_integer(name: str, value: Any, *, low: int, optional: bool = False) -> None:
     """Raise ValueError naming the parameter unless `value` is an integer of at least `low`.
 
     Parameters
@@ -21,6 +77,8 @@ def check_integer(name: str, value: Any, *, low: int) -> None:
         What was given; true and false are no integers.
     low : int
         Smallest integer allowed.
+    optional : bool
+        Whether None is right, too.
 
     Raises
     ------
@@ -36,6 +94,8 @@ def check_integer(name: str, value: Any, *, low: int) -> None:
     """
     import numpy as np
 
+    if optional and value is None:
+        return
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
         raise ValueError(f"{name} must be an integer of at least {low}, got {value!r}")
 
@@ -48,6 +108,7 @@ def check_real(
     high: float = float("inf"),
     open_low: bool = False,
     open_high: bool = False,
+    optional: bool = False,
 ) -> None:
     """Raise ValueError naming the parameter unless `value` is a finite number in the interval.
 
@@ -61,6 +122,8 @@ def check_real(
         Ends of the interval.
     open_low, open_high : bool
         Whether the interval leaves that end out.
+    optional : bool
+        Whether None is right, too.
 
     Raises
     ------
@@ -76,6 +139,8 @@ def check_real(
     """
     import numpy as np
 
+    if optional and value is None:
+        return
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     inside = number and max(low, -GREATEST) <= value <= min(high, GREATEST)
     if not inside or (open_low and value == low) or (open_high and value == high):
