@@ -16,6 +16,7 @@ from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, gathered
 from metrics.columns.cells import CategoricalCells, Cells, NumericCells, read_cells
 from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.requirement import require
 from metrics.columns.values import in_column, numbers_of
 
 # Smallest distance of a cell with an open end from a number outside it, as a share of the range. It lies above rounding
@@ -112,10 +113,8 @@ def common_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[str]
         If there is none, or no candidate.
     """
     names = [str(name) for name in release.frame.columns if name in knowledge.candidates.columns]
-    if not names:
-        raise ValueError("the release and the candidates have no column in common")
-    if knowledge.candidates.empty:
-        raise ValueError("there are no candidates")
+    require(names, "the release and the candidates have no column in common")
+    require(not knowledge.candidates.empty, "there are no candidates")
     return names
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge, NotApplicable
+from attacks.base.attack import Knowledge, applicable
 from attacks.base.sides import shared_columns, shared_table
 from attacks.linkage.fitting.column_models import ColumnModels
 from attacks.linkage.fitting.column_tables import SMALL_GRID
@@ -171,8 +171,7 @@ class ExpectationMaximizationLinkage(Linkage):
 
     def _learned(self, release: MicrodataRelease, knowledge: Knowledge) -> tuple[Floats, Floats]:
         """Evidence, and the information of each column in nats for each row, 0 where it is not informative."""
-        if not len(release.frame):
-            raise NotApplicable("the release has no row")
+        applicable(len(release.frame), "the release has no row")
         name = (ExpectationMaximizationLinkage, self.iterations, self.sharpness)
         fits: list[tuple[Floats, Floats]] = []
 

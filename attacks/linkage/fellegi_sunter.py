@@ -216,8 +216,7 @@ def _posterior(log_joint: Floats) -> Floats:
     """Probability of each of two classes, shape (n, 2), from the logarithms of joint probabilities."""
     high, low = log_joint.max(axis=1), log_joint.min(axis=1)
     log_total = np.where(high == low, np.log(2), np.log1p(np.exp(low - high))) + high
-    posterior: Floats = np.exp(log_joint - log_total[:, None])
-    return posterior
+    return np.asarray(np.exp(log_joint - log_total[:, None]))
 
 
 def _close(new: Floats, old: Floats, tolerance: float) -> bool:

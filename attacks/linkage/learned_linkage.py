@@ -132,8 +132,7 @@ def _log_odds(model: LinearModel, columns: list[SharedColumn], distance: Floats)
             table += weight * feature
         odds += column.expand(table)
         first += len(features)
-    clipped: Floats = np.clip(odds, -FARTHEST_ODDS, FARTHEST_ODDS)
-    return clipped
+    return np.asarray(np.clip(odds, -FARTHEST_ODDS, FARTHEST_ODDS))
 
 
 def _trust(simulations: list[tuple[NDArray[Any], Integers]]) -> float:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.attack import Attack, Knowledge, applicable
 from attacks.base.claims import Decisions
 from attacks.base.sides import common_columns
 from attacks.membership.fitted_kernels import fitted_kernels
@@ -87,8 +87,7 @@ def enough_shadows(release: MicrodataRelease, knowledge: Knowledge, rounds: int)
         If there are fewer.
     """
     shadows = list(shadow_syntheses(release, knowledge, rounds))
-    if len(shadows) < 2:
-        raise NotApplicable("the attacker cannot repeat the defense on people of its own twice")
+    applicable(len(shadows) >= 2, "the attacker cannot repeat the defense on people of its own twice")
     return shadows
 
 

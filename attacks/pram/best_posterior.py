@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
@@ -42,7 +40,7 @@ class BestPosterior(Attack):
     release via post randomisation method, for Pk-anonymity.
     """
 
-    goal: ClassVar[str] = "pk"
+    goal = "pk"
 
     def __init__(self, *, table: str = "worst") -> None:
         check_choice("table", table, TABLES)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.attack import Attack, Knowledge, NotApplicable, applicable
 from attacks.base.claims import Decisions
 from attacks.statistics.learned_event import learn_event
 from attacks.statistics.query_budget import ask, even_share
@@ -69,8 +69,8 @@ class Distinguishing(Attack):
     Jagielski, Ullman and Oprea (2020), Auditing differentially private machine learning.
     """
 
-    kind: ClassVar[str] = "statistics"
-    goal: ClassVar[str] = "distinguishing"
+    kind = "statistics"
+    goal = "distinguishing"
 
     def __init__(self, *, runs: int = 500) -> None:
         self.runs = runs
@@ -99,8 +99,7 @@ class Distinguishing(Attack):
         NotApplicable
             If there are no challenges, or the attacker cannot run the mechanism itself.
         """
-        if not isinstance(knowledge, DistinguishingKnowledge) or not knowledge.queries:
-            raise NotApplicable("the game poses no challenges")
+        applicable(isinstance(knowledge, DistinguishingKnowledge) and knowledge.queries, "the game poses no challenges")
         if knowledge.practise is None:
             raise NotApplicable("the event is learned on the attacker's own runs, and the mechanism is not known")
         first, second = (

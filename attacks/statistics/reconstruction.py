@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import NotApplicable
+from attacks.base.attack import applicable
 from attacks.statistics.query_budget import ask, even_share
 from attacks.statistics.statistical_disclosure import StatisticalDisclosure
 from attacks.statistics.statistics_knowledge import StatisticsKnowledge
@@ -65,8 +65,7 @@ class Reconstruction(StatisticalDisclosure):
             If the game has no sums over groups of persons.
         """
         persons = len(knowledge.targets)
-        if knowledge.total is None or not persons:
-            raise NotApplicable("the game has no sums over groups of persons")
+        applicable(knowledge.total is not None and persons, "the game has no sums over groups of persons")
         groups, answers = [], []
         queries = self.queries_per_person * persons
         epsilon = even_share(session, queries)
@@ -119,5 +118,4 @@ def _linear_program(
     )
     if solution.x is None:
         raise ArithmeticError(f"the linear program was not solved: {solution.message}")
-    values: NDArray[np.float64] = solution.x[:persons]
-    return values
+    return np.asarray(solution.x[:persons])

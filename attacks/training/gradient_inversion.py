@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -91,8 +90,8 @@ class GradientInversion(Attack):
     label leakage (labels); Kariyappa et al. (2023), Cocktail party attack (batches as mixtures).
     """
 
-    kind: ClassVar[str] = "training"
-    goal: ClassVar[str] = "reconstruction"
+    kind = "training"
+    goal = "reconstruction"
 
     def __init__(self, *, steps: int = 60) -> None:
         check_integer("steps", steps, low=1)

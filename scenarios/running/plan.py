@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from leaderboard.results.result import label
+from metrics.columns.requirement import require
 from scenarios.games.game import Game
 from scenarios.games.questions.question import Question
 from scenarios.games.shared_people import SharedPeople
@@ -50,8 +51,10 @@ def read_questions(table: Mapping[str, Any]) -> list[Question]:
 
 def _question(given: Any) -> Question:
     described = {"use": given} if isinstance(given, str) else given
-    if not isinstance(described, Mapping) or "use" not in described:
-        raise ValueError(f"question: must be a name or a table with use, got {given!r}")
+    require(
+        isinstance(described, Mapping) and "use" in described,
+        f"question: must be a name or a table with use, got {given!r}",
+    )
     try:
         question: Question = build(described, "questions")
     except ValueError:
@@ -83,8 +86,9 @@ def check_questions(games: Sequence[SharedPeople], defenses: Sequence[Any], atta
         if not any(entry.method.goal in game.takes for entry in attacks):
             raise ValueError(f"{name} is about {' and '.join(game.takes)}, but no [[attack]] of the scenario is")
     for entry in attacks:
-        if entry.method.goal not in goals:
-            raise ValueError(f"no question is about {entry.method.goal}, the goal of [[attack]] {entry.name}")
+        require(
+            entry.method.goal in goals, f"no question is about {entry.method.goal}, the goal of [[attack]] {entry.name}"
+        )
     for entry in defenses:
         if entry.method.kind != games[0].accepts:
             raise ValueError(
@@ -273,8 +277,7 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
     ('bank', 14, True)
     """
     plans = read_plans(source, dataset=dataset)
-    if len(plans) > 1:
-        raise ValueError(f"{source} is played on {len(plans)} data sets; read_plans reads one plan for each")
+    require(len(plans) <= 1, f"{source} is played on {len(plans)} data sets; read_plans reads one plan for each")
     return plans[0]
 
 
@@ -282,8 +285,7 @@ def read_plans(source: str, *, dataset: Dataset | None = None) -> tuple[Plan, ..
     """Read a scenario as one plan for each of its data sets, or for the given one; see `read_plan`."""
     path = scenario_path(source)
     tables = scenario_tables(path)
-    if "experiment" in tables:
-        raise ValueError(f"{path}: this is an experiment, not a board of defenses and attacks")
+    require("experiment" not in tables, f"{path}: this is an experiment, not a board of defenses and attacks")
     if isinstance(tables.get("scenario"), dict) and isinstance(tables["scenario"].get("game"), list):
         raise ValueError(
             f"{scenario_label(path)}: {located('scenario', 'game')}: a scenario has one game; several questions about "

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from defenses.base.parameters import check_integer, check_list, check_real
+from defenses.base.parameters import check_integer, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from leaderboard.pages.number_text import counted
 from leaderboard.pages.report import Bars, Section, Table, Value
@@ -27,7 +27,7 @@ from scenarios.studies.emoji_measures import (
     measure_pools,
     measure_words,
 )
-from scenarios.studies.experiment import Experiment
+from scenarios.studies.experiment import Experiment, check_each
 from scenarios.studies.measuring import Measuring, measured_anew, no_losses
 from scenarios.tables.seeds import generator
 
@@ -211,13 +211,9 @@ class Emoji(Experiment):
     """
 
     def __init__(self, *, epsilon: Sequence[float] = (1.0, 2.0, 4.0), reports: Sequence[int] = (1, 4, 16, 64)) -> None:
-        for name, value in (("epsilon", epsilon), ("reports", reports)):
-            check_list(name, value)
-        for level in epsilon:
-            check_real("epsilon", level, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
-        for count in reports:
-            check_integer("reports", count, low=1)
-            check_real("reports", count, low=1, high=EACH)
+        check_each("epsilon", epsilon, check_real, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
+        check_each("reports", reports, check_integer, low=1)
+        check_each("reports", reports, check_real, low=1, high=EACH)
         self.epsilon = epsilon
         self.reports = reports
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from defenses.base.parameters import check_integer, check_list, check_real
+from defenses.base.parameters import check_integer, check_real
 from leaderboard.pages.line_chart import Lines, Series
 from leaderboard.pages.report import Section, Table, Value
 from scenarios.studies.epsilon_measures import CONFIDENCE, RepeatedAudit, audit_defenses, audit_mechanism, grouped
-from scenarios.studies.experiment import Experiment
+from scenarios.studies.experiment import Experiment, check_each
 from scenarios.studies.measuring import Measuring, measured_anew
 
 # Report of the epsilon audit: tables and charts of measured against claimed epsilon.
@@ -122,9 +122,7 @@ class EpsilonAudit(Experiment):
         runs: int = 40_000,
         releases: int = 400,
     ) -> None:
-        check_list("epsilon", epsilon)
-        for level in epsilon:
-            check_real("epsilon", level, low=1e-3, high=20)
+        check_each("epsilon", epsilon, check_real, low=1e-3, high=20)
         check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
         check_integer("runs", runs, low=8)
         check_integer("releases", releases, low=8)

@@ -5,15 +5,24 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import Field
 
+from defenses.base.parameters import check_list
 from defenses.base.parametrized import Parametrized
 from leaderboard.pages.report import Section
 from scenarios.running.methods.methods import build
 from scenarios.studies.measuring import Measuring, measured_anew
 from scenarios.tables.toml.scenario_file import MethodTable, ScenarioTable, scenario_path, scenario_tables, within
 from scenarios.tables.toml.toml_file import validated
+
+
+def check_each(name: str, values: Any, check: Callable[..., None], **bounds: Any) -> None:
+    """Raise ValueError naming the parameter unless it is a filled list whose entries all pass the check."""
+    check_list(name, values)
+    for value in values:
+        check(name, value, **bounds)
 
 
 class Experiment(Parametrized, ABC):

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from defenses.base.parameters import check_integer, check_list, check_real
+from defenses.base.parameters import check_integer, check_real
 from leaderboard.pages.line_chart import Lines, Series
 from leaderboard.pages.number_text import counted, number
 from leaderboard.pages.report import Section, Table
-from scenarios.studies.experiment import Experiment
+from scenarios.studies.experiment import Experiment, check_each
 from scenarios.studies.federated_gaps import (
     BestRounds,
     Gap,
@@ -182,14 +182,9 @@ class FederatedCurves(Experiment):
         clip: float = 1.0,
         learning_rate: float = 2.0,
     ) -> None:
-        for name, values in (("clients", clients), ("epsilon", epsilon), ("rounds", rounds)):
-            check_list(name, values)
-        for count in clients:
-            check_integer("clients", count, low=2)
-        for count in rounds:
-            check_integer("rounds", count, low=1)
-        for budget in epsilon:
-            check_real("epsilon", budget, low=0, high=2 * min(rounds), open_low=True, open_high=True)
+        check_each("clients", clients, check_integer, low=2)
+        check_each("rounds", rounds, check_integer, low=1)
+        check_each("epsilon", epsilon, check_real, low=0, high=2 * min(rounds), open_low=True, open_high=True)
         check_integer("records", records, low=1)
         check_real("clip", clip, low=0, open_low=True)
         check_real("learning_rate", learning_rate, low=0, open_low=True)

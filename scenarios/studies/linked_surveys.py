@@ -17,7 +17,8 @@ from defenses.ldp.reported.reported_table import SPLITTINGS, ReportedTable
 from leaderboard.pages.number_text import counted, exact
 from leaderboard.pages.report import Section, Table, Value
 from metrics.columns.arrays import Floats
-from scenarios.studies.experiment import Experiment
+from metrics.columns.requirement import require
+from scenarios.studies.experiment import Experiment, check_each
 from scenarios.studies.measuring import Losses, Measuring, by_play, measured_anew
 from scenarios.studies.shipped_records import shipped_records
 from scenarios.tables.seeds import generator
@@ -61,8 +62,7 @@ def linked_population(dataset: str, columns: Sequence[str], persons: int) -> Mic
     """
     records = shipped_records(dataset, columns)
     frame = records.frame[list(columns)].dropna().reset_index(drop=True)
-    if len(frame) < persons:
-        raise ValueError(f"persons: {persons} are needed, but {dataset!r} has {len(frame)}")
+    require(len(frame) >= persons, f"persons: {persons} are needed, but {dataset!r} has {len(frame)}")
     return Microdata(frame, quasi_identifiers=tuple(columns), domains={name: records.domains[name] for name in columns})
 
 
@@ -290,14 +290,12 @@ class LinkedSurveys(Experiment):
         protocols: Sequence[str] = PROTOCOLS,
         epsilon: Sequence[float] = (1.0, 4.0, 7.0, 10.0),
     ) -> None:
-        for name, value in (("columns", columns), ("protocols", protocols), ("epsilon", epsilon)):
-            check_list(name, value)
-        if len(columns) < 2:
-            raise ValueError("columns must name at least two columns")
+        check_list("columns", columns)
+        check_list("protocols", protocols)
+        require(len(columns) >= 2, "columns must name at least two columns")
         check_integer("persons", persons, low=2)
         check_integer("surveys", surveys, low=1)
-        for level in epsilon:
-            check_real("epsilon", level, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
+        check_each("epsilon", epsilon, check_real, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
         for protocol in protocols:
             ReportedTable(protocol=protocol)
         self.dataset = dataset

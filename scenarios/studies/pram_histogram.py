@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from defenses.base.parameters import check_integer, check_list
+from defenses.base.parameters import check_integer
 from defenses.pram import freedom
 from defenses.pram.conversions import retention_for_epsilon
 from defenses.pram.matrix import retention_epsilon, transition_matrix
@@ -20,7 +20,7 @@ from leaderboard.pages.report import Bars, Section, Table, Value
 from metrics.columns.arrays import Floats
 from metrics.estimate import Estimate
 from scenarios.datasets import load
-from scenarios.studies.experiment import Experiment
+from scenarios.studies.experiment import Experiment, check_each
 from scenarios.studies.measuring import Measuring, measured_anew, no_losses
 from scenarios.studies.pram_case import FIRST_AGE, PramCase, ages, bell, power_law
 from scenarios.studies.pram_privacy import (
@@ -480,9 +480,7 @@ class PramHistogram(Experiment):
     """
 
     def __init__(self, *, k: Sequence[int] = (2, 10, 100), audits: int = 400) -> None:
-        check_list("k", k)
-        for level in k:
-            check_integer("k", level, low=2)
+        check_each("k", k, check_integer, low=2)
         check_integer("audits", audits, low=2)
         self.k = k
         self.audits = audits

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from defenses.base.parameters import check_integer, check_list, check_real
+from defenses.base.parameters import check_integer, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from leaderboard.pages.line_chart import Lines, Series
 from leaderboard.pages.number_text import counted, number
 from leaderboard.pages.report import Bars, Section, Table, Value
 from metrics.columns.arrays import Floats
 from scenarios.studies.emoji_measures import WORDS
-from scenarios.studies.experiment import Experiment
+from scenarios.studies.experiment import Experiment, check_each
 from scenarios.studies.measuring import Measuring, measured_anew, no_losses
 from scenarios.studies.sketch_measures import (
     EMOJI_EPSILON,
@@ -217,10 +217,8 @@ class Sketches(Experiment):
             check_real(name, value, low=1000, high=10**12)
         check_real("epsilon", epsilon, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
         for name, sizes, low in (("k", k, 1), ("m", m, 2)):
-            check_list(name, sizes)
-            for size in sizes:
-                check_integer(name, size, low=low)
-                check_real(name, size, low=low, high=K)
+            check_each(name, sizes, check_integer, low=low)
+            check_each(name, sizes, check_real, low=low, high=K)
         self.people = people
         self.epsilon = epsilon
         self.k = k

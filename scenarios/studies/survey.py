@@ -12,7 +12,7 @@ from defenses.ldp.local_reports import protocols
 from leaderboard.pages.number_text import counted
 from leaderboard.pages.report import Bars, Section, Table, Value
 from metrics.columns.arrays import Floats
-from scenarios.studies.experiment import Experiment
+from scenarios.studies.experiment import Experiment, check_each
 from scenarios.studies.measuring import Measuring, measured_anew
 from scenarios.studies.survey_measures import (
     GUESSES,
@@ -142,13 +142,11 @@ class Survey(Experiment):
     """
 
     def __init__(self, *, columns: Sequence[str] = COLUMNS, epsilon: Sequence[float] = (1.0, 4.0)) -> None:
-        for name, value in (("columns", columns), ("epsilon", epsilon)):
-            check_list(name, value)
+        check_list("columns", columns)
         for column in columns:
             if not isinstance(column, str) or "." not in column:
                 raise ValueError(f"columns must be texts such as 'adult.age', got {column!r}")
-        for level in epsilon:
-            check_real("epsilon", level, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
+        check_each("epsilon", epsilon, check_real, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
         self.columns = columns
         self.epsilon = epsilon
 
