@@ -56,17 +56,14 @@ class SharedColumn:
 
     def contains(self) -> Booleans:
         """Return whether each distinct cell covers each distinct value, shape (cells, values), read-only."""
-        return self._kept("contains", lambda: self.cells.contains(self.values))
+        return _kept(self._tables, "contains", lambda: self.cells.contains(self.values))
 
     def distance(self) -> Floats:
         """Distance of each distinct cell to each distinct value, shape (cells, values), in [0, 1], read-only.
 
         See `gower_distance`.
         """
-        return self._kept("distance", lambda: _column_distance(self))
-
-    def _kept(self, name: str, compute: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        return _kept(self._tables, name, compute)
+        return _kept(self._tables, "distance", lambda: _column_distance(self))
 
 
 @dataclass(frozen=True)

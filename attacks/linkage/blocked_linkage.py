@@ -11,7 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from attacks.base.attack import Attack, Knowledge, applicable
-from attacks.base.claims import Decisions, RankedAnswers
+from attacks.base.claims import RankedAnswers
 from attacks.base.sides import common_columns
 from attacks.linkage.blocks.auction import EMPTY, auction
 from attacks.linkage.blocks.blocking_pass import BlockingPass, members, search_column
@@ -24,7 +24,7 @@ from attacks.linkage.expectation_maximization_linkage import ExpectationMaximiza
 from attacks.linkage.likeliest_candidates import TIE, LikeliestCandidates
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment, weighted_likelihoods
 from attacks.linkage.noted_answers import NotedAnswers
-from attacks.linkage.sparse_matching import sparse_posterior
+from attacks.linkage.sparse_matching import answers_of_assignment
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, Integers
@@ -333,27 +333,12 @@ class BlockedLinkage(Attack):
 def _answers(
     near: LikeliestCandidates, rows: int, candidates: int, asked: Integers | None, notes: tuple[str, ...]
 ) -> SearchedAnswers:
-    """Rank each row's candidates: first the assigned one, then the others by posterior.
-
-    If rows outnumber candidates, rows without an assigned candidate are not answered.
-    """
-    size, depth = near.candidate.shape
+    """Assign one to one, and rank each row's candidates as `answers_of_assignment` does."""
     assigned = auction(near.candidate, near.log_likelihood, near.elsewhere, candidates)
-    posterior, members = sparse_posterior(near, candidates)
-    score = np.where(near.log_likelihood > EMPTY, posterior, -1.0)
-    matched = np.flatnonzero(assigned >= 0)
-    score[matched, assigned[matched]] += 1.0
-    first = np.argsort(-score, axis=1, kind="stable")[:, : min(ANSWERS, depth)]
-    score = np.take_along_axis(score, first, axis=1)
-    stated = (score >= 0) & ((assigned >= 0) | (size <= candidates))[:, None]
-    row, place = np.nonzero(stated)
-    column = first[row, place]
-    confidence = np.clip(posterior[row, column], 0, 1)
-    target = row if asked is None else asked[row]
-    answer = near.candidate[row, column].astype(np.intp)
-    return SearchedAnswers(
-        rows, candidates, target, answer, score[row, place], Decisions(members), confidence, notes, asked
-    )
+    claims = answers_of_assignment(near, assigned, candidates, ANSWERS)
+    target = claims.target if asked is None else asked[claims.target]
+    of_rows = {**vars(claims), "targets": rows, "target": target}
+    return SearchedAnswers(**of_rows, notes=notes, asked=asked)
 
 
 def _search_notes(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, applicable
+from attacks.base.attack import Attack, Knowledge, NotApplicable, applicable
 from attacks.base.claims import RankedAnswers
 from attacks.reports.report_likelihood import posterior, reported_column, round_likelihoods
 from defenses.base.microdata import Microdata
@@ -69,7 +69,8 @@ def pool_of_each(records: Microdata, column: str) -> Integers:
         If the column holds numbers.
     """
     domain = records.domain(column)
-    applicable(not isinstance(domain, NumericDomain), "pools are of categories, the column holds numbers")
+    if isinstance(domain, NumericDomain):
+        raise NotApplicable("pools are of categories, the column holds numbers")
     codes, _ = records.hierarchies[column].group(np.asarray(domain.categories, dtype=object), 1)
     return codes
 

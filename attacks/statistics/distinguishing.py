@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable, applicable
+from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import Decisions
 from attacks.statistics.learned_event import learn_event
 from attacks.statistics.query_budget import ask, even_share
@@ -99,7 +99,8 @@ class Distinguishing(Attack):
         NotApplicable
             If there are no challenges, or the attacker cannot run the mechanism itself.
         """
-        applicable(isinstance(knowledge, DistinguishingKnowledge) and knowledge.queries, "the game poses no challenges")
+        if not isinstance(knowledge, DistinguishingKnowledge) or not knowledge.queries:
+            raise NotApplicable("the game poses no challenges")
         if knowledge.practise is None:
             raise NotApplicable("the event is learned on the attacker's own runs, and the mechanism is not known")
         first, second = (

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import applicable
 from attacks.statistics.query_budget import ask, even_share
 from attacks.statistics.statistical_disclosure import StatisticalDisclosure
 from attacks.statistics.statistics_knowledge import StatisticsKnowledge
@@ -65,7 +64,8 @@ class Reconstruction(StatisticalDisclosure):
             If the game has no sums over groups of persons.
         """
         persons = len(knowledge.targets)
-        applicable(knowledge.total is not None and persons, "the game has no sums over groups of persons")
+        if knowledge.total is None or not persons:
+            raise NotApplicable("the game has no sums over groups of persons")
         groups, answers = [], []
         queries = self.queries_per_person * persons
         epsilon = even_share(session, queries)

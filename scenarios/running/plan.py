@@ -44,8 +44,7 @@ def read_questions(table: Mapping[str, Any]) -> list[Question]:
     """
     given = table.get("question", [])
     questions = [_question(one) for one in (given if isinstance(given, list) else [given])]
-    if not questions:
-        raise ValueError(f"question: name at least one of {', '.join(exported('questions'))}")
+    require(questions, f"question: name at least one of {', '.join(exported('questions'))}")
     return questions
 
 
@@ -80,21 +79,24 @@ def check_questions(games: Sequence[SharedPeople], defenses: Sequence[Any], atta
     for game in games:
         name = type(game.question).__name__
         for goal in game.takes:
-            if goal in goals:
-                raise ValueError(f"{name} and {goals[goal]} are both about {goal}; write one scenario for each")
+            require(
+                goal not in goals, f"{name} and {goals.get(goal)} are both about {goal}; write one scenario for each"
+            )
             goals[goal] = name
-        if not any(entry.method.goal in game.takes for entry in attacks):
-            raise ValueError(f"{name} is about {' and '.join(game.takes)}, but no [[attack]] of the scenario is")
+        require(
+            any(entry.method.goal in game.takes for entry in attacks),
+            f"{name} is about {' and '.join(game.takes)}, but no [[attack]] of the scenario is",
+        )
     for entry in attacks:
         require(
             entry.method.goal in goals, f"no question is about {entry.method.goal}, the goal of [[attack]] {entry.name}"
         )
     for entry in defenses:
-        if entry.method.kind != games[0].accepts:
-            raise ValueError(
-                f"the questions are about a {games[0].accepts} release, "
-                f"but [[defense]] {entry.name} makes {entry.method.kind}"
-            )
+        require(
+            entry.method.kind == games[0].accepts,
+            f"the questions are about a {games[0].accepts} release, "
+            f"but [[defense]] {entry.name} makes {entry.method.kind}",
+        )
 
 
 # Settings that a scenario writes more than once: each is played once.
@@ -286,24 +288,20 @@ def read_plans(source: str, *, dataset: Dataset | None = None) -> tuple[Plan, ..
     path = scenario_path(source)
     tables = scenario_tables(path)
     require("experiment" not in tables, f"{path}: this is an experiment, not a board of defenses and attacks")
-    if isinstance(tables.get("scenario"), dict) and isinstance(tables["scenario"].get("game"), list):
-        raise ValueError(
-            f"{scenario_label(path)}: {located('scenario', 'game')}: a scenario has one game; several questions about "
-            "the same people go under SharedPeople, and other games need a scenario each"
-        )
+    require(
+        not isinstance(tables.get("scenario"), dict) or not isinstance(tables["scenario"].get("game"), list),
+        f"{scenario_label(path)}: {located('scenario', 'game')}: a scenario has one game; several questions about "
+        "the same people go under SharedPeople, and other games need a scenario each",
+    )
     file = validated(path, tables, _BoardFile)
     head = file.scenario
     names = [head.dataset] if isinstance(head.dataset, str) else head.dataset
     _check_data_sets(path, file, names)
     if dataset is not None:
         return (_plan(path, file, f"{head.name} on {dataset.name}", dataset),)
-    if not names or not all(names):
-        raise ValueError(
-            f"{scenario_label(path)}: {located('scenario', 'dataset')}: names no data set; name a table of your own "
-            "with --data"
-        )
-    if len(set(names)) < len(names):
-        raise ValueError(f"{scenario_label(path)}: {located('scenario', 'dataset')}: names a data set twice")
+    label = f"{scenario_label(path)}: {located('scenario', 'dataset')}"
+    require(names and all(names), f"{label}: names no data set; name a table of your own with --data")
+    require(len(set(names)) == len(names), f"{label}: names a data set twice")
     from scenarios.datasets import load
 
     loaded = [within(path, "scenario", load, name, key="dataset") for name in names]
@@ -360,10 +358,7 @@ def _plan(path: Path, file: _BoardFile, name: str, dataset: Dataset) -> Plan:
         left_out={method: entry.reason for entry in file.left_out for method in entry.use},
     )
     for table, methods in (("defense", plan.defenses), ("attack", plan.attacks)):
-        if not methods:
-            raise ValueError(
-                f"{scenario_label(path)}: table [{table}]: no {table} plays on the data set {dataset.name!r}"
-            )
+        require(methods, f"{scenario_label(path)}: table [{table}]: no {table} plays on the data set {dataset.name!r}")
     questions = [game for game in plan.games if isinstance(game, SharedPeople)]
     if questions:
         within(path, "scenario.game", check_questions, questions, plan.defenses, plan.attacks, key="question")

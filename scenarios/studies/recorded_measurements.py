@@ -131,10 +131,8 @@ def _kind(name: str) -> type[Any]:
     """Class of a dataclass or named tuple of this project."""
     module, _, qualified = name.partition(":")
     kind = getattr(importlib.import_module(module), qualified, None) if module.startswith(MODULES) else None
-    require(
-        isinstance(kind, type) and (is_dataclass(kind) or issubclass(kind, tuple)),
-        f"a stored measurement is damaged (there is no value {name!r})",
-    )
+    if not isinstance(kind, type) or not (is_dataclass(kind) or issubclass(kind, tuple)):
+        raise ValueError(f"a stored measurement is damaged (there is no value {name!r})")
     return kind
 
 
