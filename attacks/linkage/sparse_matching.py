@@ -144,5 +144,5 @@ def answers_of_assignment(near: LikeliestCandidates, assigned: Integers, candida
     row, place = np.nonzero(stated)
     column = first[row, place]
     confidence = np.clip(posterior[row, column], 0, 1)
-    answer = near.candidate[row, column]
+    answer = near.candidate[row, column].astype(np.intp)
     return RankedAnswers(rows, candidates, row, answer, score[row, place], Decisions(members), confidence)
