@@ -84,7 +84,8 @@ def checked_measures(measures: Any) -> dict[str, float | None]:
 
 
 def _name(name: Any) -> str:
-    require(isinstance(name, str), f"measures must have names, got {type(name).__name__} {name!r}", TypeError)
+    if not isinstance(name, str):
+        raise TypeError(f"measures must have names, got {type(name).__name__} {name!r}")
     return name
 
 
