@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
 from attacks.attributes.naive_bayes import NaiveBayes
-from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.attack import Attack, Knowledge, NotApplicable, applicable
 from attacks.base.claims import ValueClaims
 from attacks.base.features import one_hot
 from attacks.base.released_classes import claims_from_scores, sensitive_mass
@@ -73,15 +71,14 @@ class BayesInference(Attack):
     ['flu', 'cold']
     """
 
-    goal: ClassVar[str] = "attribute"
+    goal = "attribute"
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Claim each target's most probable value."""
         columns = common_columns(release, knowledge)
         name, domain, mass = sensitive_mass(release, knowledge)
         people = knowledge.auxiliary.frame
-        if people.empty:
-            raise NotApplicable("the attacker has no people of its own to learn a background from")
+        applicable(not people.empty, "the attacker has no people of its own to learn a background from")
         domains = dict(knowledge.domains(columns))
         sample, targets = original_profile(people, domains), original_profile(knowledge.candidates, domains)
         labels = one_hot(people[name], domain)[:, :-1]
@@ -116,8 +113,7 @@ def _likelihood(release: MicrodataRelease, people: pd.DataFrame, domains: dict[s
     for likelihood in known_channel.likelihoods(release.frame[list(people.columns)], people, domains).values():
         log += likelihood.table()
     best = log.max(axis=0)
-    weights: Floats = np.exp(log - np.where(np.isfinite(best), best, 0.0))
-    return weights
+    return np.asarray(np.exp(log - np.where(np.isfinite(best), best, 0.0)))
 
 
 def _sensitive_likelihood(release: MicrodataRelease, name: str, domain: Domain, mass: Floats) -> Floats:

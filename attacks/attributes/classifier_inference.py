@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.attack import Attack, Knowledge, applicable
 from attacks.base.claims import ValueClaims
 from attacks.base.features import encode_features
 from attacks.base.released_classes import claims_from_scores, sensitive_mass
 from attacks.base.sides import shared_columns
-from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
+from metrics.columns.parameters import check_integer
 
 
 class ClassifierInference(Attack):
@@ -38,7 +36,7 @@ class ClassifierInference(Attack):
     data: anonymisation groundhog day, section 5 (attribute inference with a control group).
     """
 
-    goal: ClassVar[str] = "attribute"
+    goal = "attribute"
 
     def __init__(self, *, trees: int = 50) -> None:
         self.trees = trees
@@ -51,8 +49,7 @@ class ClassifierInference(Attack):
         columns = shared_columns(release, knowledge)
         name, domain, mass = sensitive_mass(release, knowledge)
         row, label = np.nonzero(mass)
-        if not row.size:
-            raise NotApplicable(f"column {name!r} of the release has no value")
+        applicable(row.size, f"column {name!r} of the release has no value")
         released, targets = encode_features(columns)
         model = ExtraTreesClassifier(self.trees, random_state=int(rng.integers(1 << 31)))
         model.fit(released[row], label, sample_weight=mass[row, label])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
@@ -29,7 +27,7 @@ class ColumnwiseReconstruction(Attack):
         An attack on the sensitive value; by default `NearestRowInference`.
     """
 
-    goal: ClassVar[str] = "record_reconstruction"
+    goal = "record_reconstruction"
 
     def __init__(self, *, attack: Attack | None = None) -> None:
         self.attack = attack

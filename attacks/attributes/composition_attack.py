@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -45,7 +44,7 @@ class CompositionAttack(Attack):
     Ganta, Kasiviswanathan and Smith (2008), Composition attacks and auxiliary information in data privacy.
     """
 
-    goal: ClassVar[str] = "attribute"
+    goal = "attribute"
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Intersect the values of each candidate's two classes."""

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.attributes.naive_bayes import NaiveBayes
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import ValueClaims
 from attacks.base.released_classes import claims_from_scores, match, sensitive_mass
 from attacks.base.sides import common_columns
-from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.classes import equivalence_classes
-from metrics.columns.arrays import Floats
+from metrics.columns.arrays import Floats, Integers
+from metrics.columns.parameters import check_integer
 from metrics.profile import original_profile, profile
 
 BALANCING = 20
@@ -58,7 +55,7 @@ class DeFinetti(Attack):
     Kifer (2009), Attacks on privacy and deFinetti's theorem; Cormode (2011), Personal privacy vs population privacy.
     """
 
-    goal: ClassVar[str] = "attribute"
+    goal = "attribute"
 
     def __init__(self, *, rounds: int = 20) -> None:
         self.rounds = rounds
@@ -84,7 +81,7 @@ class DeFinetti(Attack):
         )
 
 
-def balanced(weights: Floats, buckets: NDArray[np.intp], mass: Floats) -> Floats:
+def balanced(weights: Floats, buckets: Integers, mass: Floats) -> Floats:
     """Scale weights so that rows add up to 1 and each bucket's columns add up to those of `mass` (Sinkhorn).
 
     Parameters

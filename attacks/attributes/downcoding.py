@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.attack import Attack, Knowledge, applicable
 from attacks.base.claims import ValueClaims
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
@@ -43,14 +43,13 @@ class Downcoding(Attack):
     for shares in integers (Webster's method, whose list for n rows begins that for n + 1).
     """
 
-    goal: ClassVar[str] = "downcoding"
+    goal = "downcoding"
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Claim a value for every generalized cell of a quasi-identifier."""
         people = knowledge.auxiliary
         names = [name for name in people.quasi_identifiers if name in release.frame.columns]
-        if not names:
-            raise NotApplicable("the release has no quasi-identifier to refine")
+        applicable(names, "the release has no quasi-identifier to refine")
         classes = equivalence_classes(release.frame, names)
         refined = {name: pd.Series(refine(release.frame[name], classes, people, name)) for name in names}
         return ValueClaims(pd.DataFrame(refined, index=range(len(release.frame))), np.ones(len(release.frame)))

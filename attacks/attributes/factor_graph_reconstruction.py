@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,9 @@ from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import ValueClaims
 from attacks.base.features import encode_features
 from attacks.base.sides import shared_columns, shared_distance
-from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_boolean, check_integer
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -90,8 +90,7 @@ def _totals(logs: Sequence[Floats], messages: Mapping[tuple[int, int], Floats]) 
 
 
 def _shifted(log: Floats) -> Floats:
-    shifted: Floats = log - log.max(axis=1, keepdims=True)
-    return shifted
+    return np.asarray(log - log.max(axis=1, keepdims=True))
 
 
 PSEUDO_TREES = 1.0
@@ -162,7 +161,7 @@ class FactorGraphReconstruction(Attack):
     edges weighted by spanning trees; Geurts, Ernst and Wehenkel (2006), Extremely randomized trees.
     """
 
-    goal: ClassVar[str] = "record_reconstruction"
+    goal = "record_reconstruction"
 
     def __init__(self, *, trees: int = 50, iterations: int = 20, weigh_rarity: bool = True) -> None:
         self.trees = trees
@@ -170,8 +169,7 @@ class FactorGraphReconstruction(Attack):
         self.weigh_rarity = weigh_rarity
         check_integer("trees", trees, low=2)
         check_integer("iterations", iterations, low=0)
-        if not isinstance(weigh_rarity, bool):
-            raise ValueError(f"weigh_rarity must be true or false, got {weigh_rarity!r}")
+        check_boolean("weigh_rarity", weigh_rarity)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Claim one record of hidden values for each target.

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge, NotApplicable
+from attacks.base.attack import Knowledge, applicable
 from attacks.base.transition_matrix import values
 from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats
+from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import read_cells
 from metrics.columns.domains import Domain, NumericDomain
 
@@ -37,16 +36,15 @@ class HiddenColumn:
 
     name: str
     domain: Domain
-    support: NDArray[np.intp]
+    support: Integers
     mass: Floats
 
     @property
     def frequency(self) -> Floats:
         """Share of each value of the support in the release, shape (d,)."""
-        shares: Floats = self.mass.sum(axis=0) / self.mass.sum()
-        return shares
+        return np.asarray(self.mass.sum(axis=0) / self.mass.sum())
 
-    def named(self, positions: NDArray[np.intp]) -> pd.Series:
+    def named(self, positions: Integers) -> pd.Series:
         """Values at positions in the support, -1 for none, as claims state them; shape (n,)."""
         answers = values(self.domain).iloc[self.support[positions]].reset_index(drop=True)
         if not isinstance(self.domain, NumericDomain):
@@ -77,8 +75,7 @@ def hidden_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[Hidd
         weight = mass.sum(axis=1, keepdims=True)
         if support.size:
             columns.append(HiddenColumn(name, domain, support, mass / np.where(weight > 0, weight, 1.0)))
-    if not columns:
-        raise NotApplicable("the release has no value of a hidden column")
+    applicable(columns, "the release has no value of a hidden column")
     return columns
 
 

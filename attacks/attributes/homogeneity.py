@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
-from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import ValueClaims
-from attacks.base.released_classes import claims_from_scores, match
-from defenses.base.release import MicrodataRelease
+from attacks.base.released_classes import ClassInference, ReleasedClasses, claims_from_scores
 
 
-class Homogeneity(Attack):
+class Homogeneity(ClassInference):
     """Answers only where all released rows nearest to the target have one sensitive value.
 
     k-anonymity does not prevent it; l-diversity does. The nearest rows are those that cover the target, if any do. The
@@ -46,11 +41,8 @@ class Homogeneity(Attack):
     ([0], ['flu'])
     """
 
-    goal: ClassVar[str] = "attribute"
-
-    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
+    def claims(self, matching: ReleasedClasses) -> ValueClaims:
         """Claim the values of targets in homogeneous classes."""
-        matching = match(release, knowledge)
         counts = matching.near_counts
         homogeneous = (counts > 0).sum(axis=1) == 1
         confidence = np.ones(len(counts))

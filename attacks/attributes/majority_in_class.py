@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from numpy.random import Generator
-
-from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import ValueClaims
-from attacks.base.released_classes import claims_from_scores, match
-from defenses.base.release import MicrodataRelease
+from attacks.base.released_classes import ClassInference, ReleasedClasses, claims_from_scores
 
 
-class MajorityInClass(Attack):
+class MajorityInClass(ClassInference):
     """Attribute inference by the most frequent sensitive value among the released rows nearest to the target.
 
     These are the rows that cover the target, if any do, and otherwise those at the smallest Gower distance. Strangers
@@ -25,9 +19,6 @@ class MajorityInClass(Attack):
     Gower (1971), A general coefficient of similarity and some of its properties.
     """
 
-    goal: ClassVar[str] = "attribute"
-
-    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
+    def claims(self, matching: ReleasedClasses) -> ValueClaims:
         """Claim each target's majority value."""
-        matching = match(release, knowledge)
         return claims_from_scores(matching.near_counts, matching.column, matching.domain)

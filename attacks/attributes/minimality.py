@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.attack import Attack, Knowledge, applicable
 from attacks.base.claims import ValueClaims
 from attacks.base.released_classes import ReleasedClasses, claims_from_scores, match
-from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns.parameters import check_integer
 
 
 class Minimality(Attack):
@@ -54,7 +52,7 @@ class Minimality(Attack):
     Wong, Fu, Wang and Pei (2007), Minimality attack in privacy preserving data publishing, sections 3 and 4.
     """
 
-    goal: ClassVar[str] = "attribute"
+    goal = "attribute"
 
     def __init__(self, *, l: int = 2, worlds: int = 400) -> None:  # noqa: E741 (the field's own name for it)
         self.l = l
@@ -65,8 +63,10 @@ class Minimality(Attack):
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Draw worlds, keep the possible ones and claim each target's most frequent value."""
         matching = match(release, knowledge)
-        if (matching.counts != np.rint(matching.counts)).any():
-            raise NotApplicable("sensitive values are generalized, so the classes hold no exact values to assign")
+        applicable(
+            (matching.counts == np.rint(matching.counts)).all(),
+            "sensitive values are generalized, so the classes hold no exact values to assign",
+        )
         # A target covered by several classes is assigned to the one that covers the fewest targets.
         owner = _owner(matching)
         scores = matching.near_counts
@@ -131,7 +131,7 @@ class _Parts:
             total += parts.size
         return cls(part, np.array(start), member)
 
-    def uncuttable(self, values: Integers, size: int, least: int) -> NDArray[np.bool_]:
+    def uncuttable(self, values: Integers, size: int, least: int) -> Booleans:
         """Whether every column in which the members of a person's class differ has a part that is not diverse.
 
         Parameters
@@ -155,7 +155,7 @@ class _Parts:
         starts = self.start.ravel()
         differs = np.add.reduceat(filled, starts, dtype=np.intp) > 1
         failed = np.logical_or.reduceat(filled & (distinct < least), starts)
-        possible: NDArray[np.bool_] = np.all((~differs | failed).reshape(self.start.shape), axis=0)
+        possible: Booleans = np.all((~differs | failed).reshape(self.start.shape), axis=0)
         return possible[self.member]
 
 

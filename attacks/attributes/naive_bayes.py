@@ -53,5 +53,4 @@ class NaiveBayes:
         for start, end in zip(people.starts, ends, strict=True):
             log += np.log(people.mass[:, start:end] @ self.bins[start:end])
         odds = np.exp(log - log.max(axis=1, keepdims=True))
-        posterior: Floats = odds / odds.sum(axis=1, keepdims=True)
-        return posterior
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))

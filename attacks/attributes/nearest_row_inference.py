@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
-from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import ValueClaims
-from attacks.base.released_classes import match, value_claims
-from defenses.base.release import MicrodataRelease
+from attacks.base.released_classes import ClassInference, ReleasedClasses, value_claims
 
 
-class NearestRowInference(Attack):
+class NearestRowInference(ClassInference):
     """Attribute inference by the sensitive value of the released row nearest to the target (Gower's distance).
 
     Among equally near rows one is drawn. The claims state its probability, so that the rate is exact and carries no
@@ -28,11 +23,8 @@ class NearestRowInference(Attack):
     section 4.3; Article 29 Data Protection Working Party (2014), Opinion 05/2014 on anonymisation techniques.
     """
 
-    goal: ClassVar[str] = "attribute"
-
-    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
+    def claims(self, matching: ReleasedClasses) -> ValueClaims:
         """Claim the values of each target's nearest rows."""
-        matching = match(release, knowledge)
         counts = matching.near_counts
         rows = np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
         # The share of rows without a value is an abstention.

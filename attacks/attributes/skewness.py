@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
-from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import ValueClaims
-from attacks.base.released_classes import claims_from_scores, match
+from attacks.base.released_classes import ClassInference, ReleasedClasses, claims_from_scores
 from metrics.columns.parameters import check_real
-from defenses.base.release import MicrodataRelease
 
 
-class Skewness(Attack):
+class Skewness(ClassInference):
     """Claims the value whose share in the target's class exceeds its share in the table the most.
 
     It answers only where the total variation distance of class and table, as t-closeness measures it, exceeds
@@ -35,15 +30,12 @@ class Skewness(Attack):
     Li, Li and Venkatasubramanian (2007), t-closeness, section 3.
     """
 
-    goal: ClassVar[str] = "attribute"
-
     def __init__(self, *, distance: float = 0.2) -> None:
         self.distance = distance
         check_real("distance", distance, low=0, high=1)
 
-    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
+    def claims(self, matching: ReleasedClasses) -> ValueClaims:
         """Claim each target's most over-represented value."""
-        matching = match(release, knowledge)
         counts = matching.near_counts
         size = counts.sum(axis=1, keepdims=True)
         excess = np.maximum(np.divide(counts, size, out=np.zeros_like(counts), where=size > 0) - matching.table, 0)

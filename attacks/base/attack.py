@@ -15,10 +15,16 @@ from defenses.base.channel import Channel
 from defenses.base.microdata import Microdata
 from defenses.base.parametrized import Parametrized
 from metrics.columns.domains import Domain
+from metrics.columns.parameters import require
 
 
 class NotApplicable(Exception):  # noqa: N818 (not an error: the pair of release and attack is skipped)
     """Raised by an attack that cannot be applied to a release; the message gives the reason."""
+
+
+def applicable(holds: object, otherwise: str) -> None:
+    """Raise `NotApplicable` with the reason `otherwise` unless the condition `holds`."""
+    require(holds, otherwise, NotApplicable)
 
 
 def disclosed_channel(channel: Channel | None) -> Channel:

@@ -11,6 +11,8 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.columns.parameters import require
+
 
 class Claims:
     """An attack's answer; a game scores the kinds that it takes.
@@ -72,8 +74,7 @@ class Decisions(Claims):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scores", np.asarray(self.scores, dtype=float))
-        if np.isnan(self.scores).any():
-            raise ValueError("scores must not be NaN")
+        require(not np.isnan(self.scores).any(), "scores must not be NaN")
 
     def first(self, count: int, rng: Generator) -> NDArray[np.intp]:
         """Positions of the `count` highest scores; ties are broken at random."""
@@ -126,26 +127,31 @@ class RankedAnswers(Claims):
     def __post_init__(self) -> None:
         for name, dtype in (("target", np.intp), ("answer", np.intp), ("score", float)):
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=dtype))
-        if not self.target.shape == self.answer.shape == self.score.shape or self.target.ndim != 1:
-            raise ValueError("target, answer and score must be one-dimensional and of one length")
+        require(
+            self.target.shape == self.answer.shape == self.score.shape and self.target.ndim == 1,
+            "target, answer and score must be one-dimensional and of one length",
+        )
         for name, positions, count in (
             ("target", self.target, self.targets),
             ("answer", self.answer, self.answers),
         ):
-            if positions.size and not (positions.min() >= 0 and positions.max() < count):
-                raise ValueError(f"{name} must lie in 0..{count - 1}")
-        if np.isnan(self.score).any():
-            raise ValueError("scores must not be NaN")
-        if np.unique(self.target * max(1, self.answers) + self.answer).size < self.target.size:
-            raise ValueError("a pair of target and answer stands twice")
-        if self.membership is not None and self.membership.scores.shape != (self.answers,):
-            raise ValueError(f"membership must hold {self.answers} scores, one a possible answer")
+            require(
+                not positions.size or (positions.min() >= 0 and positions.max() < count),
+                f"{name} must lie in 0..{count - 1}",
+            )
+        require(not np.isnan(self.score).any(), "scores must not be NaN")
+        require(
+            np.unique(self.target * max(1, self.answers) + self.answer).size >= self.target.size,
+            "a pair of target and answer stands twice",
+        )
+        require(
+            self.membership is None or self.membership.scores.shape == (self.answers,),
+            f"membership must hold {self.answers} scores, one a possible answer",
+        )
         if self.confidence is not None:
             object.__setattr__(self, "confidence", np.asarray(self.confidence, dtype=float))
-            if self.confidence.shape != self.target.shape:
-                raise ValueError("confidence must hold one probability a claim")
-            if not ((self.confidence >= 0) & (self.confidence <= 1)).all():
-                raise ValueError("confidence must lie in [0, 1]")
+            require(self.confidence.shape == self.target.shape, "confidence must hold one probability a claim")
+            require(((self.confidence >= 0) & (self.confidence <= 1)).all(), "confidence must lie in [0, 1]")
 
     @classmethod
     def from_scores(
@@ -253,14 +259,19 @@ class ValueClaims(Claims):
         count = len(self.values)
         object.__setattr__(self, "confidence", np.asarray(self.confidence, dtype=float))
         person, share = self.about, self.weight
-        if not self.confidence.shape == person.shape == share.shape == (count,):
-            raise ValueError("values, confidence, person and share must be of one length")
-        if np.isnan(self.confidence).any():
-            raise ValueError("confidence must not be NaN")
-        if not ((share >= 0) & (share <= 1)).all() or (person < 0).any():
-            raise ValueError("shares must lie in [0, 1] and persons be positions from 0")
-        if count and np.bincount(person, weights=share).max() > 1 + 1e-9:
-            raise ValueError("the shares of one person must not add up to more than 1")
+        require(
+            self.confidence.shape == person.shape == share.shape == (count,),
+            "values, confidence, person and share must be of one length",
+        )
+        require(not np.isnan(self.confidence).any(), "confidence must not be NaN")
+        require(
+            ((share >= 0) & (share <= 1)).all() and not (person < 0).any(),
+            "shares must lie in [0, 1] and persons be positions from 0",
+        )
+        require(
+            not count or np.bincount(person, weights=share).max() <= 1 + 1e-9,
+            "the shares of one person must not add up to more than 1",
+        )
 
     @property
     def about(self) -> NDArray[np.intp]:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.random import Generator
 
-from attacks.base.attack import Knowledge, NotApplicable
+from attacks.base.attack import Attack, Knowledge, applicable
 from attacks.base.claims import ValueClaims
 from attacks.base.sides import SharedColumn, common_columns, gower_distance, shared_columns
 from attacks.base.transition_matrix import values
 from defenses.base.release import MicrodataRelease
 from metrics.classes import equivalence_classes
-from metrics.columns.arrays import Floats
+from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.cells import read_cells
 from metrics.columns.domains import Domain
 
@@ -46,7 +47,7 @@ class ReleasedClasses:
     columns: tuple[SharedColumn, ...]
 
     @cached_property
-    def covers(self) -> NDArray[np.bool_]:
+    def covers(self) -> Booleans:
         """True where a class covers a target in all known columns, shape (classes, targets)."""
         covered = self.columns[0].expand(self.columns[0].contains())
         for column in self.columns[1:]:
@@ -54,21 +55,19 @@ class ReleasedClasses:
         return covered
 
     @cached_property
-    def nearest(self) -> NDArray[np.bool_]:
+    def nearest(self) -> Booleans:
         """True for the classes at the smallest Gower distance from each target, shape (classes, targets).
 
         These are the classes that cover the target, if there are any. Here a set of numbers counts as the interval
         from its smallest to its largest number.
         """
         distance = gower_distance(list(self.columns))
-        near: NDArray[np.bool_] = distance <= distance.min(axis=0) + TIE
-        return near
+        return np.asarray(distance <= distance.min(axis=0) + TIE)
 
     @property
     def near_counts(self) -> Floats:
         """Number of rows of each target's nearest classes with each sensitive value, shape (targets, d)."""
-        counts: Floats = self.nearest.T.astype(float) @ self.counts
-        return counts
+        return np.asarray(self.nearest.T.astype(float) @ self.counts)
 
     @property
     def table(self) -> Floats:
@@ -90,10 +89,8 @@ def sensitive_column(release: MicrodataRelease, knowledge: Knowledge) -> tuple[s
     if not knowledge.auxiliary.sensitive:
         raise ValueError("there is no sensitive column to infer")
     name = knowledge.auxiliary.sensitive[0]
-    if name not in release.frame.columns:
-        raise NotApplicable(f"the release has no column {name!r}")
-    if release.frame.empty:
-        raise NotApplicable("the release has no row")
+    applicable(name in release.frame.columns, f"the release has no column {name!r}")
+    applicable(not release.frame.empty, "the release has no row")
     declared = knowledge.auxiliary.domains
     return name, declared[name] if name in declared else knowledge.auxiliary.domain(name)
 
@@ -123,6 +120,26 @@ def match(release: MicrodataRelease, knowledge: Knowledge) -> ReleasedClasses:
     np.add.at(counts, classes, mass)
     first = np.unique(classes, return_index=True)[1]
     return ReleasedClasses(name, domain, counts, tuple(shared_columns(release.take(first), knowledge)))
+
+
+class ClassInference(Attack):
+    """Base class of attacks that infer a value from the released classes nearest to the target."""
+
+    goal = "attribute"
+
+    @abstractmethod
+    def claims(self, matching: ReleasedClasses) -> ValueClaims:
+        """Claim values of the targets.
+
+        Parameters
+        ----------
+        matching : ReleasedClasses
+            The released classes beside the targets.
+        """
+
+    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
+        """Match the released classes with the targets, and claim values."""
+        return self.claims(match(release, knowledge))
 
 
 def claims_from_scores(scores: Floats, column: str, domain: Domain, confidence: Floats | None = None) -> ValueClaims:

@@ -16,6 +16,7 @@ from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, gathered
 from metrics.columns.cells import CategoricalCells, Cells, NumericCells, read_cells
 from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.parameters import require
 from metrics.columns.values import in_column, numbers_of
 
 # Smallest distance of a cell with an open end from a number outside it, as a share of the range. It lies above rounding
@@ -55,17 +56,14 @@ class SharedColumn:
 
     def contains(self) -> Booleans:
         """Return whether each distinct cell covers each distinct value, shape (cells, values), read-only."""
-        return self._kept("contains", lambda: self.cells.contains(self.values))
+        return _kept(self._tables, "contains", lambda: self.cells.contains(self.values))
 
     def distance(self) -> Floats:
         """Distance of each distinct cell to each distinct value, shape (cells, values), in [0, 1], read-only.
 
         See `gower_distance`.
         """
-        return self._kept("distance", lambda: _column_distance(self))
-
-    def _kept(self, name: str, compute: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        return _kept(self._tables, name, compute)
+        return _kept(self._tables, "distance", lambda: _column_distance(self))
 
 
 @dataclass(frozen=True)
@@ -112,10 +110,8 @@ def common_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[str]
         If there is none, or no candidate.
     """
     names = [str(name) for name in release.frame.columns if name in knowledge.candidates.columns]
-    if not names:
-        raise ValueError("the release and the candidates have no column in common")
-    if knowledge.candidates.empty:
-        raise ValueError("there are no candidates")
+    require(names, "the release and the candidates have no column in common")
+    require(not knowledge.candidates.empty, "there are no candidates")
     return names
 
 

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from attacks.base.attack import NotApplicable, disclosed_channel
+from attacks.base.attack import NotApplicable, applicable, disclosed_channel
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import ReportAmongFakes, ReportedNumber, ReportedSet
 from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats
+from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import escape
 from metrics.columns.domains import Domain, NumericDomain
 
@@ -47,8 +46,10 @@ def column_matrix(channel: Channel | None, column: str, domain: Domain) -> Float
     except (ValueError, KeyError) as error:
         raise NotApplicable(f"the channel has no matrix of column {column!r}: {error}") from None
     matrix = np.exp(likelihood.table())
-    if not np.allclose(matrix.sum(axis=0), 1, rtol=0, atol=1e-9):
-        raise NotApplicable(f"the channel of column {column!r} is no transition matrix of its {domain.size} categories")
+    applicable(
+        np.allclose(matrix.sum(axis=0), 1, rtol=0, atol=1e-9),
+        f"the channel of column {column!r} is no transition matrix of its {domain.size} categories",
+    )
     return matrix
 
 
@@ -76,7 +77,7 @@ def values(domain: Domain) -> pd.Series[Any]:
     return pd.Series(domain.categories, dtype=object)
 
 
-def cell_codes(column: pd.Series[Any], domain: Domain) -> NDArray[np.intp]:
+def cell_codes(column: pd.Series[Any], domain: Domain) -> Integers:
     """Category or bin of each released cell, shape (n,).
 
     Raises

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.attack import Attack, Knowledge, NotApplicable, applicable
 from attacks.base.claims import Claims
 from attacks.base.released_classes import TIE
 from attacks.base.sides import shared_distance
-from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats
+from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns.parameters import check_integer
 
 
 @dataclass(frozen=True)
@@ -46,9 +44,9 @@ class NearestRows:
         Number of tied rows that belong to the set; all subsets of this size are equally likely.
     """
 
-    sure: NDArray[np.bool_]
-    tied: NDArray[np.bool_]
-    drawn: NDArray[np.intp]
+    sure: Booleans
+    tied: Booleans
+    drawn: Integers
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ class NearestRowLinkability(Attack):
     section 4.2.
     """
 
-    goal: ClassVar[str] = "linkability"
+    goal = "linkability"
 
     def __init__(self, *, neighbours: int = 1) -> None:
         self.neighbours = neighbours
@@ -98,8 +96,7 @@ class NearestRowLinkability(Attack):
         """Find the nearest rows of the people in both files."""
         if not isinstance(knowledge, TwoFiles):
             raise NotApplicable("there are no two files to link")
-        if release.frame.empty:
-            raise NotApplicable("the release has no row")
+        applicable(not release.frame.empty, "the release has no row")
         second = Knowledge(knowledge.others, knowledge.auxiliary)
         count = min(self.neighbours, len(release.frame))
         distances = (shared_distance(release, file) for file in (knowledge, second))

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import Predicates
 from attacks.criteria.atomic_predicates import AtLeast, AtMost, AtomicPredicate, Conjunction, Covered
-from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats
+from metrics.columns.arrays import Booleans, Floats, Integers
 from metrics.columns.cells import Cells, NumericCells, read_cells
 from metrics.columns.domains import Domain
+from metrics.columns.parameters import check_integer
 
 BATCH = 256
 """Number of predicates tried at a time."""
@@ -59,7 +58,7 @@ class UnivariateSinglingOut(Attack):
     [1, 1, 1, 1, 1, 1]
     """
 
-    goal: ClassVar[str] = "singling_out"
+    goal = "singling_out"
 
     def __init__(self, *, predicates: int = 200) -> None:
         self.predicates = predicates
@@ -99,7 +98,7 @@ class MultivariateSinglingOut(Attack):
     Giomi, Boenisch, Wehmeyer and Tasnádi (2023), section 4.1.
     """
 
-    goal: ClassVar[str] = "singling_out"
+    goal = "singling_out"
 
     def __init__(self, *, columns: int = 4, predicates: int = 200, tries: int = 20) -> None:
         self.columns = columns
@@ -176,9 +175,9 @@ class ReleasedColumn:
         low, high = float(np.nanmin(self.numbers)), float(np.nanmax(self.numbers))
         return [AtMost(self.name, low), AtLeast(self.name, high)]
 
-    def meeting(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def meeting(self, rows: Integers) -> Booleans:
         """Which released rows meet the predicate built from each of `rows`, shape (len(rows), all rows)."""
-        same_cell: NDArray[np.bool_] = self.cells.codes[rows, None] == self.cells.codes
+        same_cell: Booleans = self.cells.codes[rows, None] == self.cells.codes
         if self.numbers is None:
             return same_cell
         own = self.numbers[rows, None]

@@ -8,8 +8,8 @@ from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import RankedAnswers
 from attacks.base.sides import shared_distance
 from attacks.linkage.linkage_answers import assignment_answers, distance_posterior
-from metrics.columns.parameters import check_real
 from defenses.base.release import MicrodataRelease
+from metrics.columns.parameters import check_real
 
 
 class AssignmentLinkage(Attack):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable, disclosed_channel
-from attacks.base.claims import Decisions, RankedAnswers
+from attacks.base.attack import Attack, Knowledge, applicable
+from attacks.base.claims import RankedAnswers
 from attacks.base.sides import common_columns
 from attacks.linkage.blocks.auction import EMPTY, auction
 from attacks.linkage.blocks.blocking_pass import BlockingPass, members, search_column
@@ -20,16 +20,14 @@ from attacks.linkage.blocks.pair_scores import ColumnScore, Single, column_score
 from attacks.linkage.blocks.run_coded_column import RunCodedColumn, run_coded_column
 from attacks.linkage.blocks.sampled_learning import LearnedModels, among_all, learned_models, log_sum
 from attacks.linkage.channel_factors import at_pairs
-from attacks.linkage.channel_likelihoods import channel_likelihoods
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from attacks.linkage.likeliest_candidates import TIE, LikeliestCandidates
-from attacks.linkage.likelihood_assignment import GROUPED, LikelihoodAssignment
+from attacks.linkage.likelihood_assignment import LikelihoodAssignment, weighted_likelihoods
 from attacks.linkage.noted_answers import NotedAnswers
-from attacks.linkage.sparse_matching import sparse_posterior
-from defenses.base.channel_parts import GroupMean, GroupMode, Likelihood
-from metrics.columns.parameters import check_integer
+from attacks.linkage.sparse_matching import answers_of_assignment
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns.parameters import check_integer
 
 # Likelihoods of a few candidates of every row under the release's channel.
 
@@ -58,7 +56,7 @@ def under_channel(
     NotApplicable
         If the release discloses no channel.
     """
-    parts = _parts(release, knowledge)
+    parts = weighted_likelihoods(release, knowledge)
     score = np.empty(near.log_likelihood.shape)
     step = max(1, CHUNK // near.candidate.shape[1])
     for start in range(0, rows.size, step):
@@ -67,19 +65,6 @@ def under_channel(
     score = np.where(near.log_likelihood > EMPTY, score, near.log_likelihood)
     elsewhere = near.elsewhere + log_sum(score) - log_sum(near.log_likelihood)
     return LikeliestCandidates(near.candidate, score, np.maximum(elsewhere, 10 * EMPTY))
-
-
-def _parts(release: MicrodataRelease, knowledge: Knowledge) -> list[Likelihood]:
-    """The channel's likelihoods; those of groups count by half, as in `LikelihoodAssignment`."""
-    channel = disclosed_channel(release.channel)
-    domains = knowledge.domains(common_columns(release, knowledge))
-    grouped = {part.columns for part in channel.parts if isinstance(part, GroupMean | GroupMode)}
-    parts = channel_likelihoods(channel, release.frame, knowledge.candidates, domains)
-    return [_weakened(part) if columns in grouped else part for columns, part in parts.items()]
-
-
-def _weakened(part: Likelihood) -> Likelihood:
-    return replace(part, kernel=lambda *sides: GROUPED * part.kernel(*sides))
 
 
 # Search for the likeliest candidates of every row among those that blocking passes propose.
@@ -307,8 +292,7 @@ class BlockedLinkage(Attack):
             If the tables share no column, there is no candidate, or a cell or a value lies outside the column's domain.
         """
         rows, candidates = len(release.frame), len(knowledge.candidates)
-        if not rows:
-            raise NotApplicable("the release has no row")
+        applicable(rows, "the release has no row")
         if rows * candidates <= self.dense:
             small = ExpectationMaximizationLinkage() if release.channel is None else LikelihoodAssignment()
             return small.run(release, knowledge, rng)
@@ -349,27 +333,12 @@ class BlockedLinkage(Attack):
 def _answers(
     near: LikeliestCandidates, rows: int, candidates: int, asked: Integers | None, notes: tuple[str, ...]
 ) -> SearchedAnswers:
-    """Rank each row's candidates: first the assigned one, then the others by posterior.
-
-    If rows outnumber candidates, rows without an assigned candidate are not answered.
-    """
-    size, depth = near.candidate.shape
+    """Assign one to one, and rank each row's candidates as `answers_of_assignment` does."""
     assigned = auction(near.candidate, near.log_likelihood, near.elsewhere, candidates)
-    posterior, members = sparse_posterior(near, candidates)
-    score = np.where(near.log_likelihood > EMPTY, posterior, -1.0)
-    matched = np.flatnonzero(assigned >= 0)
-    score[matched, assigned[matched]] += 1.0
-    first = np.argsort(-score, axis=1, kind="stable")[:, : min(ANSWERS, depth)]
-    score = np.take_along_axis(score, first, axis=1)
-    stated = (score >= 0) & ((assigned >= 0) | (size <= candidates))[:, None]
-    row, place = np.nonzero(stated)
-    column = first[row, place]
-    confidence = np.clip(posterior[row, column], 0, 1)
-    target = row if asked is None else asked[row]
-    answer = near.candidate[row, column].astype(np.intp)
-    return SearchedAnswers(
-        rows, candidates, target, answer, score[row, place], Decisions(members), confidence, notes, asked
-    )
+    claims = answers_of_assignment(near, assigned, candidates, ANSWERS)
+    target = claims.target if asked is None else asked[claims.target]
+    of_rows = {**vars(claims), "targets": rows, "target": target}
+    return SearchedAnswers(**of_rows, notes=notes, asked=asked)
 
 
 def _search_notes(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge, NotApplicable
+from attacks.base.attack import Knowledge, applicable
 from attacks.base.sides import shared_columns, shared_table
 from attacks.linkage.fitting.column_models import ColumnModels
 from attacks.linkage.fitting.column_tables import SMALL_GRID
@@ -13,9 +13,9 @@ from attacks.linkage.fitting.linkage_fit import fitted
 from attacks.linkage.fitting.marginal_likelihood import candidate_weights, gains, marginal_log_likelihood
 from attacks.linkage.linkage_answers import Linkage, assignment_answers, distance_posterior, evidence_posterior
 from attacks.linkage.noted_answers import LearnedAnswers
-from metrics.columns.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_integer, check_real
 
 # Whether the columns of a release jointly point at candidates, and which of them do.
 
@@ -171,8 +171,7 @@ class ExpectationMaximizationLinkage(Linkage):
 
     def _learned(self, release: MicrodataRelease, knowledge: Knowledge) -> tuple[Floats, Floats]:
         """Evidence, and the information of each column in nats for each row, 0 where it is not informative."""
-        if not len(release.frame):
-            raise NotApplicable("the release has no row")
+        applicable(len(release.frame), "the release has no row")
         name = (ExpectationMaximizationLinkage, self.iterations, self.sharpness)
         fits: list[tuple[Floats, Floats]] = []
 

@@ -17,10 +17,10 @@ from attacks.base.sides import SharedColumn, shared_columns
 from attacks.linkage.linkage_answers import assignment_answers
 from attacks.linkage.row_matching import matching_posterior
 from attacks.linkage.simulated_pairs import chosen_pairs, simulated_pairs
-from metrics.columns.parameters import check_choice, check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, Integers
 from metrics.columns.cells import NumericCells
+from metrics.columns.parameters import check_choice, check_integer, check_real
 
 # Agreement of released rows with candidates, comparison by comparison.
 
@@ -60,21 +60,17 @@ def compare(columns: list[SharedColumn]) -> Agreement:
     A cell agrees with a value that it covers. Where all cells are plain, numbers are compared a second time by public
     bins. Equal numbers do not agree in that comparison too.
     """
-    names: list[str] = []
-    compared: list[str] = []
-    tables: list[NDArray[np.int8]] = []
+    compared: list[tuple[str, str, NDArray[np.int8]]] = []
     for column in columns:
         covered = column.expand(column.contains().view(np.int8))
-        names.append(column.name)
-        compared.append(column.name)
-        tables.append(covered.ravel())
+        compared.append((column.name, column.name, covered.ravel()))
         if isinstance(column.cells, NumericCells) and column.cells.plain.all():
             domain = column.cells.domain
             same_bin = domain.codes(column.cells.hull()[0])[:, None] == domain.codes(column.values)
-            names.append(f"{column.name} (bins)")
-            compared.append(column.name)
-            tables.append((column.expand(same_bin.view(np.int8)) - covered).ravel())
-    return Agreement(tuple(names), tuple(compared), np.ascontiguousarray(np.stack(tables).T))
+            added = (column.expand(same_bin.view(np.int8)) - covered).ravel()
+            compared.append((f"{column.name} (bins)", column.name, added))
+    names, of_columns, tables = zip(*compared, strict=True)
+    return Agreement(names, of_columns, np.ascontiguousarray(np.stack(tables).T))
 
 
 # Match weights of the Fellegi-Sunter model, learned by expectation maximization.
@@ -216,8 +212,7 @@ def _posterior(log_joint: Floats) -> Floats:
     """Probability of each of two classes, shape (n, 2), from the logarithms of joint probabilities."""
     high, low = log_joint.max(axis=1), log_joint.min(axis=1)
     log_total = np.where(high == low, np.log(2), np.log1p(np.exp(low - high))) + high
-    posterior: Floats = np.exp(log_joint - log_total[:, None])
-    return posterior
+    return np.asarray(np.exp(log_joint - log_total[:, None]))
 
 
 def _close(new: Floats, old: Floats, tolerance: float) -> bool:

@@ -14,10 +14,10 @@ from attacks.base.sides import SharedColumn, gower_distance, shared_columns, sha
 from attacks.linkage.linkage_answers import Linkage
 from attacks.linkage.row_matching import matching_posterior
 from attacks.linkage.simulated_pairs import chosen_pairs, of_rows, simulated_pairs, some_rows
-from metrics.columns.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import NumericCells
+from metrics.columns.parameters import check_integer, check_real
 
 # Deviations from which on two numbers are equally far apart.
 FARTHEST = 5.0
@@ -132,8 +132,7 @@ def _log_odds(model: LinearModel, columns: list[SharedColumn], distance: Floats)
             table += weight * feature
         odds += column.expand(table)
         first += len(features)
-    clipped: Floats = np.clip(odds, -FARTHEST_ODDS, FARTHEST_ODDS)
-    return clipped
+    return np.asarray(np.clip(odds, -FARTHEST_ODDS, FARTHEST_ODDS))
 
 
 def _trust(simulations: list[tuple[NDArray[Any], Integers]]) -> float:

@@ -71,7 +71,7 @@ class LikelihoodAssignment(Linkage):
         from attacks.linkage.likeliest_candidates import search
         from attacks.linkage.sparse_matching import sparse_answers
 
-        near = search(_likelihoods(release, knowledge), rows, candidates, rng)
+        near = search(weighted_likelihoods(release, knowledge), rows, candidates, rng)
         return sparse_answers(near, candidates, rng)
 
     def evidence(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Floats:
@@ -88,14 +88,21 @@ class LikelihoodAssignment(Linkage):
 
 def _evidence(release: MicrodataRelease, knowledge: Knowledge) -> Floats:
     total: Floats | None = None
-    for part in _likelihoods(release, knowledge):
+    for part in weighted_likelihoods(release, knowledge):
         table = np.maximum(part.table(), IMPOSSIBLE)
         total = table if total is None else np.add(total, table, out=total)
     assert total is not None  # noqa: S101 (there is a common column)
     return total
 
 
-def _likelihoods(release: MicrodataRelease, knowledge: Knowledge) -> list[Likelihood]:
+def weighted_likelihoods(release: MicrodataRelease, knowledge: Knowledge) -> list[Likelihood]:
+    """Log-likelihoods of the release's channel; those of cells of groups count by half.
+
+    Raises
+    ------
+    NotApplicable
+        If the release discloses no channel.
+    """
     channel = disclosed_channel(release.channel)
     domains = knowledge.domains(common_columns(release, knowledge))
     grouped = {part.columns for part in channel.parts if isinstance(part, GroupMean | GroupMode)}

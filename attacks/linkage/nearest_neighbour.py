@@ -11,9 +11,9 @@ from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import RankedAnswers
 from attacks.base.features import encode_features
 from attacks.base.sides import SharedColumn, shared_columns, shared_distance
-from metrics.columns.parameters import check_choice
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_choice
 
 METRICS = (
     "gower",

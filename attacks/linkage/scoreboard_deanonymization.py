@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.attack import Attack, Knowledge, NotApplicable, applicable
 from attacks.base.claims import RankedAnswers
-from metrics.columns.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import NumericCells, read_cells, unescape
+from metrics.columns.parameters import check_integer, check_real, require
 from metrics.columns.values import numbers_of
 
 
@@ -101,13 +101,10 @@ class ScoreboardDeanonymization(Attack):
         if person is None:
             raise NotApplicable("no column says whose row it is; the attack is on many rows a person")
         for name in (person, self.item):
-            if name not in release.frame:
-                raise NotApplicable(f"the release has no column {name!r}")
+            applicable(name in release.frame, f"the release has no column {name!r}")
         for name in (person, self.item, self.rating):
-            if name not in knowledge.candidates:
-                raise ValueError(f"the known ratings have no column {name!r}")
-        if knowledge.candidates.empty:
-            raise ValueError("no rating is known of anybody")
+            require(name in knowledge.candidates, f"the known ratings have no column {name!r}")
+        require(not knowledge.candidates.empty, "no rating is known of anybody")
         target, targets = _numbered(knowledge.candidates[person])
         owner, owners = _numbered(release.frame[person])
         scored = [(self.rating, self.rating_scale)]

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge, NotApplicable
+from attacks.base.attack import Knowledge, NotApplicable, applicable
 from attacks.base.sides import SharedColumn, shared_columns
 from attacks.base.simulation import simulation
 from defenses.base.release import MicrodataRelease
@@ -54,8 +54,7 @@ def simulated_pairs(
         raise NotApplicable("the attacker cannot repeat the defense")
     people, rows = len(knowledge.auxiliary), len(release.frame)
     candidates = min(people, max(len(knowledge.candidates), 2 * FEWEST))
-    if candidates < FEWEST:
-        raise NotApplicable(f"the attacker has {people} people of its own; {FEWEST} are needed")
+    applicable(candidates >= FEWEST, f"the attacker has {people} people of its own; {FEWEST} are needed")
     released = max(2, min(candidates, round(rows * candidates / len(knowledge.candidates))))
     names = [name for name in release.frame.columns if name in knowledge.candidates.columns]
     for number in range(simulations):
@@ -63,8 +62,7 @@ def simulated_pairs(
             simulated = simulation(release, knowledge, released, number)
         except ValueError as reason:
             raise NotApplicable(f"the defense cannot be repeated on {released} people: {reason}") from reason
-        if not (simulated.release.origin >= 0).any():
-            raise NotApplicable("released rows stem from no single person")
+        applicable((simulated.release.origin >= 0).any(), "released rows stem from no single person")
         chosen = knowledge.auxiliary.frame.iloc[simulated.order[:candidates]].reset_index(drop=True)
         own = replace(knowledge, candidates=chosen[[name for name in names if name in chosen.columns]])
         yield shared_columns(simulated.release, own), simulated.release.origin

@@ -6,15 +6,16 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.base.claims import Decisions, RankedAnswers
+from attacks.linkage.blocks.auction import EMPTY
 from attacks.linkage.likeliest_candidates import LikeliestCandidates
 from attacks.linkage.row_matching import SMALLEST
-from metrics.columns.arrays import Floats
+from metrics.columns.arrays import Floats, Integers
 
 # Cost of leaving a row unassigned, as a loss of log-likelihood.
 LEFT_OVER = 1e4
 
 
-def sparse_one_to_one(near: LikeliestCandidates, candidates: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+def sparse_one_to_one(near: LikeliestCandidates, candidates: int) -> Integers:
     """Assign rows to different candidates, as many as possible, with the largest total log-likelihood.
 
     Parameters
@@ -113,14 +114,35 @@ def sparse_answers(near: LikeliestCandidates, candidates: int, rng: Generator, d
     assigned[order] = sparse_one_to_one(
         LikeliestCandidates(near.candidate[order], near.log_likelihood[order], near.elsewhere[order]), candidates
     )
+    return answers_of_assignment(near, assigned, candidates, depth)
+
+
+def answers_of_assignment(near: LikeliestCandidates, assigned: Integers, candidates: int, depth: int) -> RankedAnswers:
+    """Rank each row's candidates: first the assigned one, then the others by posterior.
+
+    If rows outnumber candidates, rows without an assigned candidate are not answered.
+
+    Parameters
+    ----------
+    near : LikeliestCandidates
+        The candidates of each row; empty places have log-likelihoods of at most `EMPTY` and are no answers.
+    assigned : ndarray of int, shape (rows,)
+        Column of `near` with the assigned candidate; -1 for rows that are left over.
+    candidates : int
+        Number of all candidates.
+    depth : int
+        Number of answers for each row.
+    """
+    rows = len(near.candidate)
     posterior, members = sparse_posterior(near, candidates)
-    score = posterior.copy()
+    score = np.where(near.log_likelihood > EMPTY, posterior, -1.0)
     matched = np.flatnonzero(assigned >= 0)
     score[matched, assigned[matched]] += 1.0
     first = np.argsort(-score, axis=1, kind="stable")[:, :depth]
-    answered = np.repeat((assigned >= 0) | (rows <= candidates), first.shape[1])
-    target = np.repeat(np.arange(rows), first.shape[1])[answered]
-    answer = np.take_along_axis(near.candidate, first, axis=1).ravel()[answered].astype(np.intp)
-    scores = np.take_along_axis(score, first, axis=1).ravel()[answered]
-    confidence = np.clip(np.take_along_axis(posterior, first, axis=1).ravel()[answered], 0, 1)
-    return RankedAnswers(rows, candidates, target, answer, scores, Decisions(members), confidence)
+    score = np.take_along_axis(score, first, axis=1)
+    stated = (score >= 0) & ((assigned >= 0) | (rows <= candidates))[:, None]
+    row, place = np.nonzero(stated)
+    column = first[row, place]
+    confidence = np.clip(posterior[row, column], 0, 1)
+    answer = near.candidate[row, column].astype(np.intp)
+    return RankedAnswers(rows, candidates, row, answer, score[row, place], Decisions(members), confidence)

@@ -9,8 +9,8 @@ from numpy.random import Generator
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import RankedAnswers
 from attacks.base.sides import shared_columns
-from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
+from metrics.columns.parameters import check_integer
 
 
 class SweeneyJoin(Attack):

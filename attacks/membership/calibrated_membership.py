@@ -10,9 +10,9 @@ from numpy.random import Generator
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import Decisions
 from attacks.membership.reference_tables import reference_tables
-from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_integer
 
 
 class CalibratedMembership(Attack):

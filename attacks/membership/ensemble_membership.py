@@ -16,9 +16,9 @@ from attacks.membership.kernel_evidence import KernelEvidence, evidence_of_relea
 from attacks.membership.marginal_membership import marginal_scores
 from attacks.membership.marginal_ratios import coded, marginal_ratios
 from attacks.membership.synthesis_likelihood_ratio import enough_shadows, normal_ratio, taught_people
-from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats
+from metrics.columns.parameters import check_integer
 
 
 class EnsembleMembership(Attack):

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge
 from attacks.membership.confidence_membership import ConfidenceMembership
 from attacks.membership.model_confidence import Classifier, logit_confidence, shadows
 from defenses.base.microdata import Microdata
+from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.parameters import check_integer
-from metrics.columns.arrays import Floats
 
 # Keeps the ratio finite, and 0 for a model that does not depend on its training set.
 LEAST_DEVIATION = 1e-6
@@ -38,7 +37,7 @@ class ShadowLogitMembership(ConfidenceMembership):
         """The people on whom shadow models are trained, and the number of people in each training set."""
 
     @abstractmethod
-    def ratio(self, logits: Floats, shadow_logits: Floats, member: NDArray[np.bool_]) -> Floats:
+    def ratio(self, logits: Floats, shadow_logits: Floats, member: Booleans) -> Floats:
         """Membership score of each person, shape (people,).
 
         Parameters
@@ -89,7 +88,7 @@ class LikelihoodRatioAttack(ShadowLogitMembership):
         """The candidates; each model is trained on half of them."""
         return candidates_as_people(knowledge), len(knowledge.candidates) // 2
 
-    def ratio(self, logits: Floats, shadow_logits: Floats, member: NDArray[np.bool_]) -> Floats:
+    def ratio(self, logits: Floats, shadow_logits: Floats, member: Booleans) -> Floats:
         """Log-likelihood ratio of the two normal distributions, with and without the person."""
         inside, outside = _normal(shadow_logits, member), _normal(shadow_logits, ~member)
         return np.asarray(_log_density(logits, *inside) - _log_density(logits, *outside))
@@ -119,7 +118,7 @@ class OfflineLikelihoodRatioAttack(ShadowLogitMembership):
         people = knowledge.auxiliary
         return people, min(len(knowledge.candidates) // 2, len(people))
 
-    def ratio(self, logits: Floats, shadow_logits: Floats, member: NDArray[np.bool_]) -> Floats:
+    def ratio(self, logits: Floats, shadow_logits: Floats, member: Booleans) -> Floats:
         """Standard deviations above the mean logit of shadow models."""
         mean, deviation = _normal(shadow_logits, np.ones(shadow_logits.shape, dtype=bool))
         return np.asarray((logits - mean) / deviation)
@@ -133,7 +132,7 @@ def candidates_as_people(knowledge: Knowledge) -> Microdata:
     return replace(own, frame=frame, identifiers=(), domains=domains, hierarchies=hierarchies)
 
 
-def _normal(logits: Floats, selected: NDArray[np.bool_]) -> tuple[Floats, float]:
+def _normal(logits: Floats, selected: Booleans) -> tuple[Floats, float]:
     """Mean of each person's logits over the selected models, shape (people,), and their pooled standard deviation.
 
     Parameters

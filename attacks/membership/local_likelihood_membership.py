@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.attack import Attack, Knowledge, applicable
 from attacks.base.claims import Decisions
 from attacks.base.sides import common_columns
 from attacks.membership.fitted_kernels import fitted_kernels
@@ -54,8 +54,7 @@ class LocalLikelihoodMembership(Attack):
             If release and candidates share no column, or a cell or a value lies outside the column's domain.
         """
         columns = common_columns(release, knowledge)
-        if not len(knowledge.auxiliary):
-            raise NotApplicable("the attacker has no people of its own to compare with")
+        applicable(len(knowledge.auxiliary), "the attacker has no people of its own to compare with")
         if not len(release.frame):
             return Decisions(np.zeros(len(knowledge.candidates)))
         kernels = fitted_kernels(release, knowledge)

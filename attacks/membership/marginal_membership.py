@@ -14,9 +14,9 @@ from attacks.base.sides import common_columns
 from attacks.membership.marginal_ratios import MarginalRatios, coded, marginal_ratios
 from attacks.membership.reference_tables import reference_tables
 from attacks.membership.shadow_syntheses import shadow_syntheses
-from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns.parameters import check_integer
 
 # Weights of features that separate members of shadow syntheses from other people.
 

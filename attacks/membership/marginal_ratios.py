@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge
 from attacks.base.sides import common_columns
 from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats
+from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import read_cells
 from metrics.columns.domains import Domain
 
@@ -52,7 +51,7 @@ class MarginalRatios:
     sizes: list[int]
     rows: int
 
-    def log_ratios(self, table: int, others: Sequence[int], codes: NDArray[np.intp]) -> Floats:
+    def log_ratios(self, table: int, others: Sequence[int], codes: Integers) -> Floats:
         """Log-ratios of a table's frequencies to those expected from other tables, shape (people, marginals).
 
         Parameters
@@ -74,7 +73,7 @@ class MarginalRatios:
             result[:, number] = ratio[self._cells(marginal, codes)]
         return result
 
-    def _cells(self, marginal: Marginal, codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    def _cells(self, marginal: Marginal, codes: Integers) -> Integers:
         """Each person's cell of a marginal, shape (people,)."""
         if len(marginal) == 1:
             return codes[:, marginal[0]]
@@ -124,7 +123,7 @@ def marginal_ratios(
     return MarginalRatios(marginals, shares, population, sizes, max(1, len(release.frame)))
 
 
-def coded(people: pd.DataFrame, knowledge: Knowledge, names: Sequence[str]) -> NDArray[np.intp]:
+def coded(people: pd.DataFrame, knowledge: Knowledge, names: Sequence[str]) -> Integers:
     """Category or public bin of each person in each column, shape (people, columns); the domain's size if missing."""
     domains = knowledge.domains(list(names))
     return np.column_stack([domains[name].codes(people[name]) for name in names])

@@ -9,11 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge, NotApplicable
+from attacks.base.attack import Knowledge, NotApplicable, applicable
 from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Floats
+from metrics.columns.arrays import Booleans, Floats, Integers
 
 # Ensembles give probabilities of 0 and 1, whose logits are infinite. Clipping them here also keeps the logit's tails
 # from depending on the clipping more than on the person.
@@ -47,13 +46,12 @@ def classifier(model: Any) -> Classifier:
         If the model lacks an attribute of `Classifier`.
     """
     for part in ("target", "classes", "predict_proba"):
-        if not hasattr(model, part):
-            raise NotApplicable(f"the model has no {part}, so its predictions cannot be read")
+        applicable(hasattr(model, part), f"the model has no {part}, so its predictions cannot be read")
     checked: Classifier = model
     return checked
 
 
-def class_numbers(model: Classifier, people: pd.DataFrame) -> NDArray[np.intp]:
+def class_numbers(model: Classifier, people: pd.DataFrame) -> Integers:
     """Position of each person's own class among the model's classes, shape (people,).
 
     Raises
@@ -95,7 +93,7 @@ class Shadow:
     """
 
     model: Classifier
-    member: NDArray[np.bool_]
+    member: Booleans
 
 
 def shadows(knowledge: Knowledge, pool: Microdata, size: int, count: int, rng: Generator) -> Iterator[Shadow]:
@@ -123,8 +121,7 @@ def shadows(knowledge: Knowledge, pool: Microdata, size: int, count: int, rng: G
     """
     if knowledge.simulate is None:
         raise NotApplicable("the attacker does not know how the model was trained")
-    if size < 1 or len(pool) < 2:
-        raise NotApplicable("the attacker has too few people of its own to train a model on")
+    applicable(size >= 1 and len(pool) >= 2, "the attacker has too few people of its own to train a model on")
     order = np.arange(0)
     for number in range(count):
         order = rng.permutation(len(pool)) if number % 2 == 0 else order[::-1]

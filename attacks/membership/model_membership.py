@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
 
 from numpy.random import Generator
 
@@ -30,8 +29,8 @@ class ModelMembership(Attack):
         If `attack` is not a membership attack on models.
     """
 
-    kind: ClassVar[str] = "training"
-    goal: ClassVar[str] = "membership"
+    kind = "training"
+    goal = "membership"
 
     def __init__(self, *, attack: Attack | None = None) -> None:
         if attack is not None and not (

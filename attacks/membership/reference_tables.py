@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge, NotApplicable
+from attacks.base.attack import Knowledge, applicable
 from attacks.base.simulation import simulation
 from defenses.base.defense import released_frame, rowwise_release
 from defenses.base.release import MicrodataRelease
@@ -42,8 +42,7 @@ def reference_tables(
         If there are no auxiliary people.
     """
     people = knowledge.auxiliary
-    if not len(people):
-        raise NotApplicable("the attacker has no people of its own to compare with")
+    applicable(len(people), "the attacker has no people of its own to compare with")
     size = min(len(people), max(1, len(release.frame)))
     for number in range(rounds):
         table = _simulated(release, knowledge, size, number)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge, NotApplicable
+from attacks.base.attack import Knowledge, applicable
 from attacks.membership.confidence_membership import ConfidenceMembership
 from attacks.membership.likelihood_ratio_attack import candidates_as_people
 from attacks.membership.model_confidence import CLIPPED, Classifier, logit_confidence, shadows
-from metrics.columns.parameters import check_boolean, check_integer, check_real
 from metrics.columns.arrays import Booleans, Floats
+from metrics.columns.parameters import check_boolean, check_integer, check_real
 
 # Logit of a person whom the model knows by heart.
 HIGHEST = float(np.log1p(-CLIPPED) - np.log(CLIPPED))
@@ -84,8 +84,7 @@ class RMIA(ConfidenceMembership):
         # Only models that have not seen a person tell how likely the person is without training.
         unseen = ~trained if self.offline else np.ones((len(own), len(others)), dtype=bool)
         compared = unseen.any(axis=0)
-        if not compared.any():
-            raise NotApplicable("the attacker has no people of its own to compare the candidates with")
+        applicable(compared.any(), "the attacker has no people of its own to compare the candidates with")
         typical = self._scaled(own.mean(axis=0)) if self.offline else (_mean(own, trained) + _mean(own, ~trained)) / 2
         typical_of_others = self._scaled(_mean(np.array(of_others)[:, compared], unseen[:, compared]))
         ratio = logit_confidence(model, people) - typical

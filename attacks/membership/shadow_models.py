@@ -9,8 +9,8 @@ from numpy.random import Generator
 from attacks.base.attack import Knowledge
 from attacks.membership.confidence_membership import ConfidenceMembership
 from attacks.membership.model_confidence import Classifier, class_numbers, shadows
-from metrics.columns.parameters import check_integer
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_integer
 
 
 class ShadowModels(ConfidenceMembership):

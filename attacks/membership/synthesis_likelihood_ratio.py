@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.attack import Attack, Knowledge, applicable
 from attacks.base.claims import Decisions
 from attacks.base.sides import common_columns
 from attacks.membership.fitted_kernels import fitted_kernels
 from attacks.membership.kernel_evidence import KernelEvidence, evidence_of_release, evidence_of_shadows
 from attacks.membership.shadow_syntheses import ShadowSynthesis, shadow_syntheses
-from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns.parameters import check_integer
 
 # Auxiliary people who teach the attack, and smallest standard deviation of a log-density.
 PEOPLE, SMALLEST_DEVIATION = 400, 0.05
@@ -87,8 +87,7 @@ def enough_shadows(release: MicrodataRelease, knowledge: Knowledge, rounds: int)
         If there are fewer.
     """
     shadows = list(shadow_syntheses(release, knowledge, rounds))
-    if len(shadows) < 2:
-        raise NotApplicable("the attacker cannot repeat the defense on people of its own twice")
+    applicable(len(shadows) >= 2, "the attacker cannot repeat the defense on people of its own twice")
     return shadows
 
 

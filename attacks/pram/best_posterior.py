@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
@@ -13,9 +11,9 @@ from attacks.base.claims import RankedAnswers
 from attacks.base.transition_matrix import cell_codes, column_matrix, values
 from attacks.pram.posterior_from_counts import posterior_from_counts
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_choice
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_choice
 
 TABLES = ("worst", "drawn")
 
@@ -42,7 +40,7 @@ class BestPosterior(Attack):
     release via post randomisation method, for Pk-anonymity.
     """
 
-    goal: ClassVar[str] = "pk"
+    goal = "pk"
 
     def __init__(self, *, table: str = "worst") -> None:
         check_choice("table", table, TABLES)

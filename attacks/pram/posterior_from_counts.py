@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.columns.parameters import require
+
 Numbers = NDArray[Any]
 
 MOST_STEPS = 100_000_000
@@ -53,8 +55,7 @@ def posterior_from_counts(likelihood: Numbers, released: NDArray[np.intp], recor
     if released.sum() != records.sum():
         raise ValueError(f"there are {released.sum()} rows and {records.sum()} records; they must be as many")
     if records.size == 1:
-        if (likelihood == 0).any():
-            raise ValueError("the release cannot stem from the table")
+        require(not (likelihood == 0).any(), "the release cannot stem from the table")
         return np.full((released.size, 1), 1 / (0 * likelihood[0, 0] + records[0]))
     if records.size == 2 and records.min() == 1:
         return _lone_record_posterior(likelihood, released, records)
@@ -71,8 +72,7 @@ def _lone_record_posterior(likelihood: Numbers, released: NDArray[np.intp], reco
     else:
         odds, possible = likelihood[:, alone] / likelihood[:, 1 - alone], True
     total = (released * odds).sum()
-    if not possible or total == 0:
-        raise ValueError("the release cannot stem from the table")
+    require(possible and total != 0, "the release cannot stem from the table")
     result = np.empty_like(likelihood)
     result[:, alone] = odds / total
     result[:, 1 - alone] = (1 - result[:, alone]) / records[1 - alone]
@@ -86,8 +86,7 @@ def _counted_posterior(likelihood: Numbers, released: NDArray[np.intp], records:
     if float(np.prod([float(size) for size in shape])) * released.sum() * released.size * records.size > MOST_STEPS:
         raise ValueError(f"a table of {records.sum()} records of {records.size} values has too many matchings")
     weights = likelihood * records
-    if (weights.sum(axis=1) == 0).any():
-        raise ValueError("the release cannot stem from the table")
+    require(not (weights.sum(axis=1) == 0).any(), "the release cannot stem from the table")
     weights = weights / weights.sum(axis=1, keepdims=True)
     result = np.empty_like(weights)
     for x in range(released.size):
@@ -101,10 +100,8 @@ def _counted_posterior(likelihood: Numbers, released: NDArray[np.intp], records:
             missing = records[order[:-1]] - (np.arange(len(shape)) == axis)
             result[x, y] = weights[x, y] * law[tuple(missing)]
     totals = result.sum(axis=1, keepdims=True)
-    if (totals == 0).any():
-        raise ValueError("the release cannot stem from the table")
-    shared: Numbers = result / totals / records
-    return shared
+    require(not (totals == 0).any(), "the release cannot stem from the table")
+    return np.asarray(result / totals / records)
 
 
 def with_row(law: Numbers, weights: Numbers) -> Numbers:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.attack import Attack, Knowledge, NotApplicable, applicable
 from attacks.base.claims import RankedAnswers
 from attacks.reports.report_likelihood import posterior, reported_column, round_likelihoods
 from defenses.base.microdata import Microdata
 from defenses.base.release import ReportsRelease
-from metrics.columns.arrays import Floats
+from metrics.columns.arrays import Floats, Integers
 from metrics.columns.domains import NumericDomain
 
 
@@ -34,8 +31,8 @@ class PoolInference(Attack):
     section 4.
     """
 
-    kind: ClassVar[str] = "reports"
-    goal: ClassVar[str] = "pool"
+    kind = "reports"
+    goal = "pool"
 
     def run(self, release: ReportsRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Name one pool for each person; ties are broken at random.
@@ -47,8 +44,10 @@ class PoolInference(Attack):
         """
         column = reported_column(knowledge)
         auxiliary = knowledge.auxiliary
-        if auxiliary.person is None or column not in auxiliary.hierarchies:
-            raise NotApplicable("pool inference needs several reports a person, and pools as the column's hierarchy")
+        applicable(
+            auxiliary.person is not None and column in auxiliary.hierarchies,
+            "pool inference needs several reports a person, and pools as the column's hierarchy",
+        )
         item_of_report = np.sum(round_likelihoods(release), axis=0)
         d = item_of_report.shape[1]
         pools = pool_of_each(auxiliary, column)
@@ -61,7 +60,7 @@ class PoolInference(Attack):
         return RankedAnswers.from_scores(posterior(logs), rng, depth=1)
 
 
-def pool_of_each(records: Microdata, column: str) -> NDArray[np.intp]:
+def pool_of_each(records: Microdata, column: str) -> Integers:
     """Pool of each value in the column's domain, shape (d,): level 1 of its hierarchy.
 
     Raises
@@ -76,9 +75,7 @@ def pool_of_each(records: Microdata, column: str) -> NDArray[np.intp]:
     return codes
 
 
-def preferred_pools(
-    records: Microdata, column: str, pools: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def preferred_pools(records: Microdata, column: str, pools: Integers) -> tuple[Integers, Integers]:
     """The pool that contains most of each person's items (the first of equals), and the person of each row.
 
     Returns
@@ -96,7 +93,7 @@ def preferred_pools(
     return table.argmax(axis=1), person
 
 
-def _item_shares(records: Microdata, column: str, pools: NDArray[np.intp], d: int) -> tuple[Floats, Floats]:
+def _item_shares(records: Microdata, column: str, pools: Integers, d: int) -> tuple[Floats, Floats]:
     """Share of people who prefer each pool, shape (pools,), and shares of their items, shape (pools, d)."""
     count = int(pools.max()) + 1
     preferred, person = preferred_pools(records, column, pools)

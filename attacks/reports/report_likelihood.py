@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attacks.base.attack import Knowledge, NotApplicable
+from attacks.base.attack import Knowledge, NotApplicable, applicable
 from defenses.base.release import ReportsRelease
 from metrics.columns.arrays import Floats
 
@@ -29,8 +29,7 @@ def round_likelihoods(release: ReportsRelease, rounds: int | None = None) -> lis
     likelihood = getattr(release.protocol, "log_likelihood", None)
     if likelihood is None:
         raise NotApplicable("the reports' protocol has no likelihood")
-    if not len(release.reports):
-        raise NotApplicable("there is no report")
+    applicable(len(release.reports), "there is no report")
     tables: list[Floats] = []
     for reports in release.reports[:rounds]:
         table = np.asarray(likelihood(reports), dtype=float)
@@ -56,8 +55,7 @@ def reported_column(knowledge: Knowledge) -> str:
     NotApplicable
         If the attacker's people have no sensitive column.
     """
-    if not knowledge.auxiliary.sensitive:
-        raise NotApplicable("nothing says which column the reports are about")
+    applicable(knowledge.auxiliary.sensitive, "nothing says which column the reports are about")
     return knowledge.auxiliary.sensitive[0]
 
 

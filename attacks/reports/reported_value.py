@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
 
 from numpy.random import Generator
 
@@ -20,8 +19,8 @@ class ReportedValue(Attack):
     The prior is the values' shares among the attacker's own people.
     """
 
-    kind: ClassVar[str] = "reports"
-    goal: ClassVar[str] = "value"
+    kind = "reports"
+    goal = "value"
 
     @abstractmethod
     def likelihood(self, release: ReportsRelease) -> Floats:

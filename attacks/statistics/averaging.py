@@ -7,9 +7,9 @@ from numpy.random import Generator
 from attacks.statistics.differencing import estimates
 from attacks.statistics.statistical_disclosure import StatisticalDisclosure
 from attacks.statistics.statistics_knowledge import StatisticsKnowledge
-from metrics.columns.parameters import check_integer
 from defenses.base.queries import QuerySession
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_integer
 
 
 class Averaging(StatisticalDisclosure):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,9 @@ from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import Decisions
 from attacks.statistics.learned_event import learn_event
 from attacks.statistics.query_budget import ask, even_share
-from metrics.columns.parameters import check_integer
 from defenses.base.queries import Query, QuerySession
 from metrics.columns.domains import NumericDomain
+from metrics.columns.parameters import check_integer
 
 CONFIDENCE = 0.999
 
@@ -69,8 +69,8 @@ class Distinguishing(Attack):
     Jagielski, Ullman and Oprea (2020), Auditing differentially private machine learning.
     """
 
-    kind: ClassVar[str] = "statistics"
-    goal: ClassVar[str] = "distinguishing"
+    kind = "statistics"
+    goal = "distinguishing"
 
     def __init__(self, *, runs: int = 500) -> None:
         self.runs = runs

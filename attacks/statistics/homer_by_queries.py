@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.attack import Attack, Knowledge, applicable
 from attacks.base.binary_attributes import BinaryAttributes, likelihood_ratio_scores
 from attacks.base.claims import Decisions
 from attacks.statistics.query_budget import ask, even_share
@@ -42,8 +42,7 @@ class HomerByQueries(Attack):
             If the candidates lack a column, or a value lies outside its domain.
         """
         people = knowledge.auxiliary
-        if not len(people):
-            raise NotApplicable("the attacker has no people of its own to compare with")
+        applicable(len(people), "the attacker has no people of its own to compare with")
         columns = list(people.released_columns)
         for name in columns:
             if name not in knowledge.candidates:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from metrics.columns.arrays import Floats
+from metrics.columns.arrays import Booleans, Floats, Integers64
+from metrics.columns.parameters import require
 from metrics.empirical_epsilon import epsilon_lower_bound
 
 # Features with more distinct values are binned.
@@ -41,10 +41,9 @@ class LearnedEvent:
     threshold: float
     first: bool
 
-    def happens(self, outputs: Floats) -> NDArray[np.bool_]:
+    def happens(self, outputs: Floats) -> Booleans:
         """Evaluate the event on outputs of shape (n, features); booleans of shape (n,)."""
-        happened: NDArray[np.bool_] = self.score(outputs) >= self.threshold
-        return happened
+        return np.asarray(self.score(outputs) >= self.threshold)
 
     def bound(self, first: Floats, second: Floats, *, delta: float = 0.0, confidence: float) -> float:
         """Lower bound on epsilon from fresh outputs on the first and the second input, shape (n, features) each.
@@ -87,10 +86,11 @@ def learn_event(first: Floats, second: Floats, *, delta: float = 0.0, confidence
     Mironov (2012), On significance of the least significant bits for differential privacy.
     Neyman and Pearson (1933), for the optimality of the likelihood ratio.
     """
-    if first.ndim != 2 or first.shape[1:] != second.shape[1:] or not first.shape[1]:
-        raise ValueError("outputs must be tables of the same features, one row a run")
-    if min(len(first), len(second)) < 4:
-        raise ValueError("an event needs at least 4 outputs on each input to be learned from")
+    require(
+        first.ndim == 2 and first.shape[1:] == second.shape[1:] and first.shape[1],
+        "outputs must be tables of the same features, one row a run",
+    )
+    require(min(len(first), len(second)) >= 4, "an event needs at least 4 outputs on each input to be learned from")
     half_first, half_second = len(first) // 2, len(second) // 2
     choosing = first[half_first:], second[half_second:]
     best: tuple[float, LearnedEvent] | None = None
@@ -139,8 +139,7 @@ def _thresholds(values: Floats) -> Floats:
         return distinct
     # Fine steps in both tails: with a delta above 0 the best event may be rare.
     steps = np.geomspace(1, distinct.size, THRESHOLDS // 2).astype(int)
-    thresholds: Floats = distinct[np.unique(np.concatenate([steps - 1, distinct.size - steps]))]
-    return thresholds
+    return np.asarray(distinct[np.unique(np.concatenate([steps - 1, distinct.size - steps]))])
 
 
 def _scores(first: Floats, second: Floats) -> Iterator[OutputScore]:
@@ -219,18 +218,17 @@ class LikelihoodRatio:
 
     parts: list[OutputScore]
     edges: list[Floats]
-    cells: NDArray[np.int64]
+    cells: Integers64
     ratios: Floats
 
     def __call__(self, outputs: Floats) -> Floats:
         """Log-likelihood ratios, shape (n,)."""
         codes = _codes(self.parts, self.edges, outputs)
         position = np.minimum(np.searchsorted(self.cells, codes), self.cells.size - 1)
-        ratios: Floats = np.where(self.cells[position] == codes, self.ratios[position], self.ratios[-1])
-        return ratios
+        return np.asarray(np.where(self.cells[position] == codes, self.ratios[position], self.ratios[-1]))
 
 
-def _codes(parts: list[OutputScore], edges: list[Floats], outputs: Floats) -> NDArray[np.int64]:
+def _codes(parts: list[OutputScore], edges: list[Floats], outputs: Floats) -> Integers64:
     codes = np.zeros(len(outputs), dtype=np.int64)
     for part, cuts in zip(parts, edges, strict=True):
         codes = codes * (cuts.size + 1) + np.searchsorted(cuts, part(outputs), side="right")
@@ -291,8 +289,7 @@ class Combined:
 
     def __call__(self, outputs: Floats) -> Floats:
         """Log-odds of the first input up to a constant, shape (n,)."""
-        total: Floats = ((_columns(self.parts, outputs) - self.shift) / self.scale) @ self.weights
-        return total
+        return np.asarray(((_columns(self.parts, outputs) - self.shift) / self.scale) @ self.weights)
 
 
 def _columns(parts: list[OutputScore], outputs: Floats) -> Floats:

@@ -12,8 +12,8 @@ from attacks.base.attack import NotApplicable
 from attacks.statistics.query_budget import ask, even_share
 from attacks.statistics.statistical_disclosure import StatisticalDisclosure
 from attacks.statistics.statistics_knowledge import StatisticsKnowledge
-from metrics.columns.parameters import check_choice, check_integer
 from defenses.base.queries import QuerySession
+from metrics.columns.parameters import check_choice, check_integer
 
 SOLVERS = ("least_squares", "linear_program")
 
@@ -119,5 +119,4 @@ def _linear_program(
     )
     if solution.x is None:
         raise ArithmeticError(f"the linear program was not solved: {solution.message}")
-    values: NDArray[np.float64] = solution.x[:persons]
-    return values
+    return np.asarray(solution.x[:persons])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
 
 from numpy.random import Generator
 
@@ -18,8 +17,8 @@ from metrics.columns.arrays import Floats
 class StatisticalDisclosure(Attack):
     """Base class of attacks that infer each target's secret from the answers of a curator."""
 
-    kind: ClassVar[str] = "statistics"
-    goal: ClassVar[str] = "disclosure"
+    kind = "statistics"
+    goal = "disclosure"
 
     @abstractmethod
     def secrets(self, session: QuerySession, knowledge: StatisticsKnowledge, rng: Generator) -> Sequence[Floats | None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -12,11 +11,11 @@ from numpy.random import Generator
 
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import ValueClaims
-from metrics.columns.parameters import check_integer
 from defenses.base.release import TrainingRelease
 from defenses.base.training import TrainedNetwork, TrainingEncoding
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.domains import CategoricalDomain
+from metrics.columns.parameters import check_integer
 
 # Largest batch whose 2^B patterns are enumerated.
 LARGEST_BATCH = 12
@@ -91,8 +90,8 @@ class GradientInversion(Attack):
     label leakage (labels); Kariyappa et al. (2023), Cocktail party attack (batches as mixtures).
     """
 
-    kind: ClassVar[str] = "training"
-    goal: ClassVar[str] = "reconstruction"
+    kind = "training"
+    goal = "reconstruction"
 
     def __init__(self, *, steps: int = 60) -> None:
         check_integer("steps", steps, low=1)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.attack import Attack, Knowledge, applicable
 from attacks.base.claims import Decisions
-from metrics.columns.parameters import check_choice
 from defenses.base.release import TrainingRelease
-from metrics.columns.arrays import Floats
+from metrics.columns.arrays import Floats, Integers
+from metrics.columns.parameters import check_choice
 
 STATISTICS = ("alignment", "loss")
 ROUNDS = ("all", "first", "last")
@@ -57,8 +55,8 @@ class UpdateMembership(Attack):
     Yeom et al. (2018), Privacy risk in machine learning (loss).
     """
 
-    kind: ClassVar[str] = "training"
-    goal: ClassVar[str] = "membership"
+    kind = "training"
+    goal = "membership"
 
     def __init__(self, *, statistic: str = "alignment", rounds: str = "all") -> None:
         check_choice("statistic", statistic, STATISTICS)
@@ -83,8 +81,7 @@ class UpdateMembership(Attack):
             losses = [release.network.losses(release.models[turn + 1], *candidates) for turn in turns]
             return Decisions(-np.mean(losses, axis=0))
         people = knowledge.auxiliary.frame
-        if len(people) < 2:
-            raise NotApplicable("alignment needs at least two people of the attacker's own")
+        applicable(len(people) >= 2, "alignment needs at least two people of the attacker's own")
         people = people.iloc[rng.permutation(len(people))[:STUDIED]]
         own = encoding.features(people), encoding.labels(people)
         alone = any(release.updates)
@@ -101,7 +98,7 @@ class UpdateMembership(Attack):
         return Decisions((scores[:, seen > 0] / seen[seen > 0]).max(axis=1))
 
 
-def alignment(gradients: Floats, reference: Floats, updates: Floats, sizes: NDArray[np.intp], noise: float) -> Floats:
+def alignment(gradients: Floats, reference: Floats, updates: Floats, sizes: Integers, noise: float) -> Floats:
     """Log-likelihood ratios of membership in an update, up to a constant, shape (candidates, updates).
 
     Parameters

@@ -15,16 +15,15 @@ GREATEST = sys.float_info.max
 """Largest finite float; larger integers are not valid real parameters either."""
 
 
-def require(condition: object, message: str) -> None:
-    """Raise ValueError with this message unless the condition holds."""
+def require(condition: object, message: str, error: type[Exception] = ValueError) -> None:
+    """Raise an error with this message unless the condition holds."""
     if not condition:
-        raise ValueError(message)
+        raise error(message)
 
 
-def refuse(condition: object, message: str) -> None:
-    """Raise ValueError with this message if the condition holds."""
-    if condition:
-        raise ValueError(message)
+def refuse(condition: object, message: str, error: type[Exception] = ValueError) -> None:
+    """Raise an error with this message if the condition holds."""
+    require(not condition, message, error)
 
 
 def refuse_any(wrong: Iterable[Wrong], message: Callable[[Wrong], str]) -> None:

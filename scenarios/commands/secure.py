@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.columns.parameters import require
 from scenarios.commands.common import bad_input, echo
 
 if TYPE_CHECKING:
@@ -165,8 +166,7 @@ def _column(text: str, key: str | None) -> tuple[NDArray[Any], NDArray[Any] | No
     from scenarios.tables.released import input_path
 
     file, colon, name = text.rpartition(":")
-    if not colon or not file or not name:
-        raise ValueError(f"give a column as FILE:COLUMN, got {text!r}")
+    require(colon and file and name, f"give a column as FILE:COLUMN, got {text!r}")
     frame = load_table(input_path(file)).records.frame
     for wanted in (name, key):
         if wanted is not None and wanted not in frame:
@@ -183,15 +183,18 @@ def _aligned(left: str, right: str, key: str | None) -> tuple[NDArray[Any], NDAr
 
     (first, first_key), (second, second_key) = _column(left, key), _column(right, key)
     if first_key is None or second_key is None:
-        if len(first) != len(second):
-            raise ValueError(f"{left} has {len(first)} rows and {right} has {len(second)}; align them or give --on")
+        require(
+            len(first) == len(second),
+            f"{left} has {len(first)} rows and {right} has {len(second)}; align them or give --on",
+        )
         return first, second
     people, others = pd.Index(first_key), pd.Index(second_key)
     for name, index in ((left, people), (right, others)):
-        if index.has_duplicates:
-            raise ValueError(f"{name}: column {key} names a person twice")
-    if len(people) != len(others) or not people.isin(others).all():
-        raise ValueError(f"column {key}: both files must list the same people, which is what both parties know")
+        require(not index.has_duplicates, f"{name}: column {key} names a person twice")
+    require(
+        len(people) == len(others) and people.isin(others).all(),
+        f"column {key}: both files must list the same people, which is what both parties know",
+    )
     return first, second[others.get_indexer(people)]
 
 
@@ -220,8 +223,10 @@ def _integers(name: str, values: NDArray[Any], bits: int) -> list[int]:
             integer = int(exact)
         except (ArithmeticError, ValueError):
             exact, integer = Decimal(0), -1
-        if integer != exact or not 0 <= integer < 2**bits:
-            raise ValueError(f"{name}, row {row}: the column must hold integers from 0 to 2^{bits} - 1")
+        require(
+            integer == exact and 0 <= integer < 2**bits,
+            f"{name}, row {row}: the column must hold integers from 0 to 2^{bits} - 1",
+        )
         integers.append(integer)
     return integers
 
@@ -229,6 +234,5 @@ def _integers(name: str, values: NDArray[Any], bits: int) -> list[int]:
 def _truths(name: str, values: NDArray[Any]) -> list[bool]:
     texts = [str(int(value)) if isinstance(value, float) and value.is_integer() else str(value) for value in values]
     for row, text in enumerate(texts, start=1):
-        if text.lower() not in (*TRUE, *FALSE):
-            raise ValueError(f"{name}, row {row}: the column must hold yes or no (or 1 or 0)")
+        require(text.lower() in (*TRUE, *FALSE), f"{name}, row {row}: the column must hold yes or no (or 1 or 0)")
     return [text.lower() in TRUE for text in texts]

@@ -15,12 +15,12 @@ from attacks.base.attack import Attack
 from attacks.membership.model_confidence import Classifier, classifier
 from defenses.base.defense import Defense, released_frame
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_choice
 from defenses.base.release import ModelRelease, Release
 from defenses.perturbation.identity import Identity
 from metrics.columns.arrays import Floats
 from metrics.columns.cells import NumericCells, escape_column, read_cells
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.columns.parameters import check_choice
 from metrics.ranking import area_under_curve
 from metrics.table_utility import prediction_target
 from scenarios.games.membership import Membership

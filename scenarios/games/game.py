@@ -13,9 +13,9 @@ from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import Claims
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_choice
 from defenses.base.parametrized import Parametrized
 from defenses.base.release import Release
+from metrics.columns.parameters import check_choice
 from metrics.score import Scores
 
 # The mechanism as the adversary knows it.

@@ -15,8 +15,8 @@ from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, RankedAnswers
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
+from metrics.columns.parameters import check_integer, check_real
 from metrics.score import Scores
 from metrics.table_utility import TableUtility
 from scenarios.games.game import Secret

@@ -18,9 +18,9 @@ from attacks.base.transition_matrix import cell_codes, column_matrix
 from attacks.pram.posterior_from_counts import posterior_from_counts
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease, Release
 from defenses.pram.matrix import pk
+from metrics.columns.parameters import check_integer
 from metrics.estimate import Estimate, wilson
 from metrics.score import Score, Scores
 from metrics.table_utility import TableUtility

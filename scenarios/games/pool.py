@@ -17,9 +17,9 @@ from attacks.base.claims import Claims, RankedAnswers
 from attacks.reports.pool_inference import pool_of_each, preferred_pools
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer
 from defenses.base.release import ReportsRelease
 from metrics.columns.domains import CategoricalDomain
+from metrics.columns.parameters import check_integer
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
 from scenarios.games.reports import utility_frequencies

@@ -15,9 +15,9 @@ from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, RankedAnswers
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer
 from defenses.base.release import ReportsRelease
 from defenses.base.simplex import project_to_simplex
+from metrics.columns.parameters import check_integer
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
 

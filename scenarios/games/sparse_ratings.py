@@ -16,8 +16,8 @@ from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, RankedAnswers
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_boolean, check_integer, check_real
 from defenses.base.release import MicrodataRelease, Release
+from metrics.columns.parameters import check_boolean, check_integer, check_real
 from metrics.rating_utility import RatingUtility
 from metrics.score import Score, Scores
 from scenarios.games.game import Secret

@@ -16,9 +16,9 @@ from attacks.base.claims import Claims, Decisions, ValueClaims
 from attacks.training.gradient_inversion import most_common
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer
 from defenses.base.release import TrainingRelease
 from defenses.base.training import TrainingEncoding
+from metrics.columns.parameters import check_integer
 from metrics.ranking import area_under_curve, balanced_accuracy
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret, check_attacker_knows

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from leaderboard.results.result import label
+from metrics.columns.parameters import require
 from scenarios.games.game import Game
 from scenarios.games.questions.question import Question
 from scenarios.games.shared_people import SharedPeople
@@ -43,15 +44,16 @@ def read_questions(table: Mapping[str, Any]) -> list[Question]:
     """
     given = table.get("question", [])
     questions = [_question(one) for one in (given if isinstance(given, list) else [given])]
-    if not questions:
-        raise ValueError(f"question: name at least one of {', '.join(exported('questions'))}")
+    require(questions, f"question: name at least one of {', '.join(exported('questions'))}")
     return questions
 
 
 def _question(given: Any) -> Question:
     described = {"use": given} if isinstance(given, str) else given
-    if not isinstance(described, Mapping) or "use" not in described:
-        raise ValueError(f"question: must be a name or a table with use, got {given!r}")
+    require(
+        isinstance(described, Mapping) and "use" in described,
+        f"question: must be a name or a table with use, got {given!r}",
+    )
     try:
         question: Question = build(described, "questions")
     except ValueError:
@@ -77,20 +79,24 @@ def check_questions(games: Sequence[SharedPeople], defenses: Sequence[Any], atta
     for game in games:
         name = type(game.question).__name__
         for goal in game.takes:
-            if goal in goals:
-                raise ValueError(f"{name} and {goals[goal]} are both about {goal}; write one scenario for each")
-            goals[goal] = name
-        if not any(entry.method.goal in game.takes for entry in attacks):
-            raise ValueError(f"{name} is about {' and '.join(game.takes)}, but no [[attack]] of the scenario is")
-    for entry in attacks:
-        if entry.method.goal not in goals:
-            raise ValueError(f"no question is about {entry.method.goal}, the goal of [[attack]] {entry.name}")
-    for entry in defenses:
-        if entry.method.kind != games[0].accepts:
-            raise ValueError(
-                f"the questions are about a {games[0].accepts} release, "
-                f"but [[defense]] {entry.name} makes {entry.method.kind}"
+            require(
+                goal not in goals, f"{name} and {goals.get(goal)} are both about {goal}; write one scenario for each"
             )
+            goals[goal] = name
+        require(
+            any(entry.method.goal in game.takes for entry in attacks),
+            f"{name} is about {' and '.join(game.takes)}, but no [[attack]] of the scenario is",
+        )
+    for entry in attacks:
+        require(
+            entry.method.goal in goals, f"no question is about {entry.method.goal}, the goal of [[attack]] {entry.name}"
+        )
+    for entry in defenses:
+        require(
+            entry.method.kind == games[0].accepts,
+            f"the questions are about a {games[0].accepts} release, "
+            f"but [[defense]] {entry.name} makes {entry.method.kind}",
+        )
 
 
 # Settings that a scenario writes more than once: each is played once.
@@ -273,8 +279,7 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
     ('bank', 14, True)
     """
     plans = read_plans(source, dataset=dataset)
-    if len(plans) > 1:
-        raise ValueError(f"{source} is played on {len(plans)} data sets; read_plans reads one plan for each")
+    require(len(plans) <= 1, f"{source} is played on {len(plans)} data sets; read_plans reads one plan for each")
     return plans[0]
 
 
@@ -282,26 +287,21 @@ def read_plans(source: str, *, dataset: Dataset | None = None) -> tuple[Plan, ..
     """Read a scenario as one plan for each of its data sets, or for the given one; see `read_plan`."""
     path = scenario_path(source)
     tables = scenario_tables(path)
-    if "experiment" in tables:
-        raise ValueError(f"{path}: this is an experiment, not a board of defenses and attacks")
-    if isinstance(tables.get("scenario"), dict) and isinstance(tables["scenario"].get("game"), list):
-        raise ValueError(
-            f"{scenario_label(path)}: {located('scenario', 'game')}: a scenario has one game; several questions about "
-            "the same people go under SharedPeople, and other games need a scenario each"
-        )
+    require("experiment" not in tables, f"{path}: this is an experiment, not a board of defenses and attacks")
+    require(
+        not isinstance(tables.get("scenario"), dict) or not isinstance(tables["scenario"].get("game"), list),
+        f"{scenario_label(path)}: {located('scenario', 'game')}: a scenario has one game; several questions about "
+        "the same people go under SharedPeople, and other games need a scenario each",
+    )
     file = validated(path, tables, _BoardFile)
     head = file.scenario
     names = [head.dataset] if isinstance(head.dataset, str) else head.dataset
     _check_data_sets(path, file, names)
     if dataset is not None:
         return (_plan(path, file, f"{head.name} on {dataset.name}", dataset),)
-    if not names or not all(names):
-        raise ValueError(
-            f"{scenario_label(path)}: {located('scenario', 'dataset')}: names no data set; name a table of your own "
-            "with --data"
-        )
-    if len(set(names)) < len(names):
-        raise ValueError(f"{scenario_label(path)}: {located('scenario', 'dataset')}: names a data set twice")
+    label = f"{scenario_label(path)}: {located('scenario', 'dataset')}"
+    require(names and all(names), f"{label}: names no data set; name a table of your own with --data")
+    require(len(set(names)) == len(names), f"{label}: names a data set twice")
     from scenarios.datasets import load
 
     loaded = [within(path, "scenario", load, name, key="dataset") for name in names]
@@ -358,10 +358,7 @@ def _plan(path: Path, file: _BoardFile, name: str, dataset: Dataset) -> Plan:
         left_out={method: entry.reason for entry in file.left_out for method in entry.use},
     )
     for table, methods in (("defense", plan.defenses), ("attack", plan.attacks)):
-        if not methods:
-            raise ValueError(
-                f"{scenario_label(path)}: table [{table}]: no {table} plays on the data set {dataset.name!r}"
-            )
+        require(methods, f"{scenario_label(path)}: table [{table}]: no {table} plays on the data set {dataset.name!r}")
     questions = [game for game in plan.games if isinstance(game, SharedPeople)]
     if questions:
         within(path, "scenario.game", check_questions, questions, plan.defenses, plan.attacks, key="question")

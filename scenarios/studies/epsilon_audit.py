@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from metrics.columns.parameters import check_integer, check_list, check_real
 from leaderboard.pages.line_chart import Lines, Series
 from leaderboard.pages.report import Section, Table, Value
+from metrics.columns.parameters import check_integer, check_list, check_real
 from scenarios.studies.epsilon_measures import CONFIDENCE, RepeatedAudit, audit_defenses, audit_mechanism, grouped
 from scenarios.studies.experiment import Experiment
 from scenarios.studies.measuring import Measuring, measured_anew

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from metrics.columns.parameters import check_integer, check_list, check_real
 from leaderboard import Lines, Section, Series, Table
 from leaderboard.pages.number_text import counted, number
+from metrics.columns.parameters import check_integer, check_list, check_real
 from scenarios.studies.experiment import Experiment
 from scenarios.studies.federated_gaps import (
     BestRounds,

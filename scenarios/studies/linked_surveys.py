@@ -9,13 +9,13 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses import LocalReports, Microdata
-from metrics.columns.parameters import check_integer, check_list, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from defenses.ldp.pure_oracle import PureOracle
 from defenses.ldp.reported.reported_table import SPLITTINGS, ReportedTable
 from leaderboard.pages.number_text import counted, exact
 from leaderboard.pages.report import Section, Table, Value
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_integer, check_list, check_real, require
 from scenarios.studies.experiment import Experiment
 from scenarios.studies.measuring import Losses, Measuring, by_play, measured_anew
 from scenarios.studies.shipped_records import shipped_records
@@ -60,8 +60,7 @@ def linked_population(dataset: str, columns: Sequence[str], persons: int) -> Mic
     """
     records = shipped_records(dataset, columns)
     frame = records.frame[list(columns)].dropna().reset_index(drop=True)
-    if len(frame) < persons:
-        raise ValueError(f"persons: {persons} are needed, but {dataset!r} has {len(frame)}")
+    require(len(frame) >= persons, f"persons: {persons} are needed, but {dataset!r} has {len(frame)}")
     return Microdata(frame, quasi_identifiers=tuple(columns), domains={name: records.domains[name] for name in columns})
 
 

@@ -57,8 +57,7 @@ def bell() -> PramCase:
     positions = np.abs(np.arange(CATEGORIES) - (CATEGORIES - 1) / 2)
 
     def shape(deviation: float) -> Floats:
-        heights: Floats = FLOOR + (height - FLOOR) * np.exp(-np.power(positions / deviation, EXPONENT) / 2)
-        return heights
+        return np.asarray(FLOOR + (height - FLOOR) * np.exp(-np.power(positions / deviation, EXPONENT) / 2))
 
     deviation = float(brentq(lambda width: float(shape(width).sum()) - total, 1, 200))
     published = {

@@ -9,7 +9,6 @@ from itertools import combinations
 
 import numpy as np
 
-from metrics.columns.parameters import check_integer, check_list
 from defenses.pram import freedom
 from defenses.pram.conversions import retention_for_epsilon
 from defenses.pram.matrix import retention_epsilon, transition_matrix
@@ -18,6 +17,7 @@ from leaderboard.pages.line_chart import Lines, Series
 from leaderboard.pages.number_text import counted, number
 from leaderboard.pages.report import Bars, Section, Table, Value
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_integer, check_list
 from metrics.estimate import Estimate
 from scenarios.datasets import load
 from scenarios.studies.experiment import Experiment

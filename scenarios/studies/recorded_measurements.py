@@ -17,6 +17,7 @@ import numpy as np
 from defenses.base.parametrized import Parametrized
 from leaderboard.results.result import EXPERIMENT, Result, canonical
 from leaderboard.results.store import Store
+from metrics.columns.parameters import require
 from scenarios.running.methods.fingerprint import digest, sources, versions
 from scenarios.running.methods.methods import describe
 from scenarios.running.units import SCORER, key_of_play
@@ -116,15 +117,13 @@ def _value(plain: Any) -> Any:
 def _protocol(name: str, parameters: dict[str, Any]) -> Any:
     from scenarios.checks.audits.names import mechanisms
 
-    if name not in mechanisms():
-        raise ValueError(f"a stored measurement is damaged (there is no protocol {name!r})")
+    require(name in mechanisms(), f"a stored measurement is damaged (there is no protocol {name!r})")
     return mechanisms()[name](**parameters)
 
 
 def _name(value: Any) -> str:
     name = f"{type(value).__module__}:{type(value).__qualname__}"
-    if not name.startswith(MODULES):
-        raise TypeError(f"{name} cannot be stored")
+    require(name.startswith(MODULES), f"{name} cannot be stored", TypeError)
     return name
 
 

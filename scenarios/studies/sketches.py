@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from metrics.columns.parameters import check_integer, check_list, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from leaderboard.pages.line_chart import Lines, Series
 from leaderboard.pages.number_text import counted, number
 from leaderboard.pages.report import Bars, Section, Table, Value
 from metrics.columns.arrays import Floats
+from metrics.columns.parameters import check_integer, check_list, check_real
 from scenarios.studies.emoji_measures import WORDS
 from scenarios.studies.experiment import Experiment
 from scenarios.studies.measuring import Measuring, measured_anew, no_losses

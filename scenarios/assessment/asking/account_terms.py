@@ -8,11 +8,11 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from metrics.columns.parameters import check_real
 from defenses.dp.account import Account
 from defenses.dp.accountant import Accountant, AdvancedAccountant
 from defenses.dp.concentrated_accountant import ConcentratedAccountant
 from defenses.dp.sensitivity import NEIGHBOURS
+from metrics.columns.parameters import check_real
 
 KINDS: dict[str, type[Account]] = {
     "sequential": Accountant,

@@ -26,6 +26,7 @@ from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
 from defenses.synthetic.refined_bins import RefinedBins
 from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.domains import CategoricalDomain
+from metrics.columns.parameters import require
 from scenarios.checks.audits.audit import Neighbours
 from scenarios.checks.audits.one_run import Canaries
 from scenarios.checks.audits.subjects import subject, takes_integers_only
@@ -80,8 +81,7 @@ def _of_noise(mechanism: NoiseMechanism) -> Canaries:
     step = float(mechanism.sensitivity)
     if takes_integers_only(mechanism):
         step = float(np.floor(step))
-        if step < 1:
-            raise ValueError("sensitivity: integers that differ are 1 apart, and it is less")
+        require(step >= 1, "sensitivity: integers that differ are 1 apart, and it is less")
     guarantee = mechanism.guarantee
     return Canaries(
         repr(mechanism),
@@ -107,8 +107,10 @@ def _of_defense(defense: Defense) -> Canaries:
     """
     if isinstance(defense, GraphCurator):
         return canaries.dispatch(object)(defense)
-    if defense.kind not in ("statistics", "model", "microdata"):
-        raise ValueError(f"{type(defense).__name__} releases {defense.kind}; audit the mechanism behind it")
+    require(
+        defense.kind in ("statistics", "model", "microdata"),
+        f"{type(defense).__name__} releases {defense.kind}; audit the mechanism behind it",
+    )
     claim = defense.guarantee(_training_table(np.ones(1, dtype=bool)) if defense.kind == "model" else table(0))
     if claim.epsilon is None:
         raise ValueError(f"{type(defense).__name__} claims no epsilon")

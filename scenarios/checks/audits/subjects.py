@@ -29,6 +29,7 @@ from defenses.ldp.report_batch import ReportBatch
 from defenses.ldp.shuffling import ShuffledResponse
 from metrics.columns.arrays import Floats, Integers64
 from metrics.columns.domains import CategoricalDomain
+from metrics.columns.parameters import require
 from scenarios.checks.audits.audit import Neighbours, Subject
 from scenarios.checks.audits.curators import session_answers
 from scenarios.checks.audits.tables import of_defense
@@ -146,13 +147,10 @@ def subject(mechanism: Any) -> Subject:
     >>> subject(RandomizedResponse(epsilon=2.0)).epsilon
     2.0
     """
-    if not callable(getattr(mechanism, "release", None)):
-        raise ValueError(f"{type(mechanism).__name__} has neither privatize nor release: there is nothing to run")
-    return _numeric(mechanism)
-
-
-@subject.register
-def _of_noise(mechanism: NoiseMechanism) -> Subject:
+    require(
+        callable(getattr(mechanism, "release", None)),
+        f"{type(mechanism).__name__} has neither privatize nor release: there is nothing to run",
+    )
     return _numeric(mechanism)
 
 
@@ -256,14 +254,8 @@ def _of_protocol(protocol: FrequencyOracle) -> Subject:
     )
 
 
-@subject.register
-def _of_defense(defense: Defense) -> Subject:
-    return of_defense(defense)
-
-
-@subject.register
-def _of_graph_curator(curator: GraphCurator) -> Subject:
-    return of_graph_curator(curator)
+subject.register(Defense, of_defense)
+subject.register(GraphCurator, of_graph_curator)
 
 
 @subject.register
@@ -293,8 +285,10 @@ def _of_longitudinal(protocol: LongitudinalUnaryEncoding) -> Subject:
 
 
 def _check_domain(protocol: FrequencyOracle) -> None:
-    if protocol.d > LARGEST_DOMAIN:
-        raise ValueError(f"{type(protocol).__name__} has {protocol.d} values; audit it with at most {LARGEST_DOMAIN}")
+    require(
+        protocol.d <= LARGEST_DOMAIN,
+        f"{type(protocol).__name__} has {protocol.d} values; audit it with at most {LARGEST_DOMAIN}",
+    )
 
 
 def _treats_values_alike(mechanism: Any) -> bool:
@@ -304,14 +298,14 @@ def _treats_values_alike(mechanism: Any) -> bool:
 
 def _rounds(protocol: LongitudinalUnaryEncoding, pair: list[int], value: int, runs: int, rng: Generator) -> Floats:
     """Number of rounds in which either bit is set, and the log-likelihood ratio of both values; shape (runs, 3)."""
-    step = max(1, BATCH // protocol.d)
-    parts = []
-    for start in range(0, runs, step):
-        rounds = protocol.privatize_rounds(np.full(min(step, runs - start), value), ROUNDS, rng)
+
+    def draw(count: int) -> Floats:
+        rounds = protocol.privatize_rounds(np.full(count, value), ROUNDS, rng)
         times_set = np.sum([protocol.supports(reports)[:, pair] for reports in rounds], axis=0)
         logs = protocol.rounds_log_likelihood(rounds)
-        parts.append(np.column_stack([times_set, logs[:, pair[0]] - logs[:, pair[1]]]).astype(float))
-    return np.concatenate(parts)
+        return np.column_stack([times_set, logs[:, pair[0]] - logs[:, pair[1]]])
+
+    return _in_batches(draw, protocol.d, runs)
 
 
 @subject.register
@@ -341,14 +335,14 @@ def _of_number_mechanism(mechanism: NumberMechanism) -> Subject:
     return _subject(mechanism, [_pair(f"number {a:g} or {b:g}", partial(sample, (a, b)), a, b) for a, b in pairs])
 
 
+@subject.register(NoiseMechanism)
 def _numeric(mechanism: Any) -> Subject:
     """Values 0 and s, and both shifted by s/3, where s is the sensitivity."""
     s = float(getattr(mechanism, "sensitivity", 1.0))
     offset = s / 3
     if takes_integers_only(mechanism):
         s, offset = float(np.floor(s)), 0.0
-        if s < 1:
-            raise ValueError("sensitivity: integers that differ are 1 apart, and it is less")
+        require(s >= 1, "sensitivity: integers that differ are 1 apart, and it is less")
     starts = dict.fromkeys([0.0, offset])
     return _subject(
         mechanism,
@@ -409,30 +403,27 @@ def _chosen(mechanism: Selection, scores: Floats, runs: int, rng: Generator) -> 
 def _stream(mechanism: SparseVector, values: Floats, runs: int, rng: Generator) -> Floats:
     """Number of answers, number of answers "above" and position of the first of them, shape (runs, 3)."""
     draw = mechanism.repeated if draws_in_bulk(mechanism) else partial(_repeated_streams, mechanism)
-    step = max(1, BATCH // values.size)
-    parts = []
-    for start in range(0, runs, step):
-        answers = draw(values, min(step, runs - start), rng)
+
+    def features(count: int) -> Floats:
+        answers = draw(values, count, rng)
         above = answers == 1
         first = np.where(above.any(axis=1), above.argmax(axis=1), values.size)
-        parts.append(np.stack([(answers >= 0).sum(axis=1), above.sum(axis=1), first], axis=1))
-    return np.concatenate(parts).astype(float)
+        return np.stack([(answers >= 0).sum(axis=1), above.sum(axis=1), first], axis=1)
+
+    return _in_batches(features, values.size, runs)
 
 
 def _running_counts(mechanism: BinaryTree, change: int, events: Integers64, runs: int, rng: Generator) -> Floats:
     """Running counts after 1, 2, 4, ... events, and two sums of distances; see `_of_binary_tree`."""
     times = 2 ** np.arange(mechanism.levels) - 1
-    step = max(1, BATCH // events.size)
-    parts = []
-    for start in range(0, runs, step):
-        count = min(step, runs - start)
-        if draws_in_bulk(mechanism):
-            answers = mechanism.repeated(events, count, rng).astype(float)
-        else:
-            answers = _released(mechanism, events, count, rng)
+    draw = mechanism.repeated if draws_in_bulk(mechanism) else partial(_released, mechanism)
+
+    def features(count: int) -> Floats:
+        answers = draw(events, count, rng).astype(float)
         distances = np.abs(answers - change) - np.abs(answers)
-        parts.append(np.column_stack([answers[:, times], distances[:, times].sum(axis=1), distances.sum(axis=1)]))
-    return np.concatenate(parts)
+        return np.column_stack([answers[:, times], distances[:, times].sum(axis=1), distances.sum(axis=1)])
+
+    return _in_batches(features, events.size, runs)
 
 
 def _repeated_streams(mechanism: SparseVector, values: Floats, runs: int, rng: Generator) -> NDArray[np.int8]:
@@ -446,12 +437,17 @@ def _repeated_streams(mechanism: SparseVector, values: Floats, runs: int, rng: G
 
 def _reports(protocol: FrequencyOracle, pair: tuple[int, int], value: int, runs: int, rng: Generator) -> Floats:
     """Features of reports of one value, shape (runs, features)."""
-    step = max(1, BATCH // protocol.d)
-    parts = []
-    for start in range(0, runs, step):
-        reports = protocol.privatize(np.full(min(step, runs - start), value), rng)
-        parts.append(_report_features(protocol, reports, pair))
-    return np.concatenate(parts)
+
+    def draw(count: int) -> Floats:
+        return _report_features(protocol, protocol.privatize(np.full(count, value), rng), pair)
+
+    return _in_batches(draw, protocol.d, runs)
+
+
+def _in_batches(draw: Callable[[int], Any], size: int, runs: int) -> Floats:
+    """Features of so many runs, drawn in batches of which each holds at most `BATCH` numbers if a run holds `size`."""
+    step = max(1, BATCH // size)
+    return np.concatenate([draw(min(step, runs - start)) for start in range(0, runs, step)]).astype(float)
 
 
 def _report_features(protocol: FrequencyOracle, reports: ReportBatch, pair: tuple[int, int]) -> Floats:

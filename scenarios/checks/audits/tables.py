@@ -16,6 +16,7 @@ from defenses.base.queries import Condition, Count, Histogram, Mean, Query, Sum
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.domains import CategoricalDomain, NumericDomain
+from metrics.columns.parameters import require
 from scenarios.checks.audits.audit import Neighbours, Subject
 from scenarios.checks.audits.curators import session_answers
 from scenarios.checks.audits.independence import dependence, false_declaration
@@ -52,10 +53,14 @@ def of_defense(defense: Defense) -> Subject:
         If the defense claims no epsilon, its kind of release cannot be measured, or it declares falsely that it
         randomizes records independently.
     """
-    if defense.kind == "model":
-        raise ValueError(f"{type(defense).__name__} releases a model; audit it by canaries (tokumei audit --one-run)")
-    if defense.kind not in ("statistics", "microdata"):
-        raise ValueError(f"{type(defense).__name__} releases {defense.kind}; audit the mechanism behind it")
+    require(
+        defense.kind != "model",
+        f"{type(defense).__name__} releases a model; audit it by canaries (tokumei audit --one-run)",
+    )
+    require(
+        defense.kind in ("statistics", "microdata"),
+        f"{type(defense).__name__} releases {defense.kind}; audit the mechanism behind it",
+    )
     first, second, middle = map(table, range(3))
     claim = defense.guarantee(first)
     if claim.epsilon is None:
@@ -139,8 +144,9 @@ def released(defense: Defense, records: Microdata, rng: Generator) -> MicrodataR
     if not isinstance(release, MicrodataRelease):
         raise ValueError(f"{name}: apply must return a MicrodataRelease, got {type(release).__name__}")
     for column in records.released_columns:
-        if column not in release.frame:
-            raise ValueError(f"{name}: the audit reads column {column!r} of its table, which is not released")
+        require(
+            column in release.frame, f"{name}: the audit reads column {column!r} of its table, which is not released"
+        )
     return release
 
 

@@ -94,13 +94,11 @@ def _two_tables(records: Microdata) -> Game:
 
 
 def _control(game: type[Any], records: Microdata) -> Game:
-    instance: Game = game(records=records, originals=max(1, len(records) // 4), **_strangers(game, records))
+    quarter = max(1, len(records) // 4)
+    instance: Game = game(
+        **{name: quarter for name in ("originals", "strangers") if name in game.parameter_names()}, records=records
+    )
     return instance
-
-
-def _strangers(game: type[Any], records: Microdata) -> dict[str, int]:
-    names = game.parameter_names()
-    return {"strangers": max(1, len(records) // 4)} if "strangers" in names else {}
 
 
 def _ratings(records: Microdata) -> Game:

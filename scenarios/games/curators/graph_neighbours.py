@@ -10,9 +10,9 @@ from numpy.random import Generator
 from attacks.base.attack import Knowledge
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer, check_real
 from defenses.base.queries import DegreeCounts, EdgeCount, TriangleCount
 from defenses.dp.graphs import check_level
+from metrics.columns.parameters import check_integer, check_real
 from scenarios.games.curators.indistinguishability import DistinguishingSecret, Indistinguishability
 from scenarios.games.curators.statistics_game import AnalystQuery, seed_of
 from scenarios.games.game import Game

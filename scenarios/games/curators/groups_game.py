@@ -10,9 +10,9 @@ from numpy.random import Generator
 
 from attacks.statistics.statistics_knowledge import LinearSecret, StatisticsKnowledge
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer
 from defenses.base.queries import Query
 from metrics.columns.arrays import Booleans, Floats
+from metrics.columns.parameters import check_integer
 from scenarios.games.curators.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of
 
 

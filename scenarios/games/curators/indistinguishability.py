@@ -16,10 +16,10 @@ from attacks.base.claims import Claims, Decisions
 from attacks.statistics.distinguishing import DistinguishingKnowledge
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_choice, check_integer, check_real
 from defenses.base.queries import Histogram, Maximum, Mean, Median, Query, QuerySession, Sum
 from defenses.base.release import StatisticsRelease
 from metrics.columns.domains import CategoricalDomain, NumericDomain
+from metrics.columns.parameters import check_choice, check_integer, check_real
 from metrics.empirical_epsilon import epsilon_lower_bound
 from metrics.score import Score, Scores
 from scenarios.games.curators.statistics_game import AnalystQuery, answered_utility, seed_of

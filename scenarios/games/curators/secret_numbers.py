@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_choice, check_real
 from defenses.base.queries import Mean, Query, Sum, numbers
 from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.domains import NumericDomain
+from metrics.columns.parameters import check_choice, check_real
 from scenarios.games.curators.groups_game import GroupsGame
 
 QUERIES: dict[str, type[Sum] | type[Mean]] = {"Mean": Mean, "Sum": Sum}

@@ -12,9 +12,9 @@ from numpy.random import Generator
 from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, ValueClaims
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats
+from metrics.columns.parameters import check_integer
 from metrics.score import Scores
 from scenarios.games.people import People
 from scenarios.games.questions.attribute_question import successes

@@ -12,6 +12,7 @@ from inspect import unwrap
 from pathlib import Path
 from typing import Any
 
+from metrics.columns.parameters import require
 from scenarios.running.methods.fingerprint import (
     PACKAGES,
     closure,
@@ -206,8 +207,9 @@ def check_unchanged(code: Mapping[str, str]) -> None:
             now = code_hash(Path(file).read_text(encoding="utf-8"))
         except (OSError, ValueError, SyntaxError):
             now = ""
-        if now != before:
-            raise ValueError(f"{file} changed during the run; the same command plays what is missing with the new code")
+        require(
+            now == before, f"{file} changed during the run; the same command plays what is missing with the new code"
+        )
 
 
 def _check_module(name: str, code: str) -> None:
@@ -215,8 +217,7 @@ def _check_module(name: str, code: str) -> None:
     spec, before = _first_seen.get(name, (None, code))
     if name.partition(".")[0] in PACKAGES:
         # Worker processes are forked from one that loaded these at its start, so that a reload here is not enough.
-        if before != code:
-            raise ValueError(f"{file} changed after {name} was loaded; start Python anew")
+        require(before == code, f"{file} changed after {name} was loaded; start Python anew")
     else:
         reloaded = spec is not module.__spec__
         changed = difference(module) if reloaded else None
@@ -230,14 +231,14 @@ def _check_module(name: str, code: str) -> None:
 
 
 def _check_class(cls: type) -> None:
-    if cls.__module__ == "__main__" or "." in cls.__qualname__:
-        raise ValueError(
-            f"{cls.__name__}: worker processes cannot import it; write the class at the top of a module (a file)"
-        )
+    require(
+        cls.__module__ != "__main__" and "." not in cls.__qualname__,
+        f"{cls.__name__}: worker processes cannot import it; write the class at the top of a module (a file)",
+    )
     module = sys.modules.get(cls.__module__)
     present = getattr(module, cls.__name__, None)
-    if isinstance(present, type) and present is not cls:
-        raise ValueError(
-            f"{cls.__module__}.{cls.__name__} was loaded anew after this object was made; make the object again, as in "
-            f"{cls.__module__}.{cls.__name__}(...)"
-        )
+    require(
+        not isinstance(present, type) or present is cls,
+        f"{cls.__module__}.{cls.__name__} was loaded anew after this object was made; make the object again, as in "
+        f"{cls.__module__}.{cls.__name__}(...)",
+    )

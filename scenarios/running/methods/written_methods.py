@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from metrics.columns.parameters import require
 from scenarios.running.methods.methods import check_parameter_names, find
 
 # Numbers are printed without the zero before the point; TOML wants it.
@@ -98,10 +99,10 @@ def given_parameters(texts: Sequence[str], option: str = "-p ") -> dict[str, Any
     for text in texts:
         name, equals, value = text.partition("=")
         name = name.strip()
-        if not equals or not name:
-            raise ValueError(f"{option}must be NAME=VALUE, got {text!r}" if option else f"{text!r} must be NAME=VALUE")
-        if name in parameters:
-            raise ValueError(f"parameter {name!r} is given twice")
+        require(
+            equals and name, f"{option}must be NAME=VALUE, got {text!r}" if option else f"{text!r} must be NAME=VALUE"
+        )
+        require(name not in parameters, f"parameter {name!r} is given twice")
         if value.strip() in _TRUTHS:
             parameters[name] = _TRUTHS[value.strip()]
             continue

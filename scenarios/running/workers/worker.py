@@ -21,6 +21,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parametrized import Parametrized
 from defenses.base.release import MicrodataRelease
 from leaderboard.results.result import canonical
+from metrics.columns.parameters import require
 from metrics.score import Score, Scores
 from scenarios.games.playing import attack_release, make_release, play_alone
 from scenarios.running.methods.code_places import defined_at
@@ -50,8 +51,7 @@ def checked_game_scores(scores: Any) -> Scores:
     ValueError
         If a measure is not finite; the message names it.
     """
-    if not isinstance(scores, Scores):
-        raise TypeError(f"a game's score must be Scores, got {type(scores).__name__}")
+    require(isinstance(scores, Scores), f"a game's score must be Scores, got {type(scores).__name__}", TypeError)
     return Scores(scores.goals, checked_measures(scores.measures))
 
 
@@ -70,8 +70,11 @@ def checked_measures(measures: Any) -> dict[str, float | None]:
     ValueError
         If a number is not finite, or a component of utility lies outside [0, 1]; the message names it.
     """
-    if not isinstance(measures, Mapping):
-        raise TypeError(f"measures must be a mapping of names to numbers, got {type(measures).__name__}")
+    require(
+        isinstance(measures, Mapping),
+        f"measures must be a mapping of names to numbers, got {type(measures).__name__}",
+        TypeError,
+    )
     numbers = {_name(name): _number(name, value) for name, value in measures.items()}
     for name, value in numbers.items():
         component = name == "utility" or name.startswith("utility_")
@@ -93,8 +96,7 @@ def _number(name: str, value: Any) -> float | None:
         number = float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number or None, got {type(value).__name__}") from None
-    if not math.isfinite(number):
-        raise ValueError(f"{name} must be finite, got {number}")
+    require(math.isfinite(number), f"{name} must be finite, got {number}")
     return number
 
 
