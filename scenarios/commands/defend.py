@@ -167,8 +167,8 @@ def _defend_in_parts(
     scheduler: str | None,
 ) -> None:
     """Anonymize a table that is read in parts."""
+    from scenarios.running.workers.dask_engine import engine_of
     from scenarios.tables.parts.defending import defend_in_parts
-    from scenarios.tables.parts.engine import engine_of
     from scenarios.tables.released import STANDARD, input_path
     from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers
 

@@ -81,7 +81,7 @@ def risk(
             raise ValueError("standard input cannot be read in parts; name a file, or leave out --memory and --backend")
         sizes = {"population_size": population_size, "cells": cells}
         if any(is_large(path, asked=in_parts) for path in paths):
-            from scenarios.tables.parts.engine import engine_of
+            from scenarios.running.workers.dask_engine import engine_of
             from scenarios.tables.parts.risk import large_risk_report
 
             everybody = paths[1] if population is not None else None

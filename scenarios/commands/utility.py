@@ -149,8 +149,8 @@ def _large(
 ) -> _Measured:
     """Utility of tables that are read in parts."""
     from metrics.table_utility import prediction_target
+    from scenarios.running.workers.dask_engine import engine_of
     from scenarios.tables.dataset import load_table
-    from scenarios.tables.parts.engine import engine_of
     from scenarios.tables.parts.records import large_records
     from scenarios.tables.parts.released import large_released
     from scenarios.tables.parts.utility import large_utility

@@ -112,6 +112,24 @@ def header_fields(path: Path, text: str, separator: str) -> list[str]:
         raise ValueError(f"{path}, {error}") from None
 
 
+def field_separator(path: Path, text: str, declared: str | None) -> tuple[str, list[str]]:
+    """Separator of the fields of a CSV text, and a note if it was inferred.
+
+    Raises
+    ------
+    ValueError
+        If the text is blank or a web page.
+    """
+    if not text.strip():
+        raise ValueError(f"{path}: is empty; the first line must name the columns")
+    if text.lstrip()[:9].lower().startswith(("<!doctype", "<html")):
+        raise ValueError(f"{path}: is a web page (HTML) and no table; save its table as CSV")
+    if declared is not None:
+        return declared, []
+    separator = inferred_separator(text)
+    return separator, [f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines"]
+
+
 def inferred_separator(text: str) -> str:
     """Separator of fields, from the first lines (see `text_table`)."""
 

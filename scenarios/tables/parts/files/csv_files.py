@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from scenarios.tables.parts.files.sql_names import literal, quoted
-from scenarios.tables.reading.csv_text import SEPARATORS, header_fields, inferred_separator
+from scenarios.tables.reading.csv_text import field_separator, header_fields
 from scenarios.tables.reading.encodings import table_text
-from scenarios.tables.reading.text_table import header_notes, refuse_web_page
+from scenarios.tables.reading.text_table import header_notes
 from scenarios.tables.roles import Roles
 from scenarios.tables.toml.toml_file import unreadable
 
@@ -50,13 +50,7 @@ def csv_fields(path: Path, declared: Roles) -> tuple[tuple[str, ...], str, list[
     head = next(_chunks(path, HEAD), b"")
     read = _complete if len(head) == HEAD else table_text
     text = read(path, head, declared.encoding)
-    if not text.strip():
-        raise ValueError(f"{path}: is empty; the first line must name the columns")
-    refuse_web_page(path, text)
-    notes = []
-    separator = declared.separator or inferred_separator(text)
-    if declared.separator is None:
-        notes.append(f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines")
+    separator, notes = field_separator(path, text, declared.separator)
     fields = header_fields(path, text, separator)
     return tuple(fields), separator, [*notes, *header_notes(fields)]
 

@@ -15,6 +15,7 @@ from scenarios.tables.parts.engine import Engine, OneMachine
 from scenarios.tables.parts.files.csv_files import csv_fields, csv_reason, csv_source, utf8_copy
 from scenarios.tables.parts.files.private_folder import private_folder
 from scenarios.tables.parts.files.sql_names import literal, quoted
+from scenarios.tables.reading.arrow_tables import opened_parquet
 from scenarios.tables.reading.csv_text import column_names
 from scenarios.tables.roles import Roles
 
@@ -74,13 +75,8 @@ def typed_by_parts(schemas: Mapping[Path, Any]) -> dict[Path, dict[str, Path]]:
 
 def parquet_schema(part: Path) -> Any:
     """Arrow schema of a Parquet file; ValueError if it is none."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        return parquet.read_schema(part)
-    except (pa.ArrowException, OSError):
-        raise ValueError(f"{part}: is a damaged or unsupported Parquet file") from None
+    with opened_parquet(part, part) as file:
+        return file.schema_arrow
 
 
 # Files of a table, and their state.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from metrics.columns.arrays import Booleans, Integers
 from scenarios.tables.parts.files.spool import block_generator
 from scenarios.tables.parts.records import Block, LargeRecords
 from scenarios.tables.parts.released_blocks import LargeRelease, ReleasedBlock
-from scenarios.tables.parts.rowwise.steps import code_counts, rowwise, unchanged_step
+from scenarios.tables.parts.rowwise.steps import code_counts, rowwise, step_cells, unchanged_step
 
 SHUFFLED = 1 << 18
 """Number of rows whose permuted values are drawn at once."""
@@ -192,5 +192,4 @@ def shuffle(defense: Shuffle, records: LargeRecords, root: SeedSequence) -> Larg
             yield ReleasedBlock(number, columns, np.full(rows, -1, dtype=np.int64))
 
     release = rowwise(records, defense, root, [], Channel(tuple(Presence(name) for name in records.columns)))
-    cells: Mapping[str, Any] = {name: listed for step in steps.values() for name, listed in step.cells.items()}
-    return replace(release, cells=cells, blocks=blocks)
+    return replace(release, cells=step_cells(steps.values()), blocks=blocks)
