@@ -16,13 +16,14 @@ from defenses.base.channel import Channel
 from defenses.base.microdata import Microdata
 from metrics.columns.domains import Domain, NumericDomain
 from metrics.columns.named_categories import named_categories
-from scenarios.tables.dataset import inferred_domain
+from metrics.columns.parameters import require
+from scenarios.tables.dataset import check_named, inferred_domain
 from scenarios.tables.reading.readable_cells import filled_gaps, known_cells
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import rows_from_one, text_table
 from scenarios.tables.reading.unknown_values import category_note, number_note
 from scenarios.tables.reading.written_cells import WrittenCells
-from scenarios.tables.roles import Roles, declared_domain, read_roles
+from scenarios.tables.roles import declared_domain, read_roles
 from scenarios.tables.toml.toml_file import read_bytes
 
 HINT = "labels of a hierarchy need --roles, which declares it"
@@ -70,9 +71,10 @@ def candidates_beside(
     columns, notes = text_table(path, read_bytes(path), declared)
     shared = [str(name) for name in released.columns if name in columns]
     lacking = [str(name) for name in released.columns if name not in columns]
-    _check_named(declared, roles, [*columns, *lacking], path)
-    if not shared:
-        raise ValueError(f"{path}: has none of the released columns, which are {', '.join(lacking)}")
+    # Both tables may lack identifiers.
+    named = {column: key for column, key in declared.named().items() if column not in declared.identifiers}
+    check_named(named, [*columns, *lacking], roles, f"{path} or the released table, which have")
+    require(shared, f"{path}: has none of the released columns, which are {', '.join(lacking)}")
     if lacking:
         notes.append(f"the candidates lack {', '.join(lacking)}, which is therefore not compared")
     stated = stated_domains(channel)
@@ -105,16 +107,6 @@ def candidates_beside(
                 "by the channel no released row stems from them"
             )
     return released, Knowledge(frame, Microdata(frame.iloc[:0], domains=domains)), notes
-
-
-def _check_named(declared: Roles, roles: Path | None, present: list[str], path: Path) -> None:
-    """Refuse roles of columns that neither table has, except identifiers, which both tables may lack."""
-    for column, key in declared.named().items():
-        if column not in present and column not in declared.identifiers:
-            raise ValueError(
-                f"{roles}, {key}: there is no column {column!r} in {path} or the released table, "
-                f"which have {', '.join(present)}"
-            )
 
 
 def _known(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -17,6 +17,7 @@ from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Floats, Integers, require_column
 from metrics.columns.cells import SUPPRESSED
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain, format_number, infer_domain
+from metrics.columns.parameters import refuse
 from metrics.columns.values import UnfitValueError
 from scenarios.tables.impossible_rows import read_rules
 from scenarios.tables.reading.date_form import DateForm
@@ -37,8 +38,7 @@ def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> t
     ValueError
         If the column has no value, or is declared as numbers and holds text.
     """
-    if column.empty:
-        raise ValueError(f"{column.where} has no value in any row; declare its domain in a roles file or remove it")
+    refuse(column.empty, f"{column.where} has no value in any row; declare its domain in a roles file or remove it")
     if column.dates is not None:
         days = column.numbers()
         low, high = int(days.min()), int(days.max())
@@ -46,8 +46,7 @@ def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> t
         return dates, f"dates {column.dates.bounds(dates)}"
     if isinstance(declared, NumberColumn) or (declared is None and column.looks_numeric()):
         rows = pd.Series(column.number_rows(), name=name)
-        if rows.isna().all():
-            raise ValueError(f"{column.where} has no number in any row; declare its domain or remove it")
+        refuse(rows.isna().all(), f"{column.where} has no number in any row; declare its domain or remove it")
         domain = infer_domain(rows, BINS)
         assert isinstance(domain, NumericDomain)  # noqa: S101
         if column.weights is not None:
@@ -167,8 +166,7 @@ def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
     roles = dataset.records
     for name in columns:
         require_column(roles.frame.columns, name)
-        if list(columns).count(name) > 1:
-            raise ValueError(f"column {name!r} stands twice")
+        refuse(list(columns).count(name) > 1, f"column {name!r} stands twice")
 
     def restricted(records: Microdata) -> Microdata:
         def among(names: Sequence[str]) -> tuple[str, ...]:
@@ -247,7 +245,7 @@ def load_table(
     if roles_path is not None:
         files[roles_path] = read_bytes(roles_path)
     declared = read_roles(roles_path, reading, content=files.get(roles_path) if roles_path else None)
-    _check_sum(path, files[path], declared.dataset.sha256)
+    check_sum(path, hashlib.sha256(files[path]).hexdigest(), declared.dataset.sha256)
     columns, notes = text_table(path, files[path], declared)
     return described_table(path, columns, notes, declared, roles_path, files, name=name)
 
@@ -286,7 +284,7 @@ def described_table(
     ValueError
         As `load_table`.
     """
-    check_named(declared, columns, path, roles_path)
+    check_named(declared.named(), columns, roles_path, f"{path}, which has")
     written = WrittenCells.of(declared, roles_path).with_dates(columns)
     domains, inferred, domain_notes = column_domains(columns, declared, written)
     quasi_identifiers, left_out, role_notes = _quasi_identifiers(columns, declared)
@@ -332,18 +330,30 @@ def described_table(
     )
 
 
-def check_named(declared: Roles, columns: Iterable[str], path: Path, roles: Path | None) -> None:
-    """Raise ValueError if the roles name a column that the table lacks."""
-    for column, key in declared.named().items():
-        if column not in columns:
-            names = ", ".join(columns)
-            raise ValueError(f"{roles}, {key}: there is no column {column!r} in {path}, which has {names}")
+def check_named(named: Mapping[str, str], columns: Collection[str], roles: Path | None, where: str) -> None:
+    """Raise ValueError if roles name a column that the table lacks.
+
+    Parameters
+    ----------
+    named : mapping of str to str
+        The columns that they name, each with the key that names it.
+    columns : collection of str
+        The columns of the table.
+    roles : Path, optional
+        The roles file.
+    where : str
+        The table in words, which its columns follow.
+    """
+    for column, key in named.items():
+        refuse(column not in columns, f"{roles}, {key}: there is no column {column!r} in {where} {', '.join(columns)}")
 
 
-def _check_sum(path: Path, data: bytes, expected: str | None) -> None:
-    actual = hashlib.sha256(data).hexdigest()
-    if expected is not None and actual != expected.lower():
-        raise ValueError(f"{path}: its sha256 is {actual}, not {expected} as declared; the file was damaged or changed")
+def check_sum(path: Path, actual: str, expected: str | None) -> None:
+    """Refuse a file whose checksum is not the declared one, if one is declared."""
+    refuse(
+        expected is not None and actual != expected.lower(),
+        f"{path}: its sha256 is {actual}, not {expected} as declared; the file was damaged or changed",
+    )
 
 
 def _checksum(files: dict[Path, bytes]) -> str:
@@ -460,8 +470,10 @@ def _read_test(
     path: Path, declared: Roles, domains: dict[str, Domain], columns: dict[str, TextColumn], files: dict[Path, bytes]
 ) -> pd.DataFrame:
     files[path] = read_bytes(path)
-    _check_sum(path, files[path], declared.dataset.test_sha256)
+    check_sum(path, hashlib.sha256(files[path]).hexdigest(), declared.dataset.test_sha256)
     test, _ = text_table(path, files[path], declared)
-    if list(test) != list(columns):
-        raise ValueError(f"{path}: the test part has columns {', '.join(test)}; the records have {', '.join(columns)}")
+    refuse(
+        list(test) != list(columns),
+        f"{path}: the test part has columns {', '.join(test)}; the records have {', '.join(columns)}",
+    )
     return columns_frame(test, domains)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from metrics.classes import SizeCounts, group_starts, without_group
 from metrics.columns.arrays import Integers
+from metrics.columns.parameters import refuse
 from metrics.diversity import ClassDiversity
 from metrics.risk import ReidentificationRisk, journalist_of_sizes
 from scenarios.tables.noised_numbers import looks_noised
@@ -222,8 +223,10 @@ def read_classes(table: LargeReleased, memory: int) -> Classes:
         If a sensitive column is a quasi-identifier.
     """
     for column in table.sensitive:
-        if column in table.quasi_identifiers:
-            raise ValueError(f"column {column!r} is a quasi-identifier and cannot be the sensitive column too")
+        refuse(
+            column in table.quasi_identifiers,
+            f"column {column!r} is a quasi-identifier and cannot be the sensitive column too",
+        )
     key = CombinationKey.of([table.columns[name].coded for name in table.quasi_identifiers])
     sizes: dict[int, int] = {}
     diversity: dict[str, ClassDiversity] = {}
@@ -313,8 +316,7 @@ def _journalist(
     counts = classes.coded.counts[: classes.sizes.classes]
     with large_released(population, roles, reading=reading, spelling=table.spelling, memory=memory // 4) as everybody:
         for name in names:
-            if name not in everybody.columns:
-                raise ValueError(f"{population}: there is no column {name!r}")
+            refuse(name not in everybody.columns, f"{population}: there is no column {name!r}")
         key = CombinationKey.of([everybody.columns[name].coded for name in names])
         translations = {name: _translation(table, everybody, name) for name in names}
         index = CombinationIndex(own)

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -108,3 +109,10 @@ def text_of(where: str, column: Any) -> Any:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise ValueError(f"{where} holds {column.type}; only numbers and text can be read") from None
     return pc.if_else(pc.equal(text, ""), None, text)
+
+
+def text_bytes(texts: Any) -> memoryview:
+    """Bytes of the texts of an Arrow array of long strings, one after the other."""
+    _, offsets, content = texts.buffers()
+    first, last = np.frombuffer(offsets, dtype=np.int64)[[texts.offset, texts.offset + len(texts)]].tolist()
+    return memoryview(content)[first:last]

@@ -14,6 +14,7 @@ import numpy as np
 
 from metrics.columns.cells import SUPPRESSED, interval_cell
 from metrics.columns.domains import NumericDomain
+from metrics.columns.parameters import refuse
 from scenarios.tables.reading import calendar_periods as calendar
 from scenarios.tables.reading.calendar_periods import DAY, EPOCH, FIRST, LAST
 
@@ -73,10 +74,14 @@ class DateFormat:
             if field not in _FIELDS:
                 hint = "; convert dates to one time zone first" if field in ("z", "Z") else ""
                 raise ValueError(f"format {pattern!r}: %{field} is not supported; use %Y %y %m %b %B %d %H %M %S{hint}")
-        if any(sum(field in group for field in fields) != 1 for group in ("Yy", "mbB", "d")):
-            raise ValueError(f"format {pattern!r} must hold year, month and day once each, such as %Y-%m-%d")
-        if len({*fields}) < len(fields) or ("S" in fields and "M" not in fields) or ("M" in fields) > ("H" in fields):
-            raise ValueError(f"format {pattern!r}: hours, minutes and seconds stand once each, and from hours on")
+        refuse(
+            any(sum(field in group for field in fields) != 1 for group in ("Yy", "mbB", "d")),
+            f"format {pattern!r} must hold year, month and day once each, such as %Y-%m-%d",
+        )
+        refuse(
+            len({*fields}) < len(fields) or ("S" in fields and "M" not in fields) or ("M" in fields) > ("H" in fields),
+            f"format {pattern!r}: hours, minutes and seconds stand once each, and from hours on",
+        )
         self.pattern = pattern
         self.has_time = "H" in fields
 
@@ -185,8 +190,10 @@ def declared_number(text: str, form: DateFormat, *, end: bool = False) -> int:
     number = next((found for one in (ISO_TIME, form) if (found := one.number(text)) is not None), None)
     if number is None:
         raise ValueError(f"{text!r} is no date such as 2024-12-31")
-    if ISO_TIME.number(text) is not None and not form.has_time:
-        raise ValueError(f"{text!r} has a time of day, which the column's format lacks")
+    refuse(
+        ISO_TIME.number(text) is not None and not form.has_time,
+        f"{text!r} has a time of day, which the column's format lacks",
+    )
     return number
 
 

@@ -344,10 +344,7 @@ def _labels(
         return None
     text = isinstance(column, CategoryColumn)
     rows, notes = listed
-    try:
-        table = TableHierarchy(rows, text=text)
-    except ValueError as error:
-        raise ValueError(f"{folder / hierarchy.csv}: {error}" if hierarchy.csv is not None else str(error)) from None
+    table = hierarchy.table(folder, rows, text=text)
     categories = (column.categories or []) if isinstance(column, CategoryColumn) else []
     if not hierarchy.labels:
         return GroupLabels(tuple(map(tuple, rows)), {}, {}, tuple(notes))

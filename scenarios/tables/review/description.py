@@ -139,7 +139,7 @@ def described_table(
         As `describe_table`.
     """
     columns, notes, declared = _with_layout(table, declared)
-    check_named(declared, columns, path, roles)
+    check_named(declared.named(), columns, roles, f"{path}, which has")
     flags = [name for name, column in columns.items() if name not in declared.columns and _is_flag(column)]
     kinds = {**declared.columns, **dict.fromkeys(flags, CategoryColumn(type="category"))}
     empty = [name for name, column in columns.items() if column.empty and name not in declared.columns]

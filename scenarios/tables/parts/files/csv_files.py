@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from metrics.columns.parameters import refuse, require
 from scenarios.tables.parts.files.sql_names import literal, quoted
 from scenarios.tables.reading.csv_text import field_separator, header_fields
 from scenarios.tables.reading.encodings import table_text
@@ -65,8 +66,7 @@ def _complete(path: Path, head: bytes, encoding: str | None) -> str:
             unmarked = head.removeprefix(codecs.BOM_UTF8)
             text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(unmarked).removeprefix("\ufeff")
             return text[: text.rfind("\n") + 1]
-    if not lines:
-        raise ValueError(f"{path}: its first line is longer than {HEAD >> 20} MiB; is it a CSV file with a header?")
+    require(lines, f"{path}: its first line is longer than {HEAD >> 20} MiB; is it a CSV file with a header?")
     return table_text(path, lines)
 
 
@@ -98,8 +98,7 @@ def utf8_copy(path: Path, encoding: str, folder: Path) -> Path | None:
     try:
         with copy.open("w", encoding="utf-8", newline="") as file:
             for number, text in enumerate(_decoded(path, encoding)):
-                if "\0" in text:
-                    raise ValueError(f"{path}: read as {encoding}, it holds a NUL character; it must be plain text")
+                refuse("\0" in text, f"{path}: read as {encoding}, it holds a NUL character; it must be plain text")
                 file.write(text if number else text.removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: is not {encoding} ({error.reason})") from None
