@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from metrics.columns.arrays import Integers
+from metrics.columns.arrays import Booleans, Integers
 from scenarios.tables.parts.raw_columns import coded_source
 from scenarios.tables.parts.records import LargeColumn, LargeRecords
 
@@ -139,9 +139,12 @@ class CombinationKey:
             parts[-1].append(column)
         return cls(tuple(tuple(part) for part in parts))
 
-    def expressions(self) -> list[str]:
-        """SQL expression of each integer."""
-        return [" + ".join(f"({c.raw.code}) * {radix}" for c, radix in _radices(part)) for part in self.columns]
+    def expressions(self) -> dict[str, str]:
+        """SQL expression of each integer, by a name."""
+        return {
+            f"k{number}": " + ".join(f"({column.raw.code}) * {radix}" for column, radix in _radices(part))
+            for number, part in enumerate(self.columns)
+        }
 
     def source(self, *others: LargeColumn) -> str:
         """SQL of the table with what the expressions, and codes of other columns, need."""
@@ -163,11 +166,18 @@ def _radices(part: Sequence[LargeColumn]) -> list[tuple[LargeColumn, int]]:
     return [(column, int(radix)) for column, radix in zip(part, radices, strict=True)]
 
 
+def key_starts(keys: Sequence[Integers]) -> Booleans:
+    """Whether each row differs from the row before it in one of some keys; the first row does, shape (rows,)."""
+    starts = np.ones(keys[0].size, dtype=bool)
+    starts[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    return starts
+
+
 def combination_count(records: LargeRecords, names: Sequence[str]) -> int:
     """Estimated number of distinct combinations of some columns, in the part with most, within a few percent."""
     key = CombinationKey.of([records.columns[name] for name in names])
     estimates = records.files.fetch_parts(
-        f"SELECT approx_count_distinct({{{', '.join(f'k{i}: {e}' for i, e in enumerate(key.expressions()))}}}) "
+        f"SELECT approx_count_distinct({{{', '.join(f'{name}: {e}' for name, e in key.expressions().items())}}}) "
         f"FROM {key.source()}"
     )
     return int(max(estimate for (estimate,) in estimates))
@@ -205,10 +215,9 @@ def count_combinations(
     if most is not None and (estimate := combination_count(records, names)) > 1.1 * most:
         raise TooManyCombinations(f"{records.files.path}: about {estimate:,} combinations of {', '.join(names)}")
     key = CombinationKey.of([records.columns[name] for name in names])
-    keys = [f"k{part}" for part in range(len(key.columns))]
-    expressions = dict(zip(keys, key.expressions(), strict=True))
+    expressions = key.expressions()
     table = records.files.counted(expressions, key.source())
-    columns = [table.column(k).to_numpy() for k in keys]
+    columns = [table.column(name).to_numpy() for name in expressions]
     counts = table.column("n").to_numpy().astype(np.int64)
     if most is not None and counts.size > most:
         raise TooManyCombinations(f"{records.files.path}: {counts.size:,} combinations of {', '.join(names)}")
@@ -216,19 +225,15 @@ def count_combinations(
     for name in sensitive:
         column = records.columns[name]
         rows = records.files.counted({**expressions, "v": column.raw.code}, key.source(column))
-        parts = [rows.column(k).to_numpy() for k in keys]
-        fresh = np.any([np.diff(part, prepend=part[:1] - 1) != 0 for part in parts], axis=0)
+        fresh = key_starts([rows.column(key).to_numpy() for key in expressions])
         values = column.of_raw[rows.column("v").to_numpy()]
         where = (np.cumsum(fresh) - 1, values)
         shape = (counts.size, max(column.values.size, column.missing))
         histograms[name] = csr_array((rows.column("n").to_numpy().astype(np.int64), where), shape=shape)
     records.files.check_unchanged()
-    return _merged(key.codes(columns), counts, histograms, _injective(key))
-
-
-def _injective(key: CombinationKey) -> bool:
-    """Whether different stored values are different values in every column."""
-    return all(_is_injective(column) for part in key.columns for column in part)
+    # Different stored values are different values in every column.
+    injective = all(_is_injective(column) for part in key.columns for column in part)
+    return _merged(key.codes(columns), counts, histograms, injective)
 
 
 def _is_injective(column: LargeColumn) -> bool:

@@ -16,7 +16,7 @@ from metrics.columns.parameters import refuse
 from metrics.diversity import ClassDiversity
 from metrics.risk import ReidentificationRisk, journalist_of_sizes
 from scenarios.tables.noised_numbers import looks_noised
-from scenarios.tables.parts.combinations import CombinationIndex, CombinationKey
+from scenarios.tables.parts.combinations import CombinationIndex, CombinationKey, key_starts
 from scenarios.tables.parts.engine import Engine
 from scenarios.tables.parts.released import LargeReleased, large_released
 from scenarios.tables.review.rows_of_people import hidden_people_notes
@@ -64,16 +64,16 @@ def class_pairs(table: LargeReleased, key: CombinationKey, sensitive: str | None
     sensitive : str, optional
         The column whose values are counted; without one, every class holds one value, whose code is 0.
     """
-    names = [f"k{part}" for part in range(len(key.columns))]
     coded = [] if sensitive is None else [table.columns[sensitive].coded]
     value = f"({coded[0].raw.code})::BIGINT" if coded else "0"
-    expressions = {**dict(zip(names, key.expressions(), strict=True)), "v": value}
+    names = list(key.expressions())
+    expressions = {**key.expressions(), "v": value}
     waiting: list[Integers] = [np.empty(0, dtype=np.int64) for _ in (*names, "v", "n")]
     for batch in table.files.counted_batches(expressions, key.source(*coded), _ROWS):
         arrived = [batch.column(name).to_numpy(zero_copy_only=False).astype(np.int64) for name in (*names, "v", "n")]
         rows = [np.concatenate(pair) for pair in zip(waiting, arrived, strict=True)]
         # The last class may go on in the next batch.
-        last = _first_of_last(rows[: len(names)])
+        last = int(np.flatnonzero(key_starts(rows[: len(names)]))[-1])
         waiting = [column[last:] for column in rows]
         if last:
             yield _pairs([column[:last] for column in rows], coded[0].of_raw if coded else None)
@@ -82,21 +82,10 @@ def class_pairs(table: LargeReleased, key: CombinationKey, sensitive: str | None
     table.files.check_unchanged()
 
 
-def _first_of_last(keys: Sequence[Integers]) -> int:
-    """Position where the last class begins."""
-    differs = np.zeros(keys[0].size, dtype=bool)
-    for key in keys:
-        differs |= key != key[-1:]
-    return int(np.flatnonzero(differs)[-1]) + 1 if differs.any() else 0
-
-
 def _pairs(rows: Sequence[Integers], of_raw: Integers | None) -> ClassPairs:
     """Pairs of rows of keys, stored value and number of records."""
     *keys, stored, counts = rows
-    begins = np.zeros(counts.size, dtype=bool)
-    begins[0] = True
-    for key in keys:
-        begins[1:] |= key[1:] != key[:-1]
+    begins = key_starts(keys)
     values = stored if of_raw is None else of_raw[stored]
     return ClassPairs(tuple(key[begins] for key in keys), np.cumsum(begins) - 1, values, counts)
 

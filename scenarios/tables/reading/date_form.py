@@ -51,6 +51,7 @@ _DIRECTIVE = re.compile("%(.?)")
 _GRAMMAR = frozenset("[](){}|*,\\")
 
 
+@dataclass(frozen=True)
 class DateFormat:
     """A format of dates, written as for ``strptime``.
 
@@ -68,7 +69,10 @@ class DateFormat:
         If the pattern is no such format.
     """
 
-    def __init__(self, pattern: str) -> None:
+    pattern: str
+
+    def __post_init__(self) -> None:
+        pattern = self.pattern
         fields = _DIRECTIVE.findall(pattern)
         for field in fields:
             if field not in _FIELDS:
@@ -82,17 +86,11 @@ class DateFormat:
             len({*fields}) < len(fields) or ("S" in fields and "M" not in fields) or ("M" in fields) > ("H" in fields),
             f"format {pattern!r}: hours, minutes and seconds stand once each, and from hours on",
         )
-        self.pattern = pattern
-        self.has_time = "H" in fields
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, DateFormat) and other.pattern == self.pattern
-
-    def __hash__(self) -> int:
-        return hash(self.pattern)
-
-    def __repr__(self) -> str:
-        return f"DateFormat({self.pattern!r})"
+    @property
+    def has_time(self) -> bool:
+        """Whether the format has a time of day."""
+        return "%H" in self.pattern
 
     @property
     def in_cells(self) -> DateFormat:

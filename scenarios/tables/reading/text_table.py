@@ -181,11 +181,13 @@ def arrow_text_table(
     if not columns:
         raise ValueError(f"{path}: has no column with a name or a value")
     if not released:
-        dated = dated_columns({**texts, **whole}, declared, MISSING, native)
-        notes += dated.notes
-        columns |= dated.columns
-        texts = {name: dated.columns[name] for name in texts if dated.columns[name].dates is None}
-    fixed = [name for name in texts if _fixed(declared, name)]
+        dated, words = dated_columns({**texts, **whole}, declared, MISSING, native)
+        notes += words
+        columns |= dated
+        texts = {name: dated[name] for name in texts if dated[name].dates is None}
+    # Identifiers and declared categories are no numbers.
+    no_numbers = [name for name, column in declared.columns.items() if isinstance(column, CategoryColumn | DateColumn)]
+    fixed = [*declared.identifiers, *no_numbers]
     forms = recognized(texts, separator=separator, decimal=declared.decimal, fixed=fixed, plain_first=released)
     columns |= forms.columns
     if forms.decimal is not None and declared.decimal is None:
@@ -226,11 +228,6 @@ def header_notes(fields: Sequence[str]) -> list[str]:
     if len(fields) == 1 and len(fields[0].split()) > 1:
         notes.append("the table has one column; if blanks separate its fields, give --delimiter ' '")
     return notes
-
-
-def _fixed(declared: Roles, name: str) -> bool:
-    """Whether a column's texts are no numbers: an identifier, or a declared category."""
-    return name in declared.identifiers or isinstance(declared.columns.get(name), CategoryColumn | DateColumn)
 
 
 def _missing_beside(declared: Roles, name: str) -> list[str]:

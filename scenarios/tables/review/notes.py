@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -149,12 +149,14 @@ def repeated_people_warnings(dataset: Dataset, frame: pd.DataFrame | None = None
     frame = dataset.records.frame if frame is None else frame
     columns = [(name, frame[name].dropna()) for name in numbering_identifiers(dataset) if name in frame]
     return repeated_identifier_warnings(
-        RepeatedIdentifier(name, values.nunique(), len(values), _names_people(values)) for name, values in columns
+        RepeatedIdentifier(
+            name,
+            values.nunique(),
+            len(values),
+            values.dtype == object and look_like_people(values.unique()[:SEEN].tolist()),
+        )
+        for name, values in columns
     )
-
-
-def _names_people(values: pd.Series[Any]) -> bool:
-    return values.dtype == object and look_like_people(values.unique()[:SEEN].tolist())
 
 
 def repeated_rows_warnings(rows: RowsOfPeople | None) -> list[str]:

@@ -235,9 +235,7 @@ def _number_reason(column: pd.Series[Any], share: float, *, by_name: bool) -> tu
     distinct = len(np.unique(numbers))
     if by_name and distinct > FEW and share >= MOSTLY_DISTINCT:
         return _repeats(n, n - distinct), True
-    if by_name and (distinct > FEW or share >= HALF_DISTINCT):
-        return BY_NAME_REPEATED, True
-    return "", False
+    return _repeated_reason(distinct, share, by_name=by_name)
 
 
 def _text_reason(distinct: Any, present: int, *, by_name: bool) -> tuple[str, bool]:
@@ -256,9 +254,13 @@ def _text_reason(distinct: Any, present: int, *, by_name: bool) -> tuple[str, bo
         return _repeats(present, present - len(texts)), True
     if share >= MOSTLY_DISTINCT and present > FEW:
         return f"text with {percent(share)} of its values distinct", True
-    if by_name and (len(texts) > FEW or share >= HALF_DISTINCT):
-        return BY_NAME_REPEATED, True
-    return "", False
+    return _repeated_reason(len(texts), share, by_name=by_name)
+
+
+def _repeated_reason(distinct: int, share: float, *, by_name: bool) -> tuple[str, bool]:
+    """Reason why values that repeat often number people, empty if they do not, and whether it is a guess."""
+    numbers_people = by_name and (distinct > FEW or share >= HALF_DISTINCT)
+    return (BY_NAME_REPEATED, True) if numbers_people else ("", False)
 
 
 def _repeats(present: int, repeats: int) -> str:

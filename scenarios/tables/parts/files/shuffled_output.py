@@ -26,7 +26,7 @@ from scenarios.tables.parts.files.output_files import OutputFiles
 from scenarios.tables.parts.files.private_folder import private_folder
 from scenarios.tables.parts.files.spool import Spool
 from scenarios.tables.parts.progress import progress
-from scenarios.tables.parts.released_blocks import CellList, LargeRelease, ReleasedBlock
+from scenarios.tables.parts.released_blocks import CellList, LargeRelease
 from scenarios.tables.reading.arrow_tables import text_bytes
 from scenarios.tables.reading.written_cells import WrittenCells, all_whole
 from scenarios.tables.table_output import COMPRESSED, PARQUET, cell_texts
@@ -212,7 +212,8 @@ def write_release(
         fractions: set[str] = set()
         with progress("released", release.records) as done:
             for block in release.blocks():
-                fractions |= _with_fractions(block, {*written.integers} - fractions - release.cells.keys())
+                numbers = {*written.integers} - fractions - release.cells.keys()
+                fractions |= {name for name in numbers & block.columns.keys() if not all_whole(block.columns[name])}
                 spool.add(block)
                 done.add(len(block))
         # All buckets of a column are written alike, as a Parquet file requires.
@@ -237,11 +238,6 @@ def write_release(
                 rows += size
                 done.add(size)
     return rows
-
-
-def _with_fractions(block: ReleasedBlock, names: set[str]) -> set[str]:
-    """Columns of numbers, among those named, that hold others than integers."""
-    return {name for name in names & block.columns.keys() if not all_whole(block.columns[name])}
 
 
 Write = Callable[[Sequence[NDArray[Any]], int], None]

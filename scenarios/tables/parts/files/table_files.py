@@ -93,7 +93,8 @@ def part_files(path: Path) -> tuple[Path, ...]:
     require(path.exists(), f"{path}: there is no such file")
     if not path.is_dir():
         return (path,)
-    found = (part for part in path.rglob("*.parquet") if not _is_hidden(part.relative_to(path)))
+    relative = ((part, part.relative_to(path).parts) for part in path.rglob("*.parquet"))
+    found = (part for part, names in relative if not any(name.startswith((".", "_")) for name in names))
     # A link without its file stays, so that reading it fails: without it, rows would be missing unnoticed.
     files = sorted(part for part in found if not part.is_dir())
     nested = [part for part in files if part.parent != path]
@@ -104,10 +105,6 @@ def part_files(path: Path) -> tuple[Path, ...]:
         )
     require(files, f"{path}: is a folder without Parquet files (*.parquet); name one with the parts of a table")
     return tuple(files)
-
-
-def _is_hidden(part: Path) -> bool:
-    return any(name.startswith((".", "_")) for name in part.parts)
 
 
 def file_state(part: Path) -> tuple[int, int, int]:

@@ -19,7 +19,6 @@ from defenses.perturbation.identity import Identity
 from defenses.recoding.global_recoding import GlobalRecoding
 from defenses.recoding.rounding import Rounding
 from defenses.recoding.top_bottom_coding import TopBottomCoding
-from metrics.columns.arrays import Floats
 from scenarios.tables.parts.records import LargeRecords
 from scenarios.tables.parts.released_blocks import CellList, LargeRelease
 from scenarios.tables.parts.rowwise.steps import (
@@ -199,12 +198,8 @@ def _typical_number(records: LargeRecords, name: str) -> float:
     domain = records.roles.domain(name)
     counts = np.zeros(domain.size + 1, dtype=np.int64)
     for block in records.blocks([name]):
-        counts += np.bincount(domain.codes(_numbers(block.columns[name])), minlength=counts.size)
+        counts += np.bincount(domain.codes(plain_numbers(pd.Series(block.columns[name]))), minlength=counts.size)
     typical = int(counts.argmax())
     if typical == domain.size:
         return float("nan")
     return ordered_number(records, name, int(counts[:typical].sum() + (counts[typical] - 1) // 2))
-
-
-def _numbers(stored: NDArray[np.float64]) -> Floats:
-    return plain_numbers(pd.Series(stored))
