@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge
 from attacks.linkage.channel_likelihoods import outside, stated_domains
@@ -18,7 +17,7 @@ from metrics.columns.domains import Domain, NumericDomain
 from metrics.columns.named_categories import named_categories
 from metrics.columns.parameters import require
 from scenarios.tables.dataset import check_named, inferred_domain
-from scenarios.tables.reading.readable_cells import filled_gaps, known_cells
+from scenarios.tables.reading.readable_cells import readable_cells
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import rows_from_one, text_table
 from scenarios.tables.reading.unknown_values import category_note, number_note
@@ -93,7 +92,14 @@ def candidates_beside(
         if name in stated:
             domain = with_values_of(domain, columns[name])
         else:
-            released[name] = _known(name, named, columns[name], domain, notes)
+            readable, words = readable_cells(
+                name,
+                TextColumn.of_values(name, named),
+                domain,
+                never_missing=not columns[name].missing_rows,
+                others="the candidates have",
+            )
+            released[name], notes = readable.text_values(), [*notes, *words]
         values[name], domains[name] = columns[name].values(domain), domain
         # Categories outside a declared domain are read as suppressed, and only their own texts tell why.
         cells = released[name] if isinstance(domain, NumericDomain) else named
@@ -107,19 +113,6 @@ def candidates_beside(
                 "by the channel no released row stems from them"
             )
     return released, Knowledge(frame, Microdata(frame.iloc[:0], domains=domains)), notes
-
-
-def _known(
-    name: str, cells: pd.Series[Any], candidates: TextColumn, domain: Domain, notes: list[str]
-) -> NDArray[np.object_]:
-    """Released cells of a domain beside candidates, as `readable_cells` reads them; its notes are added."""
-    column = TextColumn.of_values(name, cells)
-    gaps: list[str] = []
-    if not candidates.missing_rows:
-        column, gaps = filled_gaps(name, column, "the candidates have")
-    column, unknown = known_cells(name, column, domain)
-    notes += [*gaps, *unknown]
-    return column.text_values()
 
 
 def _unknown(cells: pd.Series[Any], values: pd.Series[Any], domain: Domain, hint: str) -> list[str]:

@@ -317,7 +317,7 @@ def described_table(
         test,
         (*notes, *role_notes, *domain_notes, *written.notes),
         inferred,
-        _checksum(files),
+        hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in files.values())).hexdigest(),
         declared.dataset.title,
         declared.dataset.citation,
         declared.dataset.licence,
@@ -354,10 +354,6 @@ def check_sum(path: Path, actual: str, expected: str | None) -> None:
         expected is not None and actual != expected.lower(),
         f"{path}: its sha256 is {actual}, not {expected} as declared; the file was damaged or changed",
     )
-
-
-def _checksum(files: dict[Path, bytes]) -> str:
-    return hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in files.values())).hexdigest()
 
 
 def column_domains(

@@ -302,7 +302,8 @@ class DateForm:
 
     def _period(self, low: float, high: float) -> str | None:
         """Label of the shortest period that is this range, or None."""
-        if not (low.is_integer() and high.is_integer()) or not self._inside(int(low), int(high)):
+        inside = FIRST * self.unit <= low <= high < (LAST + 1) * self.unit
+        if not (low.is_integer() and high.is_integer() and inside):
             return None
         for name in calendar.PERIODS:
             if self.unit == 1 and name in ("hour", "day"):
@@ -313,6 +314,3 @@ class DateForm:
             if self._clipped(*ends) == (low, high) and self.read(text) == interval_cell(low, high):
                 return text
         return None
-
-    def _inside(self, low: int, high: int) -> bool:
-        return FIRST * self.unit <= low <= high < (LAST + 1) * self.unit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import comb
 from typing import Any, NamedTuple
 
@@ -269,13 +269,19 @@ def _repeats(present: int, repeats: int) -> str:
     return f"by its name; {repeats} of its {present} values repeat another: {doubt}"
 
 
+def columns_by_words(said: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The columns of which the same is said, given a column and words in each pair, by the words."""
+    columns: dict[str, list[str]] = {}
+    for name, words in said:
+        columns.setdefault(words, []).append(name)
+    return {words: ", ".join(names) for words, names in columns.items()}
+
+
 def people_notes(suggestions: Mapping[str, Suggestion]) -> list[str]:
     """Notes on columns that were taken for identifiers though values repeat, one line a reason."""
-    columns: dict[str, list[str]] = {}
-    for name, suggestion in suggestions.items():
-        if suggestion.reason in (LOOKS_LIKE_PEOPLE, NAMES_PEOPLE, BY_NAME_REPEATED):
-            columns.setdefault(suggestion.reason, []).append(name)
-    return [f"{', '.join(of)}: taken for an identifier, {reason}" for reason, of in columns.items()]
+    of_people = (LOOKS_LIKE_PEOPLE, NAMES_PEOPLE, BY_NAME_REPEATED)
+    reasons = columns_by_words((name, one.reason) for name, one in suggestions.items() if one.reason in of_people)
+    return [f"{names}: taken for an identifier, {reason}" for reason, names in reasons.items()]
 
 
 def suggested_sensitive(name: str, column: pd.Series[Any]) -> Suggestion | None:

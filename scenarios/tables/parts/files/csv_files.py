@@ -7,6 +7,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from metrics.columns.parameters import refuse, require
@@ -87,12 +88,9 @@ def utf8_copy(path: Path, encoding: str, folder: Path) -> Path | None:
     ValueError
         If it is neither UTF-8 nor in the declared encoding, or the copy cannot be written.
     """
-    try:
+    with suppress(UnicodeDecodeError):
         for _ in _decoded(path, "utf-8"):
             pass
-    except UnicodeDecodeError:
-        pass
-    else:
         return None
     copy = folder / "table.csv"
     try:
