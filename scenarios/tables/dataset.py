@@ -148,6 +148,23 @@ class Dataset:
     bare: tuple[str, ...] = ()
 
 
+def with_roles_of(records: Microdata, frame: pd.DataFrame) -> Microdata:
+    """Rows of a frame as records, whose columns have the roles, domains and hierarchies that they have in others."""
+
+    def among(names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in names if name in frame.columns)
+
+    return Microdata(
+        frame,
+        identifiers=among(records.identifiers),
+        quasi_identifiers=among(records.quasi_identifiers),
+        sensitive=among(records.sensitive),
+        domains={name: domain for name, domain in records.domains.items() if name in frame.columns},
+        hierarchies={name: levels for name, levels in records.hierarchies.items() if name in frame.columns},
+        person=records.person if records.person in frame.columns else None,
+    )
+
+
 def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
     """Return a data set that keeps only some columns.
 
@@ -168,27 +185,14 @@ def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
         require_column(roles.frame.columns, name)
         refuse(list(columns).count(name) > 1, f"column {name!r} stands twice")
 
-    def restricted(records: Microdata) -> Microdata:
-        def among(names: Sequence[str]) -> tuple[str, ...]:
-            return tuple(name for name in names if name in columns)
-
-        return Microdata(
-            records.frame[[name for name in records.frame.columns if name in columns]],
-            identifiers=among(records.identifiers),
-            quasi_identifiers=among(records.quasi_identifiers),
-            sensitive=among(records.sensitive),
-            domains={name: domain for name, domain in records.domains.items() if name in columns},
-            hierarchies={name: levels for name, levels in records.hierarchies.items() if name in columns},
-            person=records.person if records.person in columns else None,
-        )
-
-    test = None if dataset.test is None else restricted(dataset.test)
+    kept = [name for name in roles.frame.columns if name in columns]
+    test = None if dataset.test is None else with_roles_of(dataset.test, dataset.test.frame[kept])
     inferred = tuple(name for name in dataset.inferred if name in columns)
     undecided = tuple(name for name in dataset.undecided if name in columns)
     sha256 = hashlib.sha256("\0".join([dataset.sha256, *sorted(columns)]).encode()).hexdigest()
     return replace(
         dataset,
-        records=restricted(roles),
+        records=with_roles_of(roles, roles.frame[kept]),
         test=test,
         inferred=inferred,
         sha256=sha256,

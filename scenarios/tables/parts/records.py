@@ -20,7 +20,7 @@ from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Integers
 from metrics.columns.domains import NumericDomain
 from metrics.columns.parameters import require
-from scenarios.tables.dataset import Dataset, check_sum, described_table
+from scenarios.tables.dataset import Dataset, check_sum, described_table, with_roles_of
 from scenarios.tables.parts.engine import Engine
 from scenarios.tables.parts.files.sql_names import quoted
 from scenarios.tables.parts.files.table_files import TableFiles
@@ -158,17 +158,7 @@ class LargeRecords(InParts):
 
     def records(self, block: Block) -> Microdata:
         """Rows of a block as records with the roles of the table, identifiers left out."""
-        frame = self.frame(block)
-        roles = self.roles
-        return Microdata(
-            frame,
-            (),
-            roles.quasi_identifiers,
-            roles.sensitive,
-            {name: domain for name, domain in roles.domains.items() if name in frame.columns},
-            {name: levels for name, levels in roles.hierarchies.items() if name in frame.columns},
-            roles.person if roles.person in frame.columns else None,
-        )
+        return with_roles_of(self.roles, self.frame(block))
 
 
 @contextmanager

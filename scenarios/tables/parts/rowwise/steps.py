@@ -16,6 +16,7 @@ from defenses.base.channel import Channel
 from defenses.base.defense import MicrodataDefense, released_frame
 from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Booleans, Integers
+from scenarios.tables.dataset import with_roles_of
 from scenarios.tables.parts.files.spool import block_generator
 from scenarios.tables.parts.records import Block, LargeColumn, LargeRecords
 from scenarios.tables.parts.released_blocks import BlockByBlock, CellList, LargeRelease, ReleasedBlock
@@ -177,7 +178,7 @@ def unchanged_step(records: LargeRecords, name: str) -> Step:
     """Step that releases a column as it is."""
     if records.columns[name].numbers_only:
         return recomputed(name, pd.Series, None, records.roles.frame[name].to_numpy().dtype)
-    released = released_frame(_only(records.roles, name))[name]
+    released = released_frame(with_roles_of(records.roles, records.roles.frame[[name]]))[name]
     return recoded(name, *cells_by_code(records.columns[name], released))
 
 
@@ -195,12 +196,6 @@ def cells_by_code(column: LargeColumn, released: pd.Series[Any]) -> tuple[CellLi
     codes, distinct = pd.factorize(released, use_na_sentinel=True)
     positions = np.append(cells.codes(list(distinct)), cells.code(None) if (codes < 0).any() else 0)
     return cells, by_code(column, positions[codes].astype(np.int32))
-
-
-def _only(records: Microdata, name: str) -> Microdata:
-    """One column with its domain."""
-    domains = {name: records.domains[name]} if name in records.domains else {}
-    return Microdata(records.frame[[name]], domains=domains)
 
 
 def rowwise(
