@@ -273,7 +273,7 @@ def _csv_writer(
                 stream.write(text_bytes(lines))
 
         yield write
-        stream.flush()
+    file.flush()
 
 
 @contextmanager
