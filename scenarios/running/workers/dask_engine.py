@@ -16,7 +16,7 @@ from scenarios.running.workers.cluster import (
     distributed,
     environment,
 )
-from scenarios.tables.parts.engine import Engine, OneMachine
+from scenarios.tables.parts.files.table_files import Engine, OneMachine
 
 if TYPE_CHECKING:
     from scenarios.tables.parts.files.table_files import TableFiles

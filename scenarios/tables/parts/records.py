@@ -21,9 +21,8 @@ from metrics.columns.arrays import Integers
 from metrics.columns.domains import NumericDomain
 from metrics.columns.parameters import require
 from scenarios.tables.dataset import Dataset, check_sum, described_table, with_roles_of
-from scenarios.tables.parts.engine import Engine
 from scenarios.tables.parts.files.sql_names import quoted
-from scenarios.tables.parts.files.table_files import TableFiles
+from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, ordered_rows, raw_columns
 from scenarios.tables.parts.value_texts import true_rows, value_texts
 from scenarios.tables.roles import read_roles

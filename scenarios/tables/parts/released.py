@@ -16,9 +16,8 @@ import pyarrow as pa
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import SUPPRESSED
 from metrics.columns.domains import Domain
-from scenarios.tables.parts.engine import Engine
 from scenarios.tables.parts.files.sql_names import quoted
-from scenarios.tables.parts.files.table_files import TableFiles
+from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, raw_columns
 from scenarios.tables.parts.records import Block, InParts, LargeColumn, coded_blocks
 from scenarios.tables.parts.value_texts import value_texts

@@ -17,7 +17,7 @@ from metrics.diversity import ClassDiversity
 from metrics.risk import ReidentificationRisk, journalist_of_sizes
 from scenarios.tables.noised_numbers import looks_noised
 from scenarios.tables.parts.combinations import CombinationIndex, CombinationKey, key_starts
-from scenarios.tables.parts.engine import Engine
+from scenarios.tables.parts.files.table_files import Engine
 from scenarios.tables.parts.released import LargeReleased, large_released
 from scenarios.tables.review.rows_of_people import hidden_people_notes
 from scenarios.tables.risk import THRESHOLD, CodedClasses, RiskReport, report_of_counts

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from metrics.columns.parameters import refuse, require
-from scenarios.tables.parts.engine import Engine, OneMachine
 from scenarios.tables.parts.files.csv_files import csv_fields, csv_reason, csv_source, utf8_copy
 from scenarios.tables.parts.files.private_folder import private_folder
 from scenarios.tables.parts.files.sql_names import literal, quoted
@@ -149,6 +148,40 @@ def machine_memory() -> int:
 def cores() -> int:
     """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+# Where the parts of a table are read: on this machine, or by an engine that the caller passes.
+
+Result = TypeVar("Result")
+
+
+class Engine(Protocol):
+    """Where the parts of a table are read."""
+
+    def over_parts(self, files: TableFiles, function: Callable[[TableFiles, int], Result]) -> Iterator[Result]:
+        """Apply a function to the parts of a table.
+
+        Parameters
+        ----------
+        files : TableFiles
+            The table, opened.
+        function : callable
+            ``function(files, number)`` gets some files of the table, opened, and the number of the first one.
+
+        Yields
+        ------
+        object
+            Results in the order of the parts.
+        """
+
+
+@dataclass(frozen=True)
+class OneMachine:
+    """All parts are read together, on this machine."""
+
+    def over_parts(self, files: TableFiles, function: Callable[[TableFiles, int], Result]) -> Iterator[Result]:
+        """Apply a function to the whole table."""
+        yield function(files, 0)
 
 
 @dataclass
