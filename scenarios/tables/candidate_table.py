@@ -71,8 +71,8 @@ def candidates_beside(
     shared = [str(name) for name in released.columns if name in columns]
     lacking = [str(name) for name in released.columns if name not in columns]
     # Both tables may lack identifiers.
-    named = {column: key for column, key in declared.named().items() if column not in declared.identifiers}
-    check_named(named, [*columns, *lacking], roles, f"{path} or the released table, which have")
+    other_roles = {column: key for column, key in declared.named().items() if column not in declared.identifiers}
+    check_named(other_roles, [*columns, *lacking], roles, f"{path} or the released table, which have")
     require(shared, f"{path}: has none of the released columns, which are {', '.join(lacking)}")
     if lacking:
         notes.append(f"the candidates lack {', '.join(lacking)}, which is therefore not compared")
@@ -92,14 +92,14 @@ def candidates_beside(
         if name in stated:
             domain = with_values_of(domain, columns[name])
         else:
-            readable, words = readable_cells(
+            readable, gaps = readable_cells(
                 name,
                 TextColumn.of_values(name, named),
                 domain,
                 never_missing=not columns[name].missing_rows,
                 others="the candidates have",
             )
-            released[name], notes = readable.text_values(), [*notes, *words]
+            released[name], notes = readable.text_values(), [*notes, *gaps]
         values[name], domains[name] = columns[name].values(domain), domain
         # Categories outside a declared domain are read as suppressed, and only their own texts tell why.
         cells = released[name] if isinstance(domain, NumericDomain) else named

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 from scenarios.running.workers.cluster import (
     AHEAD,
@@ -16,12 +16,7 @@ from scenarios.running.workers.cluster import (
     distributed,
     environment,
 )
-from scenarios.tables.parts.files.table_files import Engine, OneMachine
-
-if TYPE_CHECKING:
-    from scenarios.tables.parts.files.table_files import TableFiles
-
-Result = TypeVar("Result")
+from scenarios.tables.parts.files.table_files import Engine, OneMachine, Result, TableFiles
 
 
 @dataclass
