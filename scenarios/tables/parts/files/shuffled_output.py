@@ -212,8 +212,8 @@ def write_release(
         fractions: set[str] = set()
         with progress("released", release.records) as done:
             for block in release.blocks():
-                numbers = {*written.integers} - fractions - release.cells.keys()
-                fractions |= {name for name in numbers & block.columns.keys() if not all_whole(block.columns[name])}
+                whole = {*written.integers} - fractions - release.cells.keys()
+                fractions |= {name for name in whole & block.columns.keys() if not all_whole(block.columns[name])}
                 spool.add(block)
                 done.add(len(block))
         # All buckets of a column are written alike, as a Parquet file requires.
