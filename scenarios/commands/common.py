@@ -6,7 +6,7 @@ import gc
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -176,6 +176,13 @@ def echo(text: object = "", *, nl: bool = True, err: bool = False, bold: bool = 
         click.secho(printable(str(text)), nl=nl, err=err, bold=bold or None)
     except BrokenPipeError:
         raise click.exceptions.Exit(0) from None
+
+
+def echo_each(kind: str, texts: Iterable[str | None], *, err: bool = True) -> None:
+    """Write each note or warning, as `kind` says, on a line of its own; None is no text."""
+    for text in texts:
+        if text is not None:
+            echo(f"{kind}: {text}", err=err)
 
 
 def echo_with_earlier(text: str, earlier: Sequence[lb.Earlier], form: str) -> None:

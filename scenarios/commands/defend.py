@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.columns.parameters import refuse
 from scenarios.commands.common import (
     bad_input,
     echo,
+    echo_each,
     engine_options,
     heavy_imports,
     memory_option,
@@ -96,7 +98,7 @@ def defend(
         from scenarios.tables.dataset import load_table
         from scenarios.tables.empty_cells import empty_cells_warning, lost_gaps_note
         from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules
-        from scenarios.tables.parts.files.table_files import is_large, memory_bytes
+        from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
         from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
         from scenarios.tables.review.rows_of_people import RowsOfPeople, people_of_release
         from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
@@ -104,18 +106,16 @@ def defend(
 
     with bad_input():
         defense = named_defense(method, given_parameters(parameters))
-        if truth == STANDARD:
-            raise ValueError("--truth is secret and must be a file of its own")
+        refuse(truth == STANDARD, "--truth is secret and must be a file of its own")
         refuse_existing([output, truth, channel], inputs=[table, roles], force=force)
         check_table_name("-o", output)
         check_table_name("--truth", truth)
         available = memory_bytes(memory)
-        if is_large(input_path(table), asked=memory is not None or scheduler is not None):
+        if read_in_parts([table], asked=memory is not None or scheduler is not None):
             outputs = output, truth, channel
             _defend_in_parts(defense, table, roles, reading, available, blocks, *outputs, seed, scheduler)
             return
-        if blocks is not None:
-            raise ValueError("--blocks: the table is not read in parts; leave the option out, or add --memory")
+        refuse(blocks is not None, "--blocks: the table is not read in parts; leave the option out, or add --memory")
         dataset = load_table(input_path(table), roles, reading=reading)
         records = dataset.records
         unique = unique_text_columns(records)
@@ -126,8 +126,7 @@ def defend(
         release_rng, order_rng = np.random.default_rng(seed).spawn(2)
         with warnings_as_lines():
             release = defense.apply(records, release_rng).shuffled(order_rng)
-        if channel is not None and release.channel is None:
-            raise ValueError(f"--channel: this release of {method} has none")
+        refuse(channel is not None and release.channel is None, f"--channel: this release of {method} has none")
     people = RowsOfPeople.of(records)
     _describe(dataset, roles, unique, defense)
     _warn_of_identifiers(dataset, unique)
@@ -143,14 +142,8 @@ def defend(
     echo(f"{len(release.frame)} of {len(records)} records; {_in_words(promised, people)}", err=True)
     classes = None if people is None else people_of_release(records, release, promised)
     _warn_of_promise(promised, people, classes)
-    empty = empty_cells_warning(records.frame, release.frame)
-    if empty is not None:
-        echo(f"warning: {empty}", err=True)
-    gaps = lost_gaps_note(records.frame, release.frame)
-    if gaps is not None:
-        echo(f"note: {gaps}", err=True)
-    if release.remark:
-        echo(f"note: {release.remark}", err=True)
+    echo_each("warning", [empty_cells_warning(records.frame, release.frame)])
+    echo_each("note", [lost_gaps_note(records.frame, release.frame), release.remark or None])
 
 
 def _defend_in_parts(
@@ -167,21 +160,21 @@ def _defend_in_parts(
     scheduler: str | None,
 ) -> None:
     """Anonymize a table that is read in parts."""
+    from scenarios.running.workers.dask_engine import engine_of
     from scenarios.tables.parts.defending import defend_in_parts
-    from scenarios.tables.parts.engine import engine_of
-    from scenarios.tables.released import STANDARD, input_path
+    from scenarios.tables.released import input_path
     from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers
 
     def described(dataset: Dataset, unique: Sequence[str], rows: int) -> None:
         refuse_undeclared_identifiers(table, roles, unique, rows)
         _describe(dataset, roles, unique, defense)
 
-    if table == STANDARD:
-        raise ValueError("standard input cannot be read in parts; name a file, or leave out --memory and --backend")
     folder = Path(table)
     for path in (output, truth, channel):
-        if path is not None and folder.is_dir() and Path(path).resolve().parent == folder.resolve():
-            raise ValueError(f"{path} would become a part of the table; write to another folder than {table}")
+        refuse(
+            path is not None and folder.is_dir() and Path(path).resolve().parent == folder.resolve(),
+            f"{path} would become a part of the table; write to another folder than {table}",
+        )
     try:
         with warnings_as_lines(), engine_of(scheduler) as engine:
             done = defend_in_parts(
@@ -203,22 +196,19 @@ def _defend_in_parts(
         raise click.exceptions.Exit(0) from None
     echo(f"{done.released} of {done.records} records; {_in_words(done.guarantee, done.people)}", err=True)
     _warn_of_promise(done.guarantee, done.people)
-    for warning in done.warnings:
-        echo(f"warning: {warning}", err=True)
-    for note in done.notes:
-        echo(f"note: {note}", err=True)
+    echo_each("warning", done.warnings)
+    echo_each("note", done.notes)
 
 
 def _describe(dataset: Dataset, roles: Path | None, unique: Sequence[str], defense: MicrodataDefense) -> None:
     """Echo what was inferred about a table, and what may name people."""
     from scenarios.tables.review.undeclared_identifiers import hierarchy_notes
 
-    for note in (*dataset.notes, *hierarchy_notes(dataset, defense)):
-        echo(f"note: {note}", err=True)
+    echo_each("note", (*dataset.notes, *hierarchy_notes(dataset, defense)))
     if dataset.undecided:
         echo(f"warning: undecided in {roles}: {', '.join(dataset.undecided)}; their roles are guesses", err=True)
-    for name in unique:
-        echo(f"warning: {name}: differs in every record and is no declared identifier; it may name people", err=True)
+    differs = "differs in every record and is no declared identifier; it may name people"
+    echo_each("warning", (f"{name}: {differs}" for name in unique))
 
 
 def _warn_of_identifiers(dataset: Dataset, named: Sequence[str]) -> None:
@@ -226,11 +216,9 @@ def _warn_of_identifiers(dataset: Dataset, named: Sequence[str]) -> None:
     from scenarios.tables.dataset import with_columns
     from scenarios.tables.review.notes import identifier_warnings, repeated_people_warnings
 
-    for warning in repeated_people_warnings(dataset):
-        echo(f"warning: {warning}", err=True)
+    echo_each("warning", repeated_people_warnings(dataset))
     columns = [name for name in dataset.records.frame.columns if name not in named]
-    for warning in identifier_warnings(with_columns(dataset, columns)):
-        echo(f"warning: {warning}", err=True)
+    echo_each("warning", identifier_warnings(with_columns(dataset, columns)))
 
 
 def named_defense(name: str, parameters: Mapping[str, Any]) -> MicrodataDefense:
@@ -257,8 +245,7 @@ def _warn_of_promise(promised: Guarantee, rows: RowsOfPeople | None, classes: Pe
     """Warn of a promise that says less of people than of rows, or that says next to nothing."""
     from scenarios.tables.review.rows_of_people import MOST_NAMED, promise_to_people
 
-    for warning in () if rows is None else promise_to_people(promised, rows, classes):
-        echo(f"warning: {warning}", err=True)
+    echo_each("warning", () if rows is None else promise_to_people(promised, rows, classes))
     if promised.epsilon is not None and promised.epsilon > MOST_NAMED:
         echo(
             f"warning: epsilon = {promised.epsilon:.3g} promises next to nothing: above {MOST_NAMED:g}, odds may "

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from scenarios.commands.common import bad_input, echo, memory_option, reading_options, roles_option
+from scenarios.commands.common import bad_input, echo, echo_each, memory_option, reading_options, roles_option
 
 EPILOG = """\b
 Examples:
@@ -53,8 +53,7 @@ def describe(
 
             description = describe_table(path, roles, target, reading=reading)
         write_text(description.text, output, private=True)
-    for note in description.notes:
-        echo(f"note: {note}", err=True)
+    echo_each("note", description.notes)
     if output != STANDARD:
         echo(f"roles written to {output}; review every domain that was read from the data", err=True)
     if description.roles.undecided:

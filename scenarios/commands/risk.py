@@ -11,6 +11,7 @@ import click
 from scenarios.commands.common import (
     bad_input,
     echo,
+    echo_each,
     engine_options,
     heavy_imports,
     memory_option,
@@ -70,18 +71,15 @@ def risk(
     Reports equivalence classes, uniques, and the risk under each attacker model.
     """
     with heavy_imports():
-        from scenarios.tables.parts.files.table_files import is_large, memory_bytes
-        from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
+        from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
+        from scenarios.tables.released import input_path, refuse_existing, write_text
 
     with bad_input():
         refuse_existing([html], inputs=[released, roles, population], force=force)
         paths = [input_path(released), *([] if population is None else [input_path(population)])]
-        in_parts = memory is not None or scheduler is not None
-        if in_parts and STANDARD in (released, population):
-            raise ValueError("standard input cannot be read in parts; name a file, or leave out --memory and --backend")
         sizes = {"population_size": population_size, "cells": cells}
-        if any(is_large(path, asked=in_parts) for path in paths):
-            from scenarios.tables.parts.engine import engine_of
+        if read_in_parts([released, population], asked=memory is not None or scheduler is not None):
+            from scenarios.running.workers.dask_engine import engine_of
             from scenarios.tables.parts.risk import large_risk_report
 
             everybody = paths[1] if population is not None else None
@@ -97,8 +95,7 @@ def risk(
                 )
         else:
             report, notes = _small(paths, roles, reading, sizes)
-    for note in notes:
-        echo(f"note: {note}", err=True)
+    echo_each("note", notes)
     echo(_text(report))
     if html is not None:
         with bad_input():

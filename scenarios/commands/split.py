@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from scenarios.commands.common import bad_input, echo, heavy_imports, reading_options, roles_option, share
+from metrics.columns.parameters import refuse
+from scenarios.commands.common import bad_input, echo, echo_each, heavy_imports, reading_options, roles_option, share
 
 EPILOG = """\b
 Examples:
@@ -77,14 +78,17 @@ def split(
         from scenarios.tables.toml.toml_file import read_bytes
 
     with bad_input():
-        if STANDARD in (output, control):
-            raise ValueError("both parts name people and must be files of their own, not standard output")
+        refuse(
+            STANDARD in (output, control), "both parts name people and must be files of their own, not standard output"
+        )
         refuse_existing([output, control], inputs=[table, roles], force=force)
         declared = read_roles(roles, reading)
         if person is not None:
             declared = declared.model_copy(update={"person": person})
-        if one_row and declared.person is None:
-            raise ValueError("--one-row: name the column of the person by --person or in the roles file")
+        refuse(
+            one_row and declared.person is None,
+            "--one-row: name the column of the person by --person or in the roles file",
+        )
         path = input_path(table)
         file = SplitFile.of(path, read_bytes(path), declared)
         file.check_name("-o", output)
@@ -99,8 +103,7 @@ def split(
         with output_files() as outputs:
             for name, rows in ((output, kept & ~held), (control, held)):
                 outputs.open(name, private=True).write(file.part(rows))
-    for note in file.notes:
-        echo(f"note: {note}", err=True)
+    echo_each("note", file.notes)
     if declared.person is None:
         echo("note: each row counts as a person; if people have several, name their column by --person", err=True)
     repeated = int(file.repeated.sum())

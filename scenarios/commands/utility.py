@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scenarios.commands.common import bad_input, echo, engine_options, memory_option, reading_options, roles_option
+from scenarios.commands.common import (
+    bad_input,
+    echo,
+    echo_each,
+    engine_options,
+    memory_option,
+    reading_options,
+    roles_option,
+)
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -54,28 +62,23 @@ def utility(
     from metrics.table_utility import headline_utility
     from scenarios.assessment.reporting.rank_correlations import correlation_warnings
     from scenarios.assessment.reporting.release_report import association_words
-    from scenarios.tables.parts.files.table_files import is_large, memory_bytes
-    from scenarios.tables.released import STANDARD, input_path
+    from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
+    from scenarios.tables.released import input_path
 
     with bad_input():
-        in_parts = memory is not None or scheduler is not None
-        if in_parts and STANDARD in (original, released):
-            raise ValueError("standard input cannot be read in parts; name a file, or leave out --memory and --backend")
         paths = [input_path(original), input_path(released)]
         others = None if held_out is None else input_path(held_out)
-        if any(is_large(path, asked=in_parts) for path in paths):
+        if read_in_parts([original, released], asked=memory is not None or scheduler is not None):
             measured = _large(paths, roles, others, seed, reading, memory_bytes(memory), scheduler)
         else:
             measured = _small(paths, roles, others, seed, reading)
         scores, loss, rows, columns, pairs, notes = measured
-    for note in notes:
-        echo(f"note: {note}", err=True)
+    echo_each("note", notes)
     value, components = headline_utility(scores)
     result: dict[str, Any] = {"utility": value, **components, "normalized_certainty_penalty": loss, "rows": rows}
     if words := association_words(components["associations"], columns):
         echo(f"note: {words}", err=True)
-    for warning in correlation_warnings(pairs or ()):
-        echo(f"warning: {warning}", err=True)
+    echo_each("warning", correlation_warnings(pairs or ()))
     if form == "json":
         result["rank_correlations"] = pairs and [
             {"columns": one.columns, "before": one.before, "after": one.after} for one in pairs
@@ -149,8 +152,8 @@ def _large(
 ) -> _Measured:
     """Utility of tables that are read in parts."""
     from metrics.table_utility import prediction_target
+    from scenarios.running.workers.dask_engine import engine_of
     from scenarios.tables.dataset import load_table
-    from scenarios.tables.parts.engine import engine_of
     from scenarios.tables.parts.records import large_records
     from scenarios.tables.parts.released import large_released
     from scenarios.tables.parts.utility import large_utility

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from scenarios.commands.common import bad_input, echo, memory_option, reading_options, roles_option
+from scenarios.commands.common import bad_input, echo, echo_each, memory_option, reading_options, roles_option
 
 if TYPE_CHECKING:
     from scenarios.tables.dataset import Dataset
@@ -100,10 +100,8 @@ def validate(
         *blocked_promises(dataset.records, MOST_NAMED),
         *table.notes,
     )
-    for note in notes:
-        echo(f"note: {note}")
-    for warning in (*table.warnings, *([] if dataset.records.sensitive else [NOTHING_SENSITIVE])):
-        echo(f"warning: {warning}")
+    echo_each("note", notes, err=False)
+    echo_each("warning", (*table.warnings, None if dataset.records.sensitive else NOTHING_SENSITIVE), err=False)
     if dataset.undecided:
         echo(f"undecided: {', '.join(dataset.undecided)}; decide their roles, then delete them from {roles}")
     if write_roles is not None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge
 from attacks.linkage.channel_likelihoods import outside, stated_domains
@@ -16,13 +15,14 @@ from defenses.base.channel import Channel
 from defenses.base.microdata import Microdata
 from metrics.columns.domains import Domain, NumericDomain
 from metrics.columns.named_categories import named_categories
-from scenarios.tables.dataset import inferred_domain
-from scenarios.tables.reading.readable_cells import filled_gaps, known_cells
+from metrics.columns.parameters import require
+from scenarios.tables.dataset import check_named, inferred_domain
+from scenarios.tables.reading.readable_cells import readable_cells
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import rows_from_one, text_table
 from scenarios.tables.reading.unknown_values import category_note, number_note
 from scenarios.tables.reading.written_cells import WrittenCells
-from scenarios.tables.roles import Roles, declared_domain, read_roles
+from scenarios.tables.roles import declared_domain, read_roles
 from scenarios.tables.toml.toml_file import read_bytes
 
 HINT = "labels of a hierarchy need --roles, which declares it"
@@ -70,9 +70,10 @@ def candidates_beside(
     columns, notes = text_table(path, read_bytes(path), declared)
     shared = [str(name) for name in released.columns if name in columns]
     lacking = [str(name) for name in released.columns if name not in columns]
-    _check_named(declared, roles, [*columns, *lacking], path)
-    if not shared:
-        raise ValueError(f"{path}: has none of the released columns, which are {', '.join(lacking)}")
+    # Both tables may lack identifiers.
+    other_roles = {column: key for column, key in declared.named().items() if column not in declared.identifiers}
+    check_named(other_roles, [*columns, *lacking], roles, f"{path} or the released table, which have")
+    require(shared, f"{path}: has none of the released columns, which are {', '.join(lacking)}")
     if lacking:
         notes.append(f"the candidates lack {', '.join(lacking)}, which is therefore not compared")
     stated = stated_domains(channel)
@@ -91,7 +92,14 @@ def candidates_beside(
         if name in stated:
             domain = with_values_of(domain, columns[name])
         else:
-            released[name] = _known(name, named, columns[name], domain, notes)
+            readable, gaps = readable_cells(
+                name,
+                TextColumn.of_values(name, named),
+                domain,
+                never_missing=not columns[name].missing_rows,
+                others="the candidates have",
+            )
+            released[name], notes = readable.text_values(), [*notes, *gaps]
         values[name], domains[name] = columns[name].values(domain), domain
         # Categories outside a declared domain are read as suppressed, and only their own texts tell why.
         cells = released[name] if isinstance(domain, NumericDomain) else named
@@ -105,29 +113,6 @@ def candidates_beside(
                 "by the channel no released row stems from them"
             )
     return released, Knowledge(frame, Microdata(frame.iloc[:0], domains=domains)), notes
-
-
-def _check_named(declared: Roles, roles: Path | None, present: list[str], path: Path) -> None:
-    """Refuse roles of columns that neither table has, except identifiers, which both tables may lack."""
-    for column, key in declared.named().items():
-        if column not in present and column not in declared.identifiers:
-            raise ValueError(
-                f"{roles}, {key}: there is no column {column!r} in {path} or the released table, "
-                f"which have {', '.join(present)}"
-            )
-
-
-def _known(
-    name: str, cells: pd.Series[Any], candidates: TextColumn, domain: Domain, notes: list[str]
-) -> NDArray[np.object_]:
-    """Released cells of a domain beside candidates, as `readable_cells` reads them; its notes are added."""
-    column = TextColumn.of_values(name, cells)
-    gaps: list[str] = []
-    if not candidates.missing_rows:
-        column, gaps = filled_gaps(name, column, "the candidates have")
-    column, unknown = known_cells(name, column, domain)
-    notes += [*gaps, *unknown]
-    return column.text_values()
 
 
 def _unknown(cells: pd.Series[Any], values: pd.Series[Any], domain: Domain, hint: str) -> list[str]:

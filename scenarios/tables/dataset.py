@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -17,6 +17,7 @@ from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Floats, Integers, require_column
 from metrics.columns.cells import SUPPRESSED
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain, format_number, infer_domain
+from metrics.columns.parameters import refuse
 from metrics.columns.values import UnfitValueError
 from scenarios.tables.impossible_rows import read_rules
 from scenarios.tables.reading.date_form import DateForm
@@ -37,8 +38,7 @@ def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> t
     ValueError
         If the column has no value, or is declared as numbers and holds text.
     """
-    if column.empty:
-        raise ValueError(f"{column.where} has no value in any row; declare its domain in a roles file or remove it")
+    refuse(column.empty, f"{column.where} has no value in any row; declare its domain in a roles file or remove it")
     if column.dates is not None:
         days = column.numbers()
         low, high = int(days.min()), int(days.max())
@@ -46,8 +46,7 @@ def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> t
         return dates, f"dates {column.dates.bounds(dates)}"
     if isinstance(declared, NumberColumn) or (declared is None and column.looks_numeric()):
         rows = pd.Series(column.number_rows(), name=name)
-        if rows.isna().all():
-            raise ValueError(f"{column.where} has no number in any row; declare its domain or remove it")
+        refuse(rows.isna().all(), f"{column.where} has no number in any row; declare its domain or remove it")
         domain = infer_domain(rows, BINS)
         assert isinstance(domain, NumericDomain)  # noqa: S101
         if column.weights is not None:
@@ -149,6 +148,23 @@ class Dataset:
     bare: tuple[str, ...] = ()
 
 
+def with_roles_of(records: Microdata, frame: pd.DataFrame) -> Microdata:
+    """Rows of a frame as records, whose columns have the roles, domains and hierarchies that they have in others."""
+
+    def among(names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in names if name in frame.columns)
+
+    return Microdata(
+        frame,
+        identifiers=among(records.identifiers),
+        quasi_identifiers=among(records.quasi_identifiers),
+        sensitive=among(records.sensitive),
+        domains={name: domain for name, domain in records.domains.items() if name in frame.columns},
+        hierarchies={name: levels for name, levels in records.hierarchies.items() if name in frame.columns},
+        person=records.person if records.person in frame.columns else None,
+    )
+
+
 def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
     """Return a data set that keeps only some columns.
 
@@ -167,30 +183,16 @@ def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
     roles = dataset.records
     for name in columns:
         require_column(roles.frame.columns, name)
-        if list(columns).count(name) > 1:
-            raise ValueError(f"column {name!r} stands twice")
+        refuse(list(columns).count(name) > 1, f"column {name!r} stands twice")
 
-    def restricted(records: Microdata) -> Microdata:
-        def among(names: Sequence[str]) -> tuple[str, ...]:
-            return tuple(name for name in names if name in columns)
-
-        return Microdata(
-            records.frame[[name for name in records.frame.columns if name in columns]],
-            identifiers=among(records.identifiers),
-            quasi_identifiers=among(records.quasi_identifiers),
-            sensitive=among(records.sensitive),
-            domains={name: domain for name, domain in records.domains.items() if name in columns},
-            hierarchies={name: levels for name, levels in records.hierarchies.items() if name in columns},
-            person=records.person if records.person in columns else None,
-        )
-
-    test = None if dataset.test is None else restricted(dataset.test)
+    kept = [name for name in roles.frame.columns if name in columns]
+    test = None if dataset.test is None else with_roles_of(dataset.test, dataset.test.frame[kept])
     inferred = tuple(name for name in dataset.inferred if name in columns)
     undecided = tuple(name for name in dataset.undecided if name in columns)
     sha256 = hashlib.sha256("\0".join([dataset.sha256, *sorted(columns)]).encode()).hexdigest()
     return replace(
         dataset,
-        records=restricted(roles),
+        records=with_roles_of(roles, roles.frame[kept]),
         test=test,
         inferred=inferred,
         sha256=sha256,
@@ -247,7 +249,7 @@ def load_table(
     if roles_path is not None:
         files[roles_path] = read_bytes(roles_path)
     declared = read_roles(roles_path, reading, content=files.get(roles_path) if roles_path else None)
-    _check_sum(path, files[path], declared.dataset.sha256)
+    check_sum(path, hashlib.sha256(files[path]).hexdigest(), declared.dataset.sha256)
     columns, notes = text_table(path, files[path], declared)
     return described_table(path, columns, notes, declared, roles_path, files, name=name)
 
@@ -286,7 +288,7 @@ def described_table(
     ValueError
         As `load_table`.
     """
-    check_named(declared, columns, path, roles_path)
+    check_named(declared.named(), columns, roles_path, f"{path}, which has")
     written = WrittenCells.of(declared, roles_path).with_dates(columns)
     domains, inferred, domain_notes = column_domains(columns, declared, written)
     quasi_identifiers, left_out, role_notes = _quasi_identifiers(columns, declared)
@@ -319,7 +321,7 @@ def described_table(
         test,
         (*notes, *role_notes, *domain_notes, *written.notes),
         inferred,
-        _checksum(files),
+        hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in files.values())).hexdigest(),
         declared.dataset.title,
         declared.dataset.citation,
         declared.dataset.licence,
@@ -332,22 +334,30 @@ def described_table(
     )
 
 
-def check_named(declared: Roles, columns: Iterable[str], path: Path, roles: Path | None) -> None:
-    """Raise ValueError if the roles name a column that the table lacks."""
-    for column, key in declared.named().items():
-        if column not in columns:
-            names = ", ".join(columns)
-            raise ValueError(f"{roles}, {key}: there is no column {column!r} in {path}, which has {names}")
+def check_named(named: Mapping[str, str], columns: Collection[str], roles: Path | None, where: str) -> None:
+    """Raise ValueError if roles name a column that the table lacks.
+
+    Parameters
+    ----------
+    named : mapping of str to str
+        The columns that they name, each with the key that names it.
+    columns : collection of str
+        The columns of the table.
+    roles : Path, optional
+        The roles file.
+    where : str
+        The table in words, which its columns follow.
+    """
+    for column, key in named.items():
+        refuse(column not in columns, f"{roles}, {key}: there is no column {column!r} in {where} {', '.join(columns)}")
 
 
-def _check_sum(path: Path, data: bytes, expected: str | None) -> None:
-    actual = hashlib.sha256(data).hexdigest()
-    if expected is not None and actual != expected.lower():
-        raise ValueError(f"{path}: its sha256 is {actual}, not {expected} as declared; the file was damaged or changed")
-
-
-def _checksum(files: dict[Path, bytes]) -> str:
-    return hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in files.values())).hexdigest()
+def check_sum(path: Path, actual: str, expected: str | None) -> None:
+    """Refuse a file whose checksum is not the declared one, if one is declared."""
+    refuse(
+        expected is not None and actual != expected.lower(),
+        f"{path}: its sha256 is {actual}, not {expected} as declared; the file was damaged or changed",
+    )
 
 
 def column_domains(
@@ -460,8 +470,10 @@ def _read_test(
     path: Path, declared: Roles, domains: dict[str, Domain], columns: dict[str, TextColumn], files: dict[Path, bytes]
 ) -> pd.DataFrame:
     files[path] = read_bytes(path)
-    _check_sum(path, files[path], declared.dataset.test_sha256)
+    check_sum(path, hashlib.sha256(files[path]).hexdigest(), declared.dataset.test_sha256)
     test, _ = text_table(path, files[path], declared)
-    if list(test) != list(columns):
-        raise ValueError(f"{path}: the test part has columns {', '.join(test)}; the records have {', '.join(columns)}")
+    refuse(
+        list(test) != list(columns),
+        f"{path}: the test part has columns {', '.join(test)}; the records have {', '.join(columns)}",
+    )
     return columns_frame(test, domains)

@@ -17,6 +17,7 @@ from attacks.linkage.row_matching import matching_posterior
 from defenses.base.channel import Channel
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats, Integers
+from metrics.columns.parameters import refuse
 from scenarios.tables.candidate_table import candidates_beside
 from scenarios.tables.reading.text_table import text_table
 from scenarios.tables.released import input_path, text_frame
@@ -113,8 +114,7 @@ def read_truth(path: Path, rows: int, candidates: int) -> Integers:
     """
     columns, _ = text_table(path, read_bytes(path))
     for name in ("released_row", "record"):
-        if name not in columns:
-            raise ValueError(f"{path}: there is no column {name!r}; it has {', '.join(columns)}")
+        refuse(name not in columns, f"{path}: there is no column {name!r}; it has {', '.join(columns)}")
     row, record = (columns[name].number_rows() for name in ("released_row", "record"))
     for name, positions, lowest, count in (("released_row", row, 0, rows), ("record", record, -1, candidates)):
         wrong = ~((positions >= lowest) & (positions < count) & (positions == np.floor(positions)))
@@ -123,10 +123,8 @@ def read_truth(path: Path, rows: int, candidates: int) -> Integers:
                 f"{path}, row {int(wrong.argmax()) + 1}: {name} must be an integer in {lowest}..{count - 1}; "
                 "released rows and records are counted from 0 in this column"
             )
-    if np.unique(row).size < row.size:
-        raise ValueError(f"{path}: a released row stands twice")
-    if row.size < rows:
-        raise ValueError(f"{path}: is about {row.size} released rows, of which there are {rows}")
+    refuse(np.unique(row).size < row.size, f"{path}: a released row stands twice")
+    refuse(row.size < rows, f"{path}: is about {row.size} released rows, of which there are {rows}")
     truth = np.full(rows, -1, dtype=np.intp)
     truth[row.astype(np.intp)] = record.astype(np.intp)
     return truth

@@ -14,6 +14,7 @@ import pandas as pd
 from metrics.columns.arrays import Integers
 from metrics.columns.domains import Domain
 from metrics.columns.files import PRIVATE, check_new_file, write_atomically
+from metrics.columns.parameters import refuse, require
 from scenarios.tables.reading.cell_spelling import spelling_domain, with_one_spelling
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
@@ -146,8 +147,7 @@ def released_roles(
     other = [name for name in names if name not in declared.sensitive]
     quasi_identifiers = other if declared.quasi_identifiers is None else declared.quasi_identifiers
     for name in (*quasi_identifiers, *declared.sensitive):
-        if name not in names:
-            raise ValueError(f"{path}: there is no column {name!r}; the table has {', '.join(names)}")
+        refuse(name not in names, f"{path}: there is no column {name!r}; the table has {', '.join(names)}")
     inferred = declared.quasi_identifiers is None
     notes = ("no roles declared: every column is a quasi-identifier",) if inferred else ()
     return tuple(quasi_identifiers), tuple(declared.sensitive), notes
@@ -161,8 +161,9 @@ def refuse_identifiers(path: Path, frame: pd.DataFrame, identifiers: Sequence[st
     from defenses.recoding.pseudonymization import is_pseudonym
 
     for name in present:
-        if not frame[name].dropna().map(is_pseudonym).all():
-            raise ValueError(f"{path}: column {name!r} is an identifier and was released")
+        require(
+            frame[name].dropna().map(is_pseudonym).all(), f"{path}: column {name!r} is an identifier and was released"
+        )
 
 
 def refuse_existing(outputs: Sequence[str | None], *, inputs: Sequence[str | Path | None] = (), force: bool) -> None:
@@ -187,16 +188,12 @@ def refuse_existing(outputs: Sequence[str | None], *, inputs: Sequence[str | Pat
     paths = [output if output == STANDARD else str(Path(output).resolve()) for output in given]
     sources = {str(Path(source).resolve()) for source in inputs if source is not None and source != STANDARD}
     for output, path in zip(given, paths, strict=True):
-        if paths.count(path) > 1:
-            raise ValueError(f"{output} is named for two outputs")
-        if path in sources:
-            raise ValueError(f"{output} is an input and would be lost")
+        refuse(paths.count(path) > 1, f"{output} is named for two outputs")
+        refuse(path in sources, f"{output} is an input and would be lost")
         if path == STANDARD:
             continue
-        if Path(path).is_dir():
-            raise ValueError(f"{output} is a folder; name a file")
-        if Path(path).exists() and not force:
-            raise ValueError(f"{output} exists; --force replaces it")
+        refuse(Path(path).is_dir(), f"{output} is a folder; name a file")
+        refuse(Path(path).exists() and not force, f"{output} exists; --force replaces it")
         check_new_file(Path(path))
 
 

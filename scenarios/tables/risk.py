@@ -257,7 +257,7 @@ def report_of_counts(
     prosecutor = prosecutor_of_sizes(sizes if people is None else people, THRESHOLD)
     unit = "records" if people is None else "people"
     by_size = dict(_by_size(sizes)) | ({"none, all cells *": suppressed} if suppressed else {})
-    singled = None if classes is None else singled_out(classes)
+    columns, sets = ([], []) if classes is None else singled_out(classes)
     agreeing = None if classes is None or not starred else classes.fewest_agreeing()
     total = sizes.rows + suppressed
     among = f"{unit} in classes" if suppressed else unit
@@ -283,9 +283,9 @@ def report_of_counts(
         plain=plain,
         estimates=_estimates(sizes, population_size, cells),
         fraction=None if population_size is None else total / population_size,
-        columns=[] if singled is None else singled.columns,
-        sets=[] if singled is None else singled.sets,
-        searched=singled is not None,
+        columns=columns,
+        sets=sets,
+        searched=classes is not None,
         several=several,
         suppressed=suppressed,
         starred=starred,
@@ -364,20 +364,6 @@ def _estimates(sizes: SizeCounts, population: int | None, cells: int | None) -> 
 
 
 @dataclass(frozen=True)
-class SingledOut:
-    """Columns and minimal sets of columns, each with the number of records that they single out.
-
-    Attributes
-    ----------
-    columns, sets : list of (str, int)
-        As in `RiskReport`.
-    """
-
-    columns: list[tuple[str, int]]
-    sets: list[tuple[str, int]]
-
-
-@dataclass(frozen=True)
 class CodedClasses:
     """Records or classes of a released table, wholly suppressed ones included.
 
@@ -401,8 +387,8 @@ class CodedClasses:
         return None if agreeing is None else int(agreeing.min())
 
 
-def singled_out(classes: CodedClasses) -> SingledOut:
-    """Search for the minimal sets of columns that single out records; ``*`` singles nobody out."""
+def singled_out(classes: CodedClasses) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """Columns and minimal sets of columns, each with the number of records that they single out; ``*`` does not."""
     by_set: Counter[str] = Counter()
     alone = {name: np.zeros(classes.counts.size, dtype=bool) for name in classes.codes}
     for names, rows in minimal_unique_sets(classes.codes, classes.counts, classes.suppressed, max_size=SET_SIZE):
@@ -410,4 +396,4 @@ def singled_out(classes: CodedClasses) -> SingledOut:
         for name in names:
             alone[name][rows] = True
     by_column = sorted(((name, int(rows.sum())) for name, rows in alone.items()), key=lambda pair: (-pair[1], pair[0]))
-    return SingledOut(by_column, sorted(by_set.items(), key=lambda pair: (-pair[1], pair[0]))[:10])
+    return by_column, sorted(by_set.items(), key=lambda pair: (-pair[1], pair[0]))[:10]

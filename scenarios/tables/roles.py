@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from metrics.columns.arrays import Floats
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.columns.parameters import refuse
 from scenarios.tables.reading.calendar_periods import DAY, checked_levels, default_period
 from scenarios.tables.reading.calendar_periods import cuts as calendar_cuts
 from scenarios.tables.reading.date_form import ISO, DateFormat, declared_number
@@ -22,7 +23,7 @@ from scenarios.tables.reading.encodings import check_encoding
 from scenarios.tables.toml.toml_file import TomlTable, read_bytes, read_toml, validated
 
 if TYPE_CHECKING:
-    from defenses.base.hierarchy import Hierarchy
+    from defenses.base.hierarchy import Hierarchy, TableHierarchy
     from scenarios.tables.reading.date_form import DateForm
 
 MOST_DIGITS = 15
@@ -58,8 +59,10 @@ class HierarchyTable(TomlTable):
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if sum(source is not None for source in (self.intervals, self.rows, self.csv, self.calendar)) != 1:
-            raise ValueError("a hierarchy is given by one of 'intervals', 'rows' and 'csv', or for dates by 'calendar'")
+        refuse(
+            sum(source is not None for source in (self.intervals, self.rows, self.csv, self.calendar)) != 1,
+            "a hierarchy is given by one of 'intervals', 'rows' and 'csv', or for dates by 'calendar'",
+        )
         return self
 
     def listed(self, folder: Path, name: str, declared: Roles) -> tuple[list[list[str]], list[str]] | None:
@@ -90,6 +93,15 @@ class HierarchyTable(TomlTable):
         )
         return rows, [f"the first line of {self.csv} is a header, which is left out"] if has_header else []
 
+    def table(self, folder: Path, rows: list[list[str]], *, text: bool) -> TableHierarchy:
+        """Hierarchy of categories (`text`) or numbers that lists its groups; its errors name the file of the rows."""
+        from defenses.base.hierarchy import TableHierarchy
+
+        try:
+            return TableHierarchy(rows, text=text)
+        except ValueError as error:
+            raise ValueError(f"{folder / self.csv}: {error}" if self.csv is not None else str(error)) from None
+
     def read(self, folder: Path, name: str, declared: Roles, domain: Domain) -> Hierarchy:
         """Build the hierarchy of a column with a domain; the other parameters are those of `listed`.
 
@@ -98,16 +110,12 @@ class HierarchyTable(TomlTable):
         ValueError
             If it is not a hierarchy of this domain.
         """
-        from defenses.base.hierarchy import Hierarchy, TableHierarchy
+        from defenses.base.hierarchy import Hierarchy
 
-        if self.calendar is not None:
-            raise ValueError("'calendar' is for dates; declare type = \"date\"")
+        refuse(self.calendar is not None, "'calendar' is for dates; declare type = \"date\"")
         listed = self.listed(folder, name, declared)
         if listed is not None:
-            try:
-                return TableHierarchy(listed[0], text=not isinstance(domain, NumericDomain))
-            except ValueError as error:
-                raise ValueError(f"{folder / self.csv}: {error}" if self.csv is not None else str(error)) from None
+            return self.table(folder, listed[0], text=not isinstance(domain, NumericDomain))
         if not isinstance(domain, NumericDomain):
             raise ValueError("'intervals' are for numbers; give categories 'rows' or a 'csv'")
         return Hierarchy.from_intervals(self.intervals or [], domain.low, domain.high, domain.integer)
@@ -140,10 +148,8 @@ class NumberColumn(TomlTable):
 
     @model_validator(mode="after")
     def _domain(self) -> Self:
-        if (self.low is None) != (self.high is None):
-            raise ValueError("'low' and 'high' come together")
-        if self.cuts is not None and self.low is None:
-            raise ValueError("'cuts' need 'low' and 'high'")
+        refuse((self.low is None) != (self.high is None), "'low' and 'high' come together")
+        refuse(self.cuts is not None and self.low is None, "'cuts' need 'low' and 'high'")
         if self.low is not None and self.high is not None:
             NumericDomain(self.low, self.high, False, tuple(self.cuts or ()))
         if self.decimals is not None:
@@ -152,11 +158,12 @@ class NumberColumn(TomlTable):
 
     def _check_decimals(self, decimals: int) -> None:
         """Refuse decimals of integers, and bounds that rounding would cross."""
-        if self.integer:
-            raise ValueError("'decimals' are for numbers that are not integers")
+        refuse(self.integer, "'decimals' are for numbers that are not integers")
         for key, bound in (("low", self.low), ("high", self.high)):
-            if bound is not None and round(bound, decimals) != bound:
-                raise ValueError(f"'{key}' ({bound!r}) has more digits after the point than 'decimals' ({decimals})")
+            refuse(
+                bound is not None and round(bound, decimals) != bound,
+                f"'{key}' ({bound!r}) has more digits after the point than 'decimals' ({decimals})",
+            )
 
 
 class CategoryColumn(TomlTable):
@@ -208,13 +215,13 @@ class DateColumn(TomlTable):
     @model_validator(mode="after")
     def _domain(self) -> Self:
         DateFormat(self.format)
-        if (self.low is None) != (self.high is None):
-            raise ValueError("'low' and 'high' come together")
-        if self.cuts is not None and self.low is None:
-            raise ValueError("'cuts' need 'low' and 'high'")
+        refuse((self.low is None) != (self.high is None), "'low' and 'high' come together")
+        refuse(self.cuts is not None and self.low is None, "'cuts' need 'low' and 'high'")
         self.domain()
-        if self.hierarchy is not None and self.hierarchy.calendar is None:
-            raise ValueError('the hierarchy of dates is a \'calendar\', such as ["month", "quarter", "year"]')
+        refuse(
+            self.hierarchy is not None and self.hierarchy.calendar is None,
+            'the hierarchy of dates is a \'calendar\', such as ["month", "quarter", "year"]',
+        )
         self.form()
         return self
 
@@ -235,14 +242,15 @@ class DateColumn(TomlTable):
         form = DateFormat(self.format)
         low, high = declared_number(self.low, form), declared_number(self.high, form, end=True)
         unit = DAY if form.has_time else 1
-        if low > high:
-            raise ValueError(f"low ({self.low}) is later than high ({self.high})")
+        refuse(low > high, f"low ({self.low}) is later than high ({self.high})")
         if self.cuts is None:
             cuts = calendar_cuts(default_period(low, high, unit), low, high, unit)
         else:
             cuts = [declared_number(cut, form) for cut in self.cuts]
-            if any(a >= b for a, b in pairwise([low, *cuts])) or max(cuts, default=high) > high:
-                raise ValueError(f"cuts must ascend after {self.low} and not beyond {self.high}")
+            refuse(
+                any(a >= b for a, b in pairwise([low, *cuts])) or max(cuts, default=high) > high,
+                f"cuts must ascend after {self.low} and not beyond {self.high}",
+            )
         return NumericDomain(low, high, True, tuple(cuts))
 
 
@@ -310,16 +318,17 @@ class Roles(TomlTable):
     def _one_role_each(self) -> Self:
         roles = self.named_roles()
         for column in roles:
-            if roles.count(column) > 1:
-                raise ValueError(f"column {column!r} stands in two roles; give it one")
+            refuse(roles.count(column) > 1, f"column {column!r} stands in two roles; give it one")
         return self
 
     @model_validator(mode="after")
     def _missing_or_category(self) -> Self:
         for name, column in self.columns.items():
             for text in column.categories or [] if isinstance(column, CategoryColumn) else []:
-                if text.strip() in self.na:
-                    raise ValueError(f"{text!r} is in 'na' and a category of column {name!r}; it is one or the other")
+                refuse(
+                    text.strip() in self.na,
+                    f"{text!r} is in 'na' and a category of column {name!r}; it is one or the other",
+                )
         return self
 
     def leaves_out(self, name: str) -> bool:

@@ -54,16 +54,15 @@ def reviewable_roles(
     declared = read_roles(roles, reading)
     if declared.quasi_identifiers is None:
         declared = declared.model_copy(update={"quasi_identifiers": list(records.quasi_identifiers)})
+    inferred = {name: domain for name, domain in records.domains.items() if domain.inferred}
     comments = {}
-    for name, domain in records.domains.items():
+    for name, domain in inferred.items():
         unique = not isinstance(domain, NumericDomain) and domain.size == (rows or len(records)) > 1
         comments[name] = [REVIEW.format(" It differs in every record: is it an identifier?" if unique else "")]
     header = HEADER.format(name=" ".join(dataset.name.split()), command="validate --write-roles")
     columns = list(map(str, records.frame.columns))
     moved = (None if roles is None else roles.parent, output.parent)
-    inferred = {name: domain for name, domain in records.domains.items() if domain.inferred}
     dates = {name: form for name in inferred if (form := dataset.written.dates(name)) is not None}
-    comments = {name: comments[name] for name in inferred}
     return roles_text(header, declared, columns, inferred, comments, moved, dates, {})
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.random import Generator
 
 from metrics.columns.arrays import Booleans, Integers, require_column
+from metrics.columns.parameters import refuse
 from scenarios.tables.reading.csv_text import csv_rows, decompressed, inferred_separator
 from scenarios.tables.reading.encodings import table_text
 from scenarios.tables.reading.text_column import TextColumn
@@ -46,6 +47,9 @@ class SplitFile:
         Whether a row equals an earlier one in every column.
     notes : tuple of str
         What was recognized.
+    part : callable
+        ``part(rows)`` is the content of a file of the same format with some rows, in their order, given whether each
+        row is kept.
     """
 
     path: Path
@@ -53,7 +57,7 @@ class SplitFile:
     person: Integers = field(repr=False)
     repeated: Booleans = field(repr=False)
     notes: tuple[str, ...]
-    _part: Callable[[Booleans], bytes] = field(repr=False)
+    part: Callable[[Booleans], bytes] = field(repr=False)
 
     @classmethod
     def of(cls, path: Path, data: bytes, declared: Roles) -> SplitFile:
@@ -79,23 +83,13 @@ class SplitFile:
         form, part = _parts(path, data, declared, len(codes))
         return cls(path, form, person, codes.duplicated().to_numpy(), tuple(notes), part)
 
-    def part(self, rows: Booleans) -> bytes:
-        """Content of a file of the same format with some rows, in their order.
-
-        Parameters
-        ----------
-        rows : ndarray of bool, shape (rows,)
-            The rows to keep.
-        """
-        return self._part(rows)
-
     def check_name(self, option: str, name: str) -> None:
         """Raise ValueError if a file's name stands for another format."""
         named = SUFFIXES.get(Path(name).suffix.lower(), CSV)
-        if named != self.form:
-            raise ValueError(
-                f"{option} {name}: would be {named}, but a split keeps the format of the table, {self.form}"
-            )
+        refuse(
+            named != self.form,
+            f"{option} {name}: would be {named}, but a split keeps the format of the table, {self.form}",
+        )
 
 
 def drawn_control(person: Integers, share: float, rng: Generator) -> Booleans:
@@ -223,10 +217,10 @@ def _record_starts(path: Path, content: bytes, declared: Roles, rows: int) -> In
         separator = declared.separator or inferred_separator(text)
         numbers = np.array([line for line, _ in csv_rows(text, separator)])[1:] - 1
         starts = lines[numbers] if numbers.size == rows and numbers.max() < lines.size else starts
-    if starts.size != rows:
-        raise ValueError(
-            f"{path}: cannot be divided into its {rows:,} records; its quotes or line breaks are irregular"
-        )
+    refuse(
+        starts.size != rows,
+        f"{path}: cannot be divided into its {rows:,} records; its quotes or line breaks are irregular",
+    )
     return np.append(starts, units.size) * units.itemsize
 
 

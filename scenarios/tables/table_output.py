@@ -70,12 +70,12 @@ def _as_parquet(frame: pd.DataFrame) -> bytes:
     import pyarrow as pa
     from pyarrow import parquet
 
-    columns = [pa.array(_texts(column) if column.dtype == object else column) for _, column in frame.items()]
+    columns = [pa.array(cell_texts(column) if column.dtype == object else column) for _, column in frame.items()]
     buffer = BytesIO()
     parquet.write_table(pa.table(columns, names=list(map(str, frame.columns))), buffer)
     return buffer.getvalue()
 
 
-def _texts(column: pd.Series[Any]) -> pd.Series[Any]:
+def cell_texts(column: pd.Series[Any]) -> pd.Series[Any]:
     """Cells as text, None where missing."""
     return column.astype(str).where(column.notna(), None)

@@ -4,16 +4,88 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from metrics.columns.arrays import Integers
+from metrics.columns.arrays import Booleans, Integers
 from scenarios.tables.parts.raw_columns import coded_source
 from scenarios.tables.parts.records import LargeColumn, LargeRecords
 
 _KEY = 1 << 62
 """Bound of a key of several codes."""
+
+
+_TABLE = 1 << 22
+"""Largest number of keys that are looked up in a table, however few of them occur."""
+
+
+@dataclass
+class CombinationIndex:
+    """Index of distinct combinations of codes, which finds the combination of each row of a block.
+
+    Parameters
+    ----------
+    codes : mapping of str to ndarray of int, each of shape (combinations,)
+        Code of each combination in each column; the combinations are distinct.
+    largest : int
+        Bound of a key, above the square of the number of combinations.
+
+    Notes
+    -----
+    The codes of a row are the digits of an integer, its key. Keys are numbered anew where the next column would exceed
+    62 bits. Keys are looked up in a hash table, which took 10 seconds for 100 million rows and 10 million combinations.
+    A search in the sorted keys took 18 to 150 seconds, and a join in DuckDB 11.
+
+    Examples
+    --------
+    >>> index = CombinationIndex({"age": np.array([0, 0, 2]), "sex": np.array([0, 1, 1])})
+    >>> index.positions({"age": np.array([2, 0, 0, 2]), "sex": np.array([1, 1, 0, 0])}).tolist()
+    [2, 1, 0, -1]
+    """
+
+    codes: Mapping[str, Integers] = field(repr=False)
+    largest: int = _KEY
+    _sizes: dict[str, int] = field(init=False, repr=False)
+    _numberings: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
+    _table: NDArray[np.int32] | None = field(init=False, repr=False, default=None)
+    _hashed: Any = field(init=False, repr=False, default=None)
+
+    def __post_init__(self) -> None:
+        self._sizes = {name: int(codes.max(initial=0)) + 1 for name, codes in self.codes.items()}
+        combinations = next((codes.size for codes in self.codes.values()), 1)
+        keys, bound = np.zeros(combinations, dtype=np.int64), 1
+        for name, codes in self.codes.items():
+            if bound * self._sizes[name] >= self.largest:
+                keys, distinct = pd.factorize(keys)
+                self._numberings[name], bound = pd.Index(distinct), distinct.size
+            keys, bound = keys * self._sizes[name] + codes, bound * self._sizes[name]
+        if bound <= max(_TABLE, 8 * combinations):
+            self._table = np.full(bound, -1, dtype=np.int32)
+            self._table[keys] = np.arange(combinations)
+        else:
+            self._hashed = pd.Index(keys)
+
+    def positions(self, codes: Mapping[str, NDArray[Any]]) -> Integers:
+        """Position of the combination of each row, shape (rows,); -1 where it is not in the index.
+
+        Parameters
+        ----------
+        codes : mapping of str to ndarray of int, each of shape (rows,)
+            Code of each row in the columns of the index, and perhaps in others; -1 for a value that none has.
+        """
+        keys = np.zeros(next(iter(codes.values())).size, dtype=np.int64)
+        for name, size in self._sizes.items():
+            if name in self._numberings:
+                keys = self._numberings[name].get_indexer(keys)
+            # A negative key stays negative.
+            keys = np.where((codes[name] >= 0) & (codes[name] < size), keys * size + codes[name], -1)
+        if self._table is not None:
+            return np.where(keys >= 0, self._table[keys], -1).astype(np.intp)
+        return np.asarray(self._hashed.get_indexer(keys), dtype=np.intp)
 
 
 class TooManyCombinations(ValueError):  # noqa: N818 (named for what there is too much of)
@@ -67,9 +139,12 @@ class CombinationKey:
             parts[-1].append(column)
         return cls(tuple(tuple(part) for part in parts))
 
-    def expressions(self) -> list[str]:
-        """SQL expression of each integer."""
-        return [" + ".join(f"({c.raw.code}) * {radix}" for c, radix in _radices(part)) for part in self.columns]
+    def expressions(self) -> dict[str, str]:
+        """SQL expression of each integer, by a name."""
+        return {
+            f"k{number}": " + ".join(f"({column.raw.code}) * {radix}" for column, radix in _radices(part))
+            for number, part in enumerate(self.columns)
+        }
 
     def source(self, *others: LargeColumn) -> str:
         """SQL of the table with what the expressions, and codes of other columns, need."""
@@ -91,11 +166,18 @@ def _radices(part: Sequence[LargeColumn]) -> list[tuple[LargeColumn, int]]:
     return [(column, int(radix)) for column, radix in zip(part, radices, strict=True)]
 
 
+def key_starts(keys: Sequence[Integers]) -> Booleans:
+    """Whether each row differs from the row before it in one of some keys; the first row does, shape (rows,)."""
+    starts = np.ones(keys[0].size, dtype=bool)
+    starts[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    return starts
+
+
 def combination_count(records: LargeRecords, names: Sequence[str]) -> int:
     """Estimated number of distinct combinations of some columns, in the part with most, within a few percent."""
     key = CombinationKey.of([records.columns[name] for name in names])
     estimates = records.files.fetch_parts(
-        f"SELECT approx_count_distinct({{{', '.join(f'k{i}: {e}' for i, e in enumerate(key.expressions()))}}}) "
+        f"SELECT approx_count_distinct({{{', '.join(f'{name}: {e}' for name, e in key.expressions().items())}}}) "
         f"FROM {key.source()}"
     )
     return int(max(estimate for (estimate,) in estimates))
@@ -133,10 +215,9 @@ def count_combinations(
     if most is not None and (estimate := combination_count(records, names)) > 1.1 * most:
         raise TooManyCombinations(f"{records.files.path}: about {estimate:,} combinations of {', '.join(names)}")
     key = CombinationKey.of([records.columns[name] for name in names])
-    keys = [f"k{part}" for part in range(len(key.columns))]
-    expressions = dict(zip(keys, key.expressions(), strict=True))
+    expressions = key.expressions()
     table = records.files.counted(expressions, key.source())
-    columns = [table.column(k).to_numpy() for k in keys]
+    columns = [table.column(name).to_numpy() for name in expressions]
     counts = table.column("n").to_numpy().astype(np.int64)
     if most is not None and counts.size > most:
         raise TooManyCombinations(f"{records.files.path}: {counts.size:,} combinations of {', '.join(names)}")
@@ -144,19 +225,15 @@ def count_combinations(
     for name in sensitive:
         column = records.columns[name]
         rows = records.files.counted({**expressions, "v": column.raw.code}, key.source(column))
-        parts = [rows.column(k).to_numpy() for k in keys]
-        fresh = np.any([np.diff(part, prepend=part[:1] - 1) != 0 for part in parts], axis=0)
+        fresh = key_starts([rows.column(key).to_numpy() for key in expressions])
         values = column.of_raw[rows.column("v").to_numpy()]
         where = (np.cumsum(fresh) - 1, values)
         shape = (counts.size, max(column.values.size, column.missing))
         histograms[name] = csr_array((rows.column("n").to_numpy().astype(np.int64), where), shape=shape)
     records.files.check_unchanged()
-    return _merged(key.codes(columns), counts, histograms, _injective(key))
-
-
-def _injective(key: CombinationKey) -> bool:
-    """Whether different stored values are different values in every column."""
-    return all(_is_injective(column) for part in key.columns for column in part)
+    # Different stored values are different values in every column.
+    injective = all(_is_injective(column) for part in key.columns for column in part)
+    return _merged(key.codes(columns), counts, histograms, injective)
 
 
 def _is_injective(column: LargeColumn) -> bool:

@@ -19,9 +19,9 @@ from metrics.columns.cells import SUPPRESSED
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.empty_cells import empty_cells_words
 from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules
-from scenarios.tables.parts.engine import Engine, OneMachine
 from scenarios.tables.parts.files.output_files import output_files
 from scenarios.tables.parts.files.shuffled_output import write_release
+from scenarios.tables.parts.files.table_files import Engine, OneMachine
 from scenarios.tables.parts.large_release import large_release
 from scenarios.tables.parts.records import LargeRecords, large_records, over_parts
 from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease, ReleasedBlock

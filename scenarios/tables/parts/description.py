@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +55,12 @@ def describe_large_table(
     """
     declared = read_roles(roles, reading)
     with TableFiles.of(path, declared, memory=memory // 2) as files:
-        raw = raw_columns(files, files.columns, wide=partial(_wide, na=tuple(declared.na)))
+
+        def wide(files: TableFiles, name: str) -> RawColumn:
+            is_text = files.type_of(name) == "VARCHAR"
+            return wide_column(files, name, declared.na) if is_text else sampled_column(files, name)
+
+        raw = raw_columns(files, files.columns, wide=wide)
         table = value_texts(files, raw, declared)
         if files.separator and declared.separator is None:
             table = table._replace(layout={"separator": files.separator, **table.layout})
@@ -74,11 +78,6 @@ def describe_large_table(
         return TableRows(pd.DataFrame(frame), rows, missing, dict.fromkeys(texts, WIDE))
 
     return described_table(path, table, declared, roles, output, table_rows, texts)
-
-
-def _wide(files: TableFiles, name: str, na: tuple[str, ...]) -> RawColumn:
-    """A column with too many distinct values to list them."""
-    return wide_column(files, name, na) if files.type_of(name) == "VARCHAR" else sampled_column(files, name)
 
 
 def _values(

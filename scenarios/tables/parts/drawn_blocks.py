@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pandas as pd
 from numpy.random import SeedSequence
 from scipy.sparse import csr_array
 
@@ -66,7 +67,8 @@ class DrawnBlocks:
                 drawn = rng.integers(self.drawn, size=len(block))
             else:
                 codes = block.columns[self.dealt]
-                place = places[codes] + _earlier(codes)
+                # Rows of a code follow those before them.
+                place = places[codes] + pd.Series(codes).groupby(codes).cumcount().to_numpy()
                 places += np.bincount(codes, minlength=places.size)
                 drawn = (place + self.turns[place // self.drawn]) % self.drawn
             yield block, self.number[drawn]
@@ -109,8 +111,9 @@ def draw_blocks(defense: MicrodataDefense, records: LargeRecords, root: SeedSequ
     number = _joined(plan, records, constrained, totals)
     joined = np.bincount(number)
     sizes = joined * records.rows // drawn
+    demanded = " and ".join(dict.fromkeys(str(each) for demands in constrained.values() for each in demands))
     note = (
-        f"{counted(drawn - joined.size, 'block')} did not have {_names(constrained)} and joined another; the largest "
+        f"{counted(drawn - joined.size, 'block')} did not have {demanded} and joined another; the largest "
         f"has about {int(sizes.max()):,} rows"
     )
     return replace(plan, number=number, sizes=sizes, notes=(note,) if joined.size < drawn else ())
@@ -120,10 +123,6 @@ def _constrained(defense: MicrodataDefense, records: LargeRecords) -> dict[str, 
     """Constraints on the values of each column in every block; nearly distinct numbers satisfy them."""
     demanded = defense.value_constraints(records.roles) if isinstance(defense, ConstrainsValues) else {}
     return {name: demands for name, demands in demanded.items() if not records.columns[name].numbers_only}
-
-
-def _names(constrained: Mapping[str, tuple[Constraint, ...]]) -> str:
-    return " and ".join(dict.fromkeys(str(each) for demands in constrained.values() for each in demands))
 
 
 def _joined(
@@ -162,14 +161,3 @@ def _joined(
     for new, group in enumerate(sorted(groups)):
         number[group] = new
     return number
-
-
-def _earlier(codes: Integers) -> Integers:
-    """Number of earlier rows with the same code, shape (rows,)."""
-    order = np.argsort(codes, kind="stable")
-    ordered = codes[order]
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    lengths = np.diff(np.append(starts, codes.size))
-    earlier = np.empty(codes.size, dtype=np.intp)
-    earlier[order] = np.arange(codes.size) - np.repeat(starts, lengths)
-    return earlier

@@ -33,7 +33,7 @@ from scenarios.tables.parts.files.private_folder import private_folder
 from scenarios.tables.parts.files.spool import Spool, block_generator
 from scenarios.tables.parts.records import BLOCK, Block, LargeRecords
 from scenarios.tables.parts.released_blocks import CellList, LargeRelease, ReleasedBlock
-from scenarios.tables.parts.rowwise.steps import code_counts, unchanged_step
+from scenarios.tables.parts.rowwise.steps import code_counts, step_cells, step_columns, unchanged_step
 
 PART = 1 << 20
 """Largest number of records of a part, as the sample estimates it."""
@@ -95,17 +95,17 @@ def parted_release(defense: Mondrian, records: LargeRecords) -> LargeRelease:
                 for start in range(0, len(part), BLOCK):
                     rows = slice(start, start + BLOCK)
                     block = Block(number, 0, {name: stored[rows] for name, stored in part.columns.items()})
-                    columns = {name: codes[rows] for name, codes in released.items()}
-                    for step in steps:
-                        columns |= step.release(block, np.random.default_rng(0))
+                    unchanged = step_columns(steps, block, np.random.default_rng(0))
+                    columns = {name: codes[rows] for name, codes in released.items()} | unchanged
                     yield ReleasedBlock(number, columns, part.origin[rows])
                     number += 1
 
-    every = cells | {name: listed for step in steps for name, listed in step.cells.items()}
     promised = k_anonymity_over(defense.k, records.roles, table.names, defense.constraints)
     channel = Channel(tuple(Containment(name, records.roles.domain(name)) for name in table.columns))
     note = f"{counted(len(tree.leaves), 'part')}, cut on a sample and tested on all records, then divided in memory"
-    return LargeRelease(tuple(records.columns), every, blocks, records.rows, lambda: promised, channel, (note,))
+    return LargeRelease(
+        tuple(records.columns), cells | step_cells(steps), blocks, records.rows, lambda: promised, channel, (note,)
+    )
 
 
 @dataclass(frozen=True)

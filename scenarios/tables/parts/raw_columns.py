@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from metrics.columns.arrays import Integers
+from metrics.columns.parameters import refuse
 from scenarios.tables.parts.files.sql_names import quoted
 from scenarios.tables.parts.files.table_files import TableFiles, parquet_schema
 
@@ -178,11 +179,11 @@ def ordered_rows(selected: str, columns: Iterable[RawColumn], files: TableFiles,
 def sampled_column(files: TableFiles, name: str) -> RawColumn:
     """A column of numbers, nearly all distinct, by a sample of them that depends on the numbers alone."""
     column, kind = _qualified(name), files.type_of(name)
-    if kind not in _NUMBERS and not kind.startswith("DECIMAL"):
-        raise ValueError(
-            f"{files.path}: column {name!r} has more than {LIMIT:,} distinct texts; declare it among the 'identifiers' "
-            "of the roles file, leave it without a role, or store its numbers as numbers (Parquet)"
-        )
+    refuse(
+        kind not in _NUMBERS and not kind.startswith("DECIMAL"),
+        f"{files.path}: column {name!r} has more than {LIMIT:,} distinct texts; declare it among the 'identifiers' "
+        "of the roles file, leave it without a role, or store its numbers as numbers (Parquet)",
+    )
     number = f"{column}::DOUBLE"
     parts = files.fetch_parts(
         f"SELECT count(*) FILTER (isinf({number})), count(*) FILTER ({column} IS NULL OR isnan({number})), "
@@ -194,8 +195,7 @@ def sampled_column(files: TableFiles, name: str) -> RawColumn:
         choose((part[i] for part in parts if part[i] is not None), default=None)
         for i, choose in ((3, min), (4, max), (5, min))
     )
-    if infinite:
-        raise ValueError(f"{files.path}: column {name!r} holds an infinity; numbers must be finite")
+    refuse(infinite, f"{files.path}: column {name!r} holds an infinity; numbers must be finite")
     every = max(1, files.rows // SAMPLE)
     drawn = f"{column} IS NOT NULL AND NOT isnan({number}) AND hash({number}) % {every} = 0"
     table = files.counted({"value": number}, where=drawn)

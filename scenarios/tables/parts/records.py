@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -19,10 +19,10 @@ from defenses.base.columns import code_column, code_values
 from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Integers
 from metrics.columns.domains import NumericDomain
-from scenarios.tables.dataset import Dataset, described_table
-from scenarios.tables.parts.engine import Engine
+from metrics.columns.parameters import require
+from scenarios.tables.dataset import Dataset, check_sum, described_table, with_roles_of
 from scenarios.tables.parts.files.sql_names import quoted
-from scenarios.tables.parts.files.table_files import TableFiles
+from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, ordered_rows, raw_columns
 from scenarios.tables.parts.value_texts import true_rows, value_texts
 from scenarios.tables.roles import read_roles
@@ -88,13 +88,33 @@ class Block:
 
 
 @dataclass(frozen=True)
-class LargeRecords:
+class InParts:
+    """A table that is read in parts; its blocks are numbered through all parts.
+
+    Parameters
+    ----------
+    files : TableFiles
+        The files.
+    first_block, first_row : int
+        Number of the first block, and position of its first row; not 0 in later parts of a table.
+    """
+
+    files: TableFiles
+    first_block: int = field(default=0, kw_only=True)
+    first_row: int = field(default=0, kw_only=True)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.files.rows
+
+
+@dataclass(frozen=True)
+class LargeRecords(InParts):
     """Records of a publisher that are read in parts.
 
     Attributes
     ----------
-    files : TableFiles
-        The table.
     dataset : Dataset
         Roles, domains, hierarchies and notes. Its records are no records: they hold the distinct values of each column,
         whatever stands beside them.
@@ -102,21 +122,11 @@ class LargeRecords:
         The columns that a release may hold, in the order of the table.
     missing_texts : tuple of str
         Texts that the roles file or an option declares to be missing values.
-    first_block, first_row : int
-        Number of the first block, and position of its first row; not 0 in later parts of a table.
     """
 
-    files: TableFiles
     dataset: Dataset
     columns: Mapping[str, LargeColumn]
     missing_texts: tuple[str, ...] = ()
-    first_block: int = 0
-    first_row: int = 0
-
-    @property
-    def rows(self) -> int:
-        """Number of records."""
-        return self.files.rows
 
     @property
     def roles(self) -> Microdata:
@@ -147,17 +157,7 @@ class LargeRecords:
 
     def records(self, block: Block) -> Microdata:
         """Rows of a block as records with the roles of the table, identifiers left out."""
-        frame = self.frame(block)
-        roles = self.roles
-        return Microdata(
-            frame,
-            (),
-            roles.quasi_identifiers,
-            roles.sensitive,
-            {name: domain for name, domain in roles.domains.items() if name in frame.columns},
-            {name: levels for name, levels in roles.hierarchies.items() if name in frame.columns},
-            roles.person if roles.person in frame.columns else None,
-        )
+        return with_roles_of(self.roles, self.frame(block))
 
 
 @contextmanager
@@ -192,11 +192,12 @@ def large_records(
     files_read = {} if roles is None else {roles: read_bytes(roles)}
     declared = read_roles(roles, reading, content=files_read.get(roles) if roles else None)
     with TableFiles.of(path, declared, memory=memory, engine=engine) as files:
-        check_sum(files, declared.dataset.sha256)
+        if declared.dataset.sha256 is not None and len(files.parts) == 1:
+            with files.parts[0].open("rb") as file:
+                check_sum(path, hashlib.file_digest(file, "sha256").hexdigest(), declared.dataset.sha256)
         left_out = [name for name in files.columns if name in declared.identifiers or declared.leaves_out(name)]
         raw = raw_columns(files, [name for name in files.columns if name not in left_out])
-        if not raw:
-            raise ValueError(f"{path}: has no column that a release may hold; look at the identifiers in {roles}")
+        require(raw, f"{path}: has no column that a release may hold; look at the identifiers in {roles}")
         text = value_texts(files, raw, declared)
         with true_rows(files, raw):
             dataset = described_table(path, text.columns, text.notes, declared, roles, files_read)
@@ -218,34 +219,6 @@ def _large_column(dataset: Dataset, raw: RawColumn) -> LargeColumn:
     if isinstance(domain, NumericDomain) and coded.missing == values.size:
         values = values.astype(column.to_numpy().dtype)
     return LargeColumn(raw, values, coded.missing, of_value[raw.of_code])
-
-
-def check_sum(files: TableFiles, expected: str | None) -> None:
-    """Refuse a file that is not the declared one."""
-    if expected is None or len(files.parts) > 1:
-        return
-    with files.parts[0].open("rb") as file:
-        actual = hashlib.file_digest(file, "sha256").hexdigest()
-    if actual != expected.lower():
-        raise ValueError(
-            f"{files.path}: its sha256 is {actual}, not {expected} as declared; the file was damaged or changed"
-        )
-
-
-class InParts(Protocol):
-    """A table that is read in parts; its blocks are numbered through all parts."""
-
-    @property
-    def files(self) -> TableFiles:
-        """The files."""
-
-    @property
-    def first_block(self) -> int:
-        """Number of the first block."""
-
-    @property
-    def first_row(self) -> int:
-        """Position of the first row."""
 
 
 Table = TypeVar("Table", bound=InParts)

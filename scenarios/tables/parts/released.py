@@ -16,11 +16,10 @@ import pyarrow as pa
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import SUPPRESSED
 from metrics.columns.domains import Domain
-from scenarios.tables.parts.engine import Engine
 from scenarios.tables.parts.files.sql_names import quoted
-from scenarios.tables.parts.files.table_files import TableFiles
+from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, raw_columns
-from scenarios.tables.parts.records import Block, LargeColumn, coded_blocks
+from scenarios.tables.parts.records import Block, InParts, LargeColumn, coded_blocks
 from scenarios.tables.parts.value_texts import value_texts
 from scenarios.tables.parts.wide_columns import wide_code, wide_column, wide_values
 from scenarios.tables.reading.cell_spelling import with_one_spelling
@@ -73,13 +72,11 @@ class CellColumn:
 
 
 @dataclass(frozen=True)
-class LargeReleased:
+class LargeReleased(InParts):
     """A released table that is read in parts.
 
     Attributes
     ----------
-    files : TableFiles
-        The table.
     columns : mapping of str to CellColumn
         Quasi-identifiers and sensitive columns.
     quasi_identifiers, sensitive : tuple of str
@@ -92,11 +89,8 @@ class LargeReleased:
         What is known about the spelling of the cells.
     unknown : tuple of str
         Notes on empty and unknown cells, beside the original table.
-    first_block, first_row : int
-        Number of the first block, and position of its first row; not 0 in later parts of a table.
     """
 
-    files: TableFiles
     columns: Mapping[str, CellColumn]
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
@@ -104,13 +98,6 @@ class LargeReleased:
     written: WrittenCells = field(repr=False)
     spelling: Mapping[str, Domain | None] = field(repr=False)
     unknown: tuple[str, ...]
-    first_block: int = 0
-    first_row: int = 0
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return self.files.rows
 
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:
         """Blocks of rows in the order of the table, with the codes of some columns."""

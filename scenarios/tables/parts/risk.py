@@ -5,106 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from metrics.classes import SizeCounts, group_starts, without_group
 from metrics.columns.arrays import Integers
+from metrics.columns.parameters import refuse
 from metrics.diversity import ClassDiversity
 from metrics.risk import ReidentificationRisk, journalist_of_sizes
 from scenarios.tables.noised_numbers import looks_noised
-from scenarios.tables.parts.combinations import CombinationKey
-from scenarios.tables.parts.engine import Engine
+from scenarios.tables.parts.combinations import CombinationIndex, CombinationKey, key_starts
+from scenarios.tables.parts.files.table_files import Engine
 from scenarios.tables.parts.released import LargeReleased, large_released
 from scenarios.tables.review.rows_of_people import hidden_people_notes
 from scenarios.tables.risk import THRESHOLD, CodedClasses, RiskReport, report_of_counts
 from scenarios.tables.roles import read_roles
-
-# Positions of combinations of codes among those of a table.
-
-_KEY = 1 << 62
-"""Bound of a key."""
-
-
-@dataclass(frozen=True)
-class KeySpace:
-    """Distinct combinations of codes, by a key that is one integer.
-
-    Attributes
-    ----------
-    sizes : tuple of int
-        Number of codes of each column.
-    ranks : tuple of (ndarray of int or None)
-        For each column, the keys of the columns before it, ascending, whose positions replace them; None where no key
-        would become too large without it.
-    keys, order : ndarray of int, shape (combinations,)
-        The keys, ascending, and the position of the combination of each.
-
-    Examples
-    --------
-    >>> space = KeySpace.of([np.array([0, 1, 1]), np.array([5, 5, 7])])
-    >>> space.positions([np.array([1, 0, -1]), np.array([7, 7, 5])]).tolist()
-    [2, -1, -1]
-    """
-
-    sizes: tuple[int, ...]
-    ranks: tuple[Integers | None, ...]
-    keys: Integers
-    order: Integers
-
-    @classmethod
-    def of(cls, columns: Sequence[Integers], largest: int = _KEY) -> Self:
-        """Arrange distinct combinations.
-
-        Parameters
-        ----------
-        columns : sequence of ndarray of int, each of shape (combinations,)
-            Codes of each column.
-        largest : int
-            Bound of a key, above the square of the number of combinations.
-        """
-        sizes = tuple(int(codes.max(initial=0)) + 1 for codes in columns)
-        keys: Integers = np.zeros(columns[0].size, dtype=np.int64)
-        bound = 1
-        ranks: list[Integers | None] = []
-        for codes, size in zip(columns, sizes, strict=True):
-            ranked = None
-            if bound * size >= largest:
-                ranked, keys = np.unique(keys, return_inverse=True)
-                bound = ranked.size
-            ranks.append(ranked)
-            keys = keys * size + codes
-            bound *= size
-        order = np.argsort(keys, kind="stable")
-        return cls(sizes, tuple(ranks), keys[order], order)
-
-    def positions(self, columns: Sequence[Integers]) -> Integers:
-        """Position of each combination, shape (n,); -1 for one that is not among them.
-
-        Parameters
-        ----------
-        columns : sequence of ndarray of int, each of shape (n,)
-            Codes of each column; -1 for a value that no combination has.
-        """
-        keys: Integers = np.zeros(columns[0].size, dtype=np.int64)
-        present = np.ones(keys.size, dtype=bool)
-        for codes, size, ranked in zip(columns, self.sizes, self.ranks, strict=True):
-            if ranked is not None:
-                keys = _found(ranked, keys)
-                present &= keys >= 0
-            present &= (codes >= 0) & (codes < size)
-            keys = keys * size + codes
-        place = _found(self.keys, np.where(present, keys, -1))
-        return np.where(place >= 0, self.order[place], -1)
-
-
-def _found(ascending: Integers, keys: Integers) -> Integers:
-    """Position of each key in an ascending array, shape (n,); -1 where it is not there."""
-    place = np.minimum(np.searchsorted(ascending, keys), ascending.size - 1)
-    return np.where(ascending[place] == keys, place, -1)
-
 
 # Equivalence classes of a released table that is read in parts, with their sensitive values.
 
@@ -147,16 +64,16 @@ def class_pairs(table: LargeReleased, key: CombinationKey, sensitive: str | None
     sensitive : str, optional
         The column whose values are counted; without one, every class holds one value, whose code is 0.
     """
-    names = [f"k{part}" for part in range(len(key.columns))]
     coded = [] if sensitive is None else [table.columns[sensitive].coded]
     value = f"({coded[0].raw.code})::BIGINT" if coded else "0"
-    expressions = {**dict(zip(names, key.expressions(), strict=True)), "v": value}
+    names = list(key.expressions())
+    expressions = {**key.expressions(), "v": value}
     waiting: list[Integers] = [np.empty(0, dtype=np.int64) for _ in (*names, "v", "n")]
     for batch in table.files.counted_batches(expressions, key.source(*coded), _ROWS):
         arrived = [batch.column(name).to_numpy(zero_copy_only=False).astype(np.int64) for name in (*names, "v", "n")]
         rows = [np.concatenate(pair) for pair in zip(waiting, arrived, strict=True)]
         # The last class may go on in the next batch.
-        last = _first_of_last(rows[: len(names)])
+        last = int(np.flatnonzero(key_starts(rows[: len(names)]))[-1])
         waiting = [column[last:] for column in rows]
         if last:
             yield _pairs([column[:last] for column in rows], coded[0].of_raw if coded else None)
@@ -165,21 +82,10 @@ def class_pairs(table: LargeReleased, key: CombinationKey, sensitive: str | None
     table.files.check_unchanged()
 
 
-def _first_of_last(keys: Sequence[Integers]) -> int:
-    """Position where the last class begins."""
-    differs = np.zeros(keys[0].size, dtype=bool)
-    for key in keys:
-        differs |= key != key[-1:]
-    return int(np.flatnonzero(differs)[-1]) + 1 if differs.any() else 0
-
-
 def _pairs(rows: Sequence[Integers], of_raw: Integers | None) -> ClassPairs:
     """Pairs of rows of keys, stored value and number of records."""
     *keys, stored, counts = rows
-    begins = np.zeros(counts.size, dtype=bool)
-    begins[0] = True
-    for key in keys:
-        begins[1:] |= key[1:] != key[:-1]
+    begins = key_starts(keys)
     values = stored if of_raw is None else of_raw[stored]
     return ClassPairs(tuple(key[begins] for key in keys), np.cumsum(begins) - 1, values, counts)
 
@@ -306,8 +212,10 @@ def read_classes(table: LargeReleased, memory: int) -> Classes:
         If a sensitive column is a quasi-identifier.
     """
     for column in table.sensitive:
-        if column in table.quasi_identifiers:
-            raise ValueError(f"column {column!r} is a quasi-identifier and cannot be the sensitive column too")
+        refuse(
+            column in table.quasi_identifiers,
+            f"column {column!r} is a quasi-identifier and cannot be the sensitive column too",
+        )
     key = CombinationKey.of([table.columns[name].coded for name in table.quasi_identifiers])
     sizes: dict[int, int] = {}
     diversity: dict[str, ClassDiversity] = {}
@@ -397,15 +305,14 @@ def _journalist(
     counts = classes.coded.counts[: classes.sizes.classes]
     with large_released(population, roles, reading=reading, spelling=table.spelling, memory=memory // 4) as everybody:
         for name in names:
-            if name not in everybody.columns:
-                raise ValueError(f"{population}: there is no column {name!r}")
+            refuse(name not in everybody.columns, f"{population}: there is no column {name!r}")
         key = CombinationKey.of([everybody.columns[name].coded for name in names])
         translations = {name: _translation(table, everybody, name) for name in names}
-        space = KeySpace.of([own[name] for name in names])
+        index = CombinationIndex(own)
         sizes = np.zeros(counts.size, dtype=np.int64)
         for pairs in class_pairs(everybody, key):
             codes = key.codes(pairs.keys)
-            position = space.positions([translations[name][codes[name]] for name in names])
+            position = index.positions({name: translations[name][codes[name]] for name in names})
             np.add.at(sizes, position[position >= 0], pairs.sizes[position >= 0])
     return journalist_of_sizes(counts, sizes, THRESHOLD)
 

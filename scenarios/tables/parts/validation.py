@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -55,40 +55,27 @@ def _some_texts(records: LargeRecords, column: str) -> list[str]:
     return [text for (text,) in records.files.fetch(query)]
 
 
-class Counts(NamedTuple):
-    """Numbers of rows without a value and of distinct values of a column.
-
-    Parameters
-    ----------
-    missing : int
-        Rows without a value.
-    distinct : int or str
-        Distinct values; about how many, in words, where they are estimated.
-    """
-
-    missing: int
-    distinct: int | str
-
-
 def large_summary(records: LargeRecords) -> list[ColumnSummary]:
     """Summary of every column in the table's order; see `scenarios.tables.review.summary.summary`.
 
     Numbers of distinct values are estimated for identifiers, for columns that are left out, and for columns of numbers
     that are nearly all distinct.
     """
-    return [row._replace(**_counts(records, row.column)._asdict()) for row in summary(records.dataset)]
+    return [row._replace(**_counts(records, row.column)) for row in summary(records.dataset)]
 
 
-def _counts(records: LargeRecords, name: str) -> Counts:
+def _counts(records: LargeRecords, name: str) -> dict[str, Any]:
+    """Numbers of rows without a value (`missing`) and of distinct values (`distinct`) of a column."""
     column = records.columns.get(name)
     if column is None or column.numbers_only:
         missing, distinct = _estimated(records, name)
-        return Counts(missing, f"about {distinct:,}")
+        return {"missing": missing, "distinct": f"about {distinct:,}"}
     raw = column.raw
     of_value = column.of_raw[raw.of_code >= 0]
     is_missing = of_value == column.missing
     counts = raw.counts[raw.of_code[raw.of_code >= 0]]
-    return Counts(raw.missing + int(counts[is_missing].sum()), pd.unique(of_value[~is_missing]).size)
+    missing = raw.missing + int(counts[is_missing].sum())
+    return {"missing": missing, "distinct": pd.unique(of_value[~is_missing]).size}
 
 
 def _estimated(records: LargeRecords, name: str) -> tuple[int, int]:

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from scenarios.tables.parts.engine import OneMachine
 from scenarios.tables.parts.files.sql_names import literal, quoted
-from scenarios.tables.parts.files.table_files import TableFiles
+from scenarios.tables.parts.files.table_files import OneMachine, TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn
 
 SAMPLE = 1 << 12

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from datetime import date
 from itertools import pairwise
 
+from metrics.columns.parameters import refuse, require
+
 DAY = 86_400
 """Seconds of a day."""
 EPOCH = date(1970, 1, 1).toordinal()
@@ -149,21 +151,17 @@ def checked_levels(levels: Sequence[str], *, has_time: bool | None = None) -> li
         If there is no level, one is unknown, they do not ascend, or weeks stand below months.
     """
     known = ", ".join(PERIODS)
-    if not levels:
-        raise ValueError(f"'calendar' names levels from {known}")
+    require(levels, f"'calendar' names levels from {known}")
     for name in levels:
-        if name not in PERIODS:
-            raise ValueError(f"'calendar' has no level {name!r}; levels are {known}")
+        refuse(name not in PERIODS, f"'calendar' has no level {name!r}; levels are {known}")
     ranks = [PERIODS.index(name) for name in levels]
-    if any(a >= b for a, b in pairwise(ranks)):
-        raise ValueError(f"levels of 'calendar' must ascend, as in {known}")
+    refuse(any(a >= b for a, b in pairwise(ranks)), f"levels of 'calendar' must ascend, as in {known}")
     if "week" in levels and levels[-1] != "week":
         longer = ", ".join(levels[levels.index("week") + 1 :])
         raise ValueError(
             f"weeks do not nest in months, quarters, years or decades: leave out 'week', or leave out {longer}"
         )
     if has_time is False:
-        if "hour" in levels:
-            raise ValueError("'hour' needs dates with a time of day; the column's format has none")
+        refuse("hour" in levels, "'hour' needs dates with a time of day; the column's format has none")
         return [name for name in levels if name != "day"]
     return list(levels)

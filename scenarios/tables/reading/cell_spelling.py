@@ -8,7 +8,6 @@ from itertools import chain
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from metrics.columns.cells import CategoricalCells, NumericCells, escape, interval_cell, read_cells, unescape
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
@@ -39,7 +38,10 @@ def with_one_spelling(columns: Mapping[str, TextColumn], domains: Mapping[str, D
         The columns to change, with their domains. Of a domain, only the order of its categories and whether numbers are
         integers matter. Without a domain, sets get the order of their texts, and intervals stay.
     """
-    return {name: _spelled(column, domains[name]) if name in domains else column for name, column in columns.items()}
+    return {
+        name: column.with_cells(spellings(column.texts.to_pylist(), domains[name])) if name in domains else column
+        for name, column in columns.items()
+    }
 
 
 def spelling_domain(declared: Column | None, column: TextColumn) -> Domain | None:
@@ -129,12 +131,6 @@ def segments_cell(segments: Sequence[Segment], *, or_missing: bool = False) -> s
     """Cell of some disjoint segments, and of the missing value beside them."""
     parts = [interval_cell(low, high, closed=closed) for low, high, closed in segments] + [""] * or_missing
     return parts[0] if len(parts) == 1 else "{" + "|".join(parts) + "}"
-
-
-def _spelled(column: TextColumn, domain: Domain | None) -> TextColumn:
-    texts = column.texts.to_pylist()
-    cells = spellings(texts, domain)
-    return column if cells == texts else column.with_texts(pa.array(cells, pa.string()))
 
 
 def _read(texts: Sequence[str], domain: Domain | None) -> list[str]:

@@ -7,10 +7,9 @@ the records.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from io import BytesIO
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +20,10 @@ from numpy.typing import NDArray
 from defenses.base.column_table import CodedTexts, ColumnTable
 from metrics.columns.arrays import Floats
 from metrics.columns.domains import Domain, NumericDomain
-from scenarios.tables.reading.csv_text import (
-    check_rows,
-    column_names,
-    csv_rows,
-    decompressed,
-    header_fields,
-    inferred_separator,
-)
+from scenarios.tables.reading.arrow_tables import csv_table, opened_parquet, text_of
+from scenarios.tables.reading.csv_text import column_names, decompressed, field_separator, header_fields
 from scenarios.tables.reading.encodings import table_text
 from scenarios.tables.reading.workbook import refuse_workbook
-from scenarios.tables.toml.toml_file import read_text
 
 HEAD = 1 << 20
 """Number of bytes at the beginning of a file in which its header must end."""
@@ -40,8 +32,6 @@ BLOCK = 1 << 24
 TEXT = pa.string()
 CODED = pa.dictionary(pa.int32(), TEXT)
 """Arrow type of a column of texts: distinct texts, and one code a row."""
-MARK = b"\xef\xbb\xbf"
-"""Byte order mark of UTF-8."""
 
 
 @dataclass(frozen=True)
@@ -108,16 +98,15 @@ class ColumnFile:
             If it is no such table, or column names are repeated.
         """
         if content.startswith(b"PAR1"):
-            fields = tuple(_parquet(path, content).schema_arrow.names)
+            with opened_parquet(path, pa.BufferReader(content)) as file:
+                fields = tuple(file.schema_arrow.names)
             return cls(path, content, tuple(column_names(path, fields)), "", fields, na=tuple(na))
         refuse_workbook(path, content)
-        data = decompressed(path, content).removeprefix(MARK)
+        data = decompressed(path, content).removeprefix(codecs.BOM_UTF8)
         if encoding is not None:
             data = table_text(path, data, encoding).encode()
         head = table_text(path, _whole_lines(data[:HEAD]) if len(data) > HEAD else data)
-        if not head.strip():
-            raise ValueError(f"{path}: is empty; the first line must name the columns")
-        separator = inferred_separator(head) if separator is None else separator
+        separator, _ = field_separator(path, head, separator)
         fields = tuple(header_fields(path, head, separator))
         return cls(path, data, tuple(column_names(path, fields)), separator, fields, decimal, tuple(na))
 
@@ -144,54 +133,17 @@ class ColumnFile:
         # Arrow's numbers have a decimal point and no thousands separators.
         number = pa.float64() if self.decimal is None else CODED
         kinds = {name: number if isinstance(domains.get(name), NumericDomain) else CODED for name in wanted}
-        table = self._csv_columns(kinds) if self.separator else self._parquet_columns(wanted)
+        if self.separator:
+            table = csv_table(self.path, self.data, self.separator, len(self.columns), kinds, na=self.na, block=BLOCK)
+        else:
+            with opened_parquet(self.path, pa.BufferReader(self.data)) as file:
+                table = file.read(columns=wanted)
         by_name: dict[str, Floats | CodedTexts] = {}
         for name in dict.fromkeys(columns):
             where, column = f"{self.path}: column {name!r}", table.column(name)
             numeric = isinstance(domains[name], NumericDomain)
             by_name[name] = _numbers(where, column, self.decimal) if numeric else _texts(where, column, self.na)
         return ColumnTable(by_name, table.num_rows)
-
-    def _parquet_columns(self, wanted: list[str]) -> Any:
-        try:
-            return _parquet(self.path, self.data).read(columns=wanted)
-        except (pa.ArrowException, OSError):
-            raise ValueError(f"{self.path}: is a damaged or unsupported Parquet file") from None
-
-    def _csv_columns(self, kinds: Mapping[str, Any]) -> Any:
-        """Read columns as Arrow types; as texts if a value does not fit its type."""
-        from pyarrow import csv
-
-        # The fast reader would take the rest of the file after an unclosed quote for one field.
-        quoted = b'"' in self.data
-        if quoted and self.data.count(b'"') % 2:
-            check_rows(self.path, read_text(self.path, self.data), self.separator, len(self.columns))
-
-        def read(kinds: Mapping[str, Any]) -> Any:
-            return csv.read_csv(
-                pa.BufferReader(self.data),
-                read_options=csv.ReadOptions(block_size=BLOCK),
-                parse_options=csv.ParseOptions(delimiter=self.separator, newlines_in_values=quoted),
-                convert_options=csv.ConvertOptions(
-                    include_columns=list(kinds),
-                    column_types=kinds,
-                    null_values=["", *self.na],
-                    strings_can_be_null=True,
-                    quoted_strings_can_be_null=True,
-                ),
-            )
-
-        try:
-            return read(kinds)
-        except pa.ArrowInvalid:
-            try:
-                return read(dict.fromkeys(kinds, TEXT))
-            except pa.ArrowInvalid:
-                text = read_text(self.path, self.data)
-                check_rows(self.path, text, self.separator, len(self.columns))
-                if next(islice(csv_rows(text, self.separator), 1, None), None) is None:
-                    return pa.table({name: pa.array([], kind) for name, kind in kinds.items()})
-                raise ValueError(f"{self.path}: is no CSV table with {self.separator!r} between fields") from None
 
 
 def lenient_numbers(texts: Any) -> Floats:
@@ -213,9 +165,8 @@ def _numbers(where: str, column: Any, decimal: str | None = None) -> Floats:
     """Numbers of a column, shape (n,); NaN where missing or no number."""
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         floats = column if pa.types.is_float64(column.type) else column.cast(pa.float64(), safe=False)
-        return _array(floats, np.float64, np.nan)
+        return _array(floats.combine_chunks(), np.nan)
     from scenarios.tables.reading.text_column import TextColumn
-    from scenarios.tables.reading.text_table import text_of
 
     # Every text that Arrow reads as a number is the same number here.
     coded = TextColumn.from_arrow(where, text_of(where, column))
@@ -230,11 +181,9 @@ def _numbers(where: str, column: Any, decimal: str | None = None) -> Floats:
 def _texts(where: str, column: Any, na: Sequence[str] = ()) -> CodedTexts:
     """Texts of a column, coded, without those that mean a missing value."""
     if column.type != CODED:
-        from scenarios.tables.reading.text_table import text_of
-
         column = text_of(where, column).dictionary_encode()
     encoded = column.combine_chunks()
-    codes = _array(pa.chunked_array([encoded.indices]), np.int32, -1).astype(np.intp)
+    codes = _array(encoded.indices, -1).astype(np.intp)
     texts = encoded.dictionary.to_pylist()
     if na:
         missing = np.array([text.strip() in na for text in texts] + [True], dtype=bool)
@@ -242,30 +191,12 @@ def _texts(where: str, column: Any, na: Sequence[str] = ()) -> CodedTexts:
     return CodedTexts(codes, tuple(texts))
 
 
-def _array(column: Any, kind: type[np.generic], missing: float) -> NDArray[Any]:
-    """Numbers of a chunked Arrow array, shape (n,), read from its buffers.
+def _array(column: Any, missing: float) -> NDArray[Any]:
+    """Numbers of an Arrow array, shape (n,).
 
     Arrow's own conversion imports pandas, which takes longer than reading a million rows.
     """
-    parts = [np.empty(0, dtype=kind)]
-    for chunk in column.chunks:
-        if len(chunk):
-            valid, values = chunk.buffers()
-            numbers = np.frombuffer(values, dtype=kind)[chunk.offset : chunk.offset + len(chunk)]
-            if chunk.null_count:
-                bits = np.unpackbits(np.frombuffer(valid, dtype=np.uint8), bitorder="little")
-                numbers = np.where(bits[chunk.offset : chunk.offset + len(chunk)], numbers, kind(missing))
-            parts.append(numbers)
-    return np.concatenate(parts)
-
-
-def _parquet(path: Path, content: bytes) -> Any:
-    from pyarrow import parquet
-
-    try:
-        return parquet.ParquetFile(BytesIO(content))
-    except (pa.ArrowException, OSError):
-        raise ValueError(f"{path}: is a damaged or unsupported Parquet file") from None
+    return np.array(np.from_dlpack(column.fill_null(missing)))
 
 
 def _whole_lines(head: bytes) -> bytes:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from metrics.columns.parameters import refuse, require
+
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
@@ -74,8 +76,7 @@ def column_names(path: Path, fields: Sequence[str]) -> list[str]:
                 name += "_"
         names.append(name)
     for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"{path}: column {name!r} stands twice; column names must differ")
+        refuse(names.count(name) > 1, f"{path}: column {name!r} stands twice; column names must differ")
     return names
 
 
@@ -110,6 +111,25 @@ def header_fields(path: Path, text: str, separator: str) -> list[str]:
         return next(csv_rows(text, separator))[1]
     except csv.Error as error:
         raise ValueError(f"{path}, {error}") from None
+
+
+def field_separator(path: Path, text: str, declared: str | None) -> tuple[str, list[str]]:
+    """Separator of the fields of a CSV text, and a note if it was inferred.
+
+    Raises
+    ------
+    ValueError
+        If the text is blank or a web page.
+    """
+    require(text.strip(), f"{path}: is empty; the first line must name the columns")
+    refuse(
+        text.lstrip()[:9].lower().startswith(("<!doctype", "<html")),
+        f"{path}: is a web page (HTML) and no table; save its table as CSV",
+    )
+    if declared is not None:
+        return declared, []
+    separator = inferred_separator(text)
+    return separator, [f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines"]
 
 
 def inferred_separator(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -40,13 +40,6 @@ _ZONED = re.compile(r"\s*\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?\s*(Z|[+-]\
 NO_ZONES = "times with a time zone are not read as dates; convert them to one time zone first"
 
 
-class DatedColumns(NamedTuple):
-    """Columns of which those that hold dates are numbers now, and notes."""
-
-    columns: dict[str, TextColumn]
-    notes: list[str]
-
-
 def native_dates(where: str, column: Any) -> tuple[Any, list[str]] | None:
     """Texts of a Parquet column of dates or timestamps in ISO 8601, and notes; None for another column.
 
@@ -71,8 +64,8 @@ def native_dates(where: str, column: Any) -> tuple[Any, list[str]] | None:
 
 def dated_columns(
     columns: Mapping[str, TextColumn], declared: Roles, missing: Sequence[str], native: Sequence[str] = ()
-) -> DatedColumns:
-    """Read columns of dates as numbers; see `DateFormat`.
+) -> tuple[dict[str, TextColumn], list[str]]:
+    """Columns, of which those of dates are numbers now, and notes; see `DateFormat`.
 
     Parameters
     ----------
@@ -98,7 +91,9 @@ def dated_columns(
             continue
         if isinstance(described, DateColumn):
             form = described.form()
-            read_as = _native_format(column) if name in native else form.format
+            read_as = form.format
+            if name in native:
+                read_as = ISO_TIME if "T" in "".join(column.texts.slice(0, 1).to_pylist()) else ISO
             changed[name] = _numbered(column.without(missing), form, read_as)
         elif described is None and name not in declared.identifiers:
             present = column.without(missing)
@@ -114,7 +109,7 @@ def dated_columns(
                 f'roles file declares type = "date" and format = "{COMPACT.pattern}"'
             )
         notes += _sentinel_notes(name, changed[name])
-    return DatedColumns(changed, notes)
+    return changed, notes
 
 
 def _is_compact(column: TextColumn) -> bool:
@@ -137,10 +132,6 @@ def _sentinel_notes(name: str, column: TextColumn) -> list[str]:
                 "these fields"
             )
     return notes
-
-
-def _native_format(column: TextColumn) -> DateFormat:
-    return ISO_TIME if any("T" in text for text in column.texts.slice(0, 1).to_pylist()) else ISO
 
 
 def _recognized(column: TextColumn) -> tuple[DateFormat | None, str]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from metrics.columns.cells import SUPPRESSED, interval_cell
 from metrics.columns.domains import NumericDomain
+from metrics.columns.parameters import refuse
 from scenarios.tables.reading import calendar_periods as calendar
 from scenarios.tables.reading.calendar_periods import DAY, EPOCH, FIRST, LAST
 
@@ -50,6 +51,7 @@ _DIRECTIVE = re.compile("%(.?)")
 _GRAMMAR = frozenset("[](){}|*,\\")
 
 
+@dataclass(frozen=True)
 class DateFormat:
     """A format of dates, written as for ``strptime``.
 
@@ -67,27 +69,28 @@ class DateFormat:
         If the pattern is no such format.
     """
 
-    def __init__(self, pattern: str) -> None:
+    pattern: str
+
+    def __post_init__(self) -> None:
+        pattern = self.pattern
         fields = _DIRECTIVE.findall(pattern)
         for field in fields:
             if field not in _FIELDS:
                 hint = "; convert dates to one time zone first" if field in ("z", "Z") else ""
                 raise ValueError(f"format {pattern!r}: %{field} is not supported; use %Y %y %m %b %B %d %H %M %S{hint}")
-        if any(sum(field in group for field in fields) != 1 for group in ("Yy", "mbB", "d")):
-            raise ValueError(f"format {pattern!r} must hold year, month and day once each, such as %Y-%m-%d")
-        if len({*fields}) < len(fields) or ("S" in fields and "M" not in fields) or ("M" in fields) > ("H" in fields):
-            raise ValueError(f"format {pattern!r}: hours, minutes and seconds stand once each, and from hours on")
-        self.pattern = pattern
-        self.has_time = "H" in fields
+        refuse(
+            any(sum(field in group for field in fields) != 1 for group in ("Yy", "mbB", "d")),
+            f"format {pattern!r} must hold year, month and day once each, such as %Y-%m-%d",
+        )
+        refuse(
+            len({*fields}) < len(fields) or ("S" in fields and "M" not in fields) or ("M" in fields) > ("H" in fields),
+            f"format {pattern!r}: hours, minutes and seconds stand once each, and from hours on",
+        )
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, DateFormat) and other.pattern == self.pattern
-
-    def __hash__(self) -> int:
-        return hash(self.pattern)
-
-    def __repr__(self) -> str:
-        return f"DateFormat({self.pattern!r})"
+    @property
+    def has_time(self) -> bool:
+        """Whether the format has a time of day."""
+        return "%H" in self.pattern
 
     @property
     def in_cells(self) -> DateFormat:
@@ -185,8 +188,10 @@ def declared_number(text: str, form: DateFormat, *, end: bool = False) -> int:
     number = next((found for one in (ISO_TIME, form) if (found := one.number(text)) is not None), None)
     if number is None:
         raise ValueError(f"{text!r} is no date such as 2024-12-31")
-    if ISO_TIME.number(text) is not None and not form.has_time:
-        raise ValueError(f"{text!r} has a time of day, which the column's format lacks")
+    refuse(
+        ISO_TIME.number(text) is not None and not form.has_time,
+        f"{text!r} has a time of day, which the column's format lacks",
+    )
     return number
 
 
@@ -297,7 +302,8 @@ class DateForm:
 
     def _period(self, low: float, high: float) -> str | None:
         """Label of the shortest period that is this range, or None."""
-        if not (low.is_integer() and high.is_integer()) or not self._inside(int(low), int(high)):
+        inside = FIRST * self.unit <= low <= high < (LAST + 1) * self.unit
+        if not (low.is_integer() and high.is_integer() and inside):
             return None
         for name in calendar.PERIODS:
             if self.unit == 1 and name in ("hour", "day"):
@@ -308,6 +314,3 @@ class DateForm:
             if self._clipped(*ends) == (low, high) and self.read(text) == interval_cell(low, high):
                 return text
         return None
-
-    def _inside(self, low: int, high: int) -> bool:
-        return FIRST * self.unit <= low <= high < (LAST + 1) * self.unit

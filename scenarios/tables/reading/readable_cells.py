@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from leaderboard.pages.number_text import counted
 from metrics.columns.cells import SUPPRESSED, read_cells
@@ -19,7 +18,7 @@ _MOST = 0.5
 
 
 def readable_cells(
-    name: str, column: TextColumn, domain: Domain, *, never_missing: bool
+    name: str, column: TextColumn, domain: Domain, *, never_missing: bool, others: str = "the original table has"
 ) -> tuple[TextColumn, list[str]]:
     """A released column after `filled_gaps` and `known_cells`, and their notes.
 
@@ -33,10 +32,12 @@ def readable_cells(
         The domain of the original values.
     never_missing : bool
         Whether no original value is missing.
+    others : str
+        What has no missing value then, for the note.
     """
     gaps: list[str] = []
     if never_missing:
-        column, gaps = filled_gaps(name, column, "the original table has")
+        column, gaps = filled_gaps(name, column, others)
     column, notes = known_cells(name, column, domain)
     return column, [*gaps, *notes]
 
@@ -77,7 +78,7 @@ def known_cells(name: str, column: TextColumn, domain: Domain) -> tuple[TextColu
     if not 0 < count <= _MOST * (column.rows - column.missing_rows):
         return column, []
     cells = f"{counted(count, 'released cell')} of {column.rows:,} {words[0][count > 1]} {words[1]}"
-    column = column.with_texts(pa.array(np.where(wrong, SUPPRESSED, texts).tolist(), pa.string()))
+    column = column.with_cells(np.where(wrong, SUPPRESSED, texts).tolist())
     return column, [f"{name}: {cells}; read as suppressed ({SUPPRESSED})"]
 
 

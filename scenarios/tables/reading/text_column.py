@@ -88,6 +88,10 @@ class TextColumn:
         renumbered = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.intp)
         return replace(self, codes=np.append(renumbered, -1)[self.codes], texts=encoded.dictionary)
 
+    def with_cells(self, cells: list[str]) -> Self:
+        """Return a column with other distinct texts, or itself if all are the same."""
+        return self if cells == self.texts.to_pylist() else self.with_texts(pa.array(cells, pa.string()))
+
     def filled(self, text: str) -> Self:
         """Return a column in which missing values are a text."""
         texts = pa.concat_arrays([pa.array(self.texts, pa.string()), pa.array([text])])

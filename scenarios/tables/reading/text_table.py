@@ -5,24 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
 
-from scenarios.tables.reading.csv_text import (
-    SEPARATORS,
-    check_rows,
-    column_names,
-    csv_rows,
-    decompressed,
-    header_fields,
-    inferred_separator,
-)
+from scenarios.tables.reading.arrow_tables import csv_table, opened_parquet, text_of
+from scenarios.tables.reading.csv_text import column_names, decompressed, field_separator, header_fields
 from scenarios.tables.reading.date_columns import dated_columns, native_dates
 from scenarios.tables.reading.encodings import table_text
 from scenarios.tables.reading.number_forms import MISSING, recognized
@@ -118,19 +108,17 @@ def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, r
     layout: dict[str, Any] = {}
     separator = ""
     if data.startswith(b"PAR1"):
-        table = _read_parquet(path, data)
+        with opened_parquet(path, pa.BufferReader(data)) as file:
+            table = file.read(use_threads=False)
     elif is_workbook(path, data):
         table, notes = workbook_table(path, data)
     else:
         text = table_text(path, decompressed(path, data), declared.encoding)
-        if not text.strip():
-            raise ValueError(f"{path}: is empty; the first line must name the columns")
-        refuse_web_page(path, text)
-        separator = declared.separator or inferred_separator(text)
-        if declared.separator is None:
-            notes.append(f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines")
-            layout["separator"] = separator
-        table = _read_csv(path, text, separator)
+        separator, notes = field_separator(path, text, declared.separator)
+        layout = {} if declared.separator else {"separator": separator}
+        fields = header_fields(path, text, separator)
+        column_names(path, fields)
+        table = csv_table(path, text.encode(), separator, len(fields), dict.fromkeys(fields, pa.string()))
         notes += header_notes(table.column_names)
     if table.num_rows == 0:
         raise ValueError(f"{path}: names columns but holds no record")
@@ -193,11 +181,13 @@ def arrow_text_table(
     if not columns:
         raise ValueError(f"{path}: has no column with a name or a value")
     if not released:
-        dated = dated_columns({**texts, **whole}, declared, MISSING, native)
-        notes += dated.notes
-        columns |= dated.columns
-        texts = {name: dated.columns[name] for name in texts if dated.columns[name].dates is None}
-    fixed = [name for name in texts if _fixed(declared, name)]
+        dated, words = dated_columns({**texts, **whole}, declared, MISSING, native)
+        notes += words
+        columns |= dated
+        texts = {name: dated[name] for name in texts if dated[name].dates is None}
+    # Identifiers and declared categories are no numbers.
+    no_numbers = [name for name, column in declared.columns.items() if isinstance(column, CategoryColumn | DateColumn)]
+    fixed = [*declared.identifiers, *no_numbers]
     forms = recognized(texts, separator=separator, decimal=declared.decimal, fixed=fixed, plain_first=released)
     columns |= forms.columns
     if forms.decimal is not None and declared.decimal is None:
@@ -205,12 +195,6 @@ def arrow_text_table(
     if forms.missing:
         layout["na"] = list(forms.missing)
     return TextTable(columns, [*notes, *forms.notes], layout)
-
-
-def refuse_web_page(path: Path, text: str) -> None:
-    """Raise ValueError if a text is a web page instead of a table."""
-    if text.lstrip()[:9].lower().startswith(("<!doctype", "<html")):
-        raise ValueError(f"{path}: is a web page (HTML) and no table; save its table as CSV")
 
 
 def refuse_blank_rows(path: Path, table: Any) -> None:
@@ -246,11 +230,6 @@ def header_notes(fields: Sequence[str]) -> list[str]:
     return notes
 
 
-def _fixed(declared: Roles, name: str) -> bool:
-    """Whether a column's texts are no numbers: an identifier, or a declared category."""
-    return name in declared.identifiers or isinstance(declared.columns.get(name), CategoryColumn | DateColumn)
-
-
 def _missing_beside(declared: Roles, name: str) -> list[str]:
     """Texts that mean a missing value beside declared categories that are all numbers or truth values."""
     column = declared.columns.get(name)
@@ -269,58 +248,3 @@ def _distinct(texts: list[str]) -> TextColumn:
 def _is_text(kind: Any) -> bool:
     value = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(value) or pa.types.is_large_string(value))
-
-
-def _read_csv(path: Path, text: str, separator: str) -> Any:
-    fields = header_fields(path, text, separator)
-    column_names(path, fields)
-    # The fast reader would take the rest of the file after an unclosed quote for one field.
-    if text.count('"') % 2:
-        check_rows(path, text, separator, len(fields))
-    data = text.encode()
-    try:
-        return pa_csv.read_csv(
-            pa.BufferReader(data),
-            read_options=pa_csv.ReadOptions(block_size=len(data) + 1, use_threads=False),
-            parse_options=pa_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-            convert_options=pa_csv.ConvertOptions(
-                column_types=dict.fromkeys(fields, pa.string()),
-                null_values=[""],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=True,
-            ),
-        )
-    except pa.ArrowInvalid:
-        check_rows(path, text, separator, len(fields))
-        if next(islice(csv_rows(text, separator), 1, None), None) is None:
-            return pa.table([pa.array([], pa.string()) for _ in fields], names=fields)
-        raise ValueError(f"{path}: is no CSV table with {separator!r} between fields") from None
-
-
-def _read_parquet(path: Path, data: bytes) -> Any:
-    import pyarrow.parquet as pq
-
-    try:
-        return pq.read_table(pa.BufferReader(data), use_threads=False)
-    except (pa.ArrowException, OSError):
-        raise ValueError(f"{path}: is a damaged or unsupported Parquet file") from None
-
-
-def text_of(where: str, column: Any) -> Any:
-    """Arrow column as text; an empty text is a missing value.
-
-    Raises
-    ------
-    ValueError
-        If it holds anything but numbers and text; the message begins with `where`.
-    """
-    try:
-        if pa.types.is_dictionary(column.type):
-            column = pc.cast(column, column.type.value_type)
-        if pa.types.is_float32(column.type) or pa.types.is_float64(column.type):
-            # Negative zero is written like zero, to which it is equal.
-            column = pc.add(column, pa.scalar(0, column.type))
-        text = pc.cast(column, pa.string())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise ValueError(f"{where} holds {column.type}; only numbers and text can be read") from None
-    return pc.if_else(pc.equal(text, ""), None, text)

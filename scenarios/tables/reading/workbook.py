@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from metrics.columns.parameters import refuse, require
 from scenarios.tables.review.column_names import POSTCODES, POSTCODES_JAPANESE, hints_at
 
 OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -26,20 +27,19 @@ def is_workbook(path: Path, data: bytes) -> bool:
     ValueError
         If it is a workbook of the old format, or another ZIP archive.
     """
-    if data.startswith(OLD):
-        raise ValueError(f"{path}: is an Excel workbook of the old format (.xls); save the sheet as CSV")
+    refuse(data.startswith(OLD), f"{path}: is an Excel workbook of the old format (.xls); save the sheet as CSV")
     if not data.startswith(ZIP):
         return False
     # A ZIP archive names its files without compression.
-    if b"xl/workbook" not in data:
-        raise ValueError(f"{path}: is a ZIP archive and no table; extract the table or save the sheet as CSV")
+    refuse(
+        b"xl/workbook" not in data, f"{path}: is a ZIP archive and no table; extract the table or save the sheet as CSV"
+    )
     return True
 
 
 def refuse_workbook(path: Path, data: bytes) -> None:
     """Raise ValueError if a file's content is an Excel workbook or another ZIP archive."""
-    if is_workbook(path, data):
-        raise ValueError(f"{path}: is an Excel workbook; save the sheet as CSV (UTF-8)")
+    refuse(is_workbook(path, data), f"{path}: is an Excel workbook; save the sheet as CSV (UTF-8)")
 
 
 def workbook_table(path: Path, data: bytes) -> tuple[Any, list[str]]:
@@ -77,8 +77,7 @@ def workbook_table(path: Path, data: bytes) -> tuple[Any, list[str]]:
     except Exception as error:
         # openpyxl passes on whatever its parsers raise.
         raise ValueError(f"{path}: is a damaged or unsupported Excel workbook ({type(error).__name__})") from None
-    if not rows:
-        raise ValueError(f"{path}: its first sheet is empty; the first row must name the columns")
+    require(rows, f"{path}: its first sheet is empty; the first row must name the columns")
     columns = list(zip_longest(*zip_longest(*rows))) if len({len(row) for row in rows}) > 1 else rows
     header, records = columns[0], columns[1:]
     names = ["" if name is None else str(_text(name)) for name in header]

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from defenses.base.hierarchy import TableHierarchy
@@ -301,7 +300,9 @@ class WrittenCells:
             Columns of the file; those without a written form stay as they are.
         """
         return {
-            name: column if (form := self.columns.get(name)) is None else _with_cells(column, form)
+            name: column.with_cells(list(map(self.columns[name].read, column.texts.to_pylist())))
+            if name in self.columns
+            else column
             for name, column in columns.items()
         }
 
@@ -344,10 +345,7 @@ def _labels(
         return None
     text = isinstance(column, CategoryColumn)
     rows, notes = listed
-    try:
-        table = TableHierarchy(rows, text=text)
-    except ValueError as error:
-        raise ValueError(f"{folder / hierarchy.csv}: {error}" if hierarchy.csv is not None else str(error)) from None
+    table = hierarchy.table(folder, rows, text=text)
     categories = (column.categories or []) if isinstance(column, CategoryColumn) else []
     if not hierarchy.labels:
         return GroupLabels(tuple(map(tuple, rows)), {}, {}, tuple(notes))
@@ -361,9 +359,3 @@ def _mapped(column: pd.Series[Any], change: Callable[[Any], Any]) -> NDArray[np.
     cells = np.empty(len(distinct) + 1, dtype=object)
     cells[:] = [*map(change, distinct), None]
     return np.asarray(cells[codes], dtype=object)
-
-
-def _with_cells(column: TextColumn, form: ColumnForm) -> TextColumn:
-    texts = column.texts.to_pylist()
-    cells = [form.read(text) for text in texts]
-    return column if cells == texts else column.with_texts(pa.array(cells, pa.string()))

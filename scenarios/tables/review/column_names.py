@@ -62,16 +62,12 @@ def look_like_people(texts: Sequence[str]) -> bool:
     >>> look_like_people(["Patel, Ava", "O'Neill, Leo", "Smith, John"]), look_like_people(["New York", "Los Angeles"])
     (True, False)
     """
-    matches = [match for text in texts if (match := _matched(text.strip())) is not None]
+    stripped = [text.strip() for text in texts]
+    matches = [match for text in stripped if (match := _LAST_FIRST.fullmatch(text) or _FIRST_LAST.fullmatch(text))]
     if not matches or len(matches) < FORMED * len(texts):
         return False
     given = sum(match[1].casefold() in GIVEN_NAMES for match in matches)
     return given >= GIVEN * len(texts)
-
-
-def _matched(text: str) -> re.Match[str] | None:
-    """The name in a text, whose first group is the given name."""
-    return _LAST_FIRST.fullmatch(text) or _FIRST_LAST.fullmatch(text)
 
 
 IDENTIFIERS = frozenset((

@@ -139,10 +139,11 @@ def described_table(
         As `describe_table`.
     """
     columns, notes, declared = _with_layout(table, declared)
-    check_named(declared, columns, path, roles)
-    flags = [name for name, column in columns.items() if name not in declared.columns and _is_flag(column)]
+    check_named(declared.named(), columns, roles, f"{path}, which has")
+    free = {name: column for name, column in columns.items() if name not in declared.columns}
+    flags = [name for name, column in free.items() if sorted(column.texts.slice(0, 3).to_pylist()) == ["0", "1"]]
     kinds = {**declared.columns, **dict.fromkeys(flags, CategoryColumn(type="category"))}
-    empty = [name for name, column in columns.items() if column.empty and name not in declared.columns]
+    empty = [name for name, column in free.items() if column.empty]
     unread = declared.model_copy(update={"identifiers": [*declared.identifiers, *empty, *domainless], "columns": kinds})
     domains, inferred, _ = column_domains(columns, unread)
     table_rows = rows(domains)
@@ -284,11 +285,6 @@ def _spellings(column: TextColumn) -> int:
         return 0
     texts = {text for text in column.texts.to_pylist() if any(map(str.isalpha, text))}
     return len(texts) - len({text.strip().casefold() for text in texts})
-
-
-def _is_flag(column: TextColumn) -> bool:
-    """Whether a column holds 0 and 1 only."""
-    return sorted(column.texts.to_pylist()) == ["0", "1"] if len(column.texts) == 2 else False
 
 
 def _comment(

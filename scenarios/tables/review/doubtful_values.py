@@ -14,6 +14,7 @@ from scenarios.tables.reading.date_columns import SENTINELS
 from scenarios.tables.reading.date_form import ISO, DateForm
 from scenarios.tables.reading.number_forms import MISSING, WORDS
 from scenarios.tables.review.repeated_days import changing_traits, repeated_days
+from scenarios.tables.review.suggestions import columns_by_words
 
 # Quasi-identifiers that tell the sensitive value of most people.
 
@@ -69,13 +70,10 @@ def doubtful_words(categories: Mapping[str, Iterable[str]]) -> list[str]:
     categories : mapping of str to iterable of str
         Categories of each column that nobody has declared.
     """
-    columns: dict[str, list[str]] = {}
-    for name, texts in categories.items():
-        for text in {text.strip() for text in texts}:
-            if text.casefold() in _WORDS:
-                columns.setdefault(text, []).append(name)
+    texts = ((name, text) for name, texts in categories.items() for text in {text.strip() for text in texts})
+    columns = columns_by_words((name, text) for name, text in texts if text.casefold() in _WORDS)
     return [
-        f"{', '.join(names)}: {text} is a category; if it means a missing value, give --na {shlex.quote(text)}"
+        f"{names}: {text} is a category; if it means a missing value, give --na {shlex.quote(text)}"
         for text, names in sorted(columns.items())
     ]
 

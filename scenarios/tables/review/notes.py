@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ from scenarios.tables.review.coarse_bins import coarse_bin_warnings
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at, look_like_people
 from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
 from scenarios.tables.review.rows_of_people import ONE_ROW, RowsOfPeople
-from scenarios.tables.review.suggestions import FEW, suggested_identifier
+from scenarios.tables.review.suggestions import FEW, columns_by_words, suggested_identifier
 
 SEEN = 200
 """Number of values that are looked at for names of people."""
@@ -67,14 +67,11 @@ def identifier_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> 
         Values of the records, or of a sample of them; by default those of the data set.
     """
     frame = dataset.records.frame if frame is None else frame
-    columns: dict[str, list[str]] = {}
-    for name in dataset.records.released_columns:
-        if name == dataset.records.person or dataset.written.dates(name) is not None:
-            continue
-        suggestion = suggested_identifier(name, frame[name])
-        if suggestion is not None:
-            columns.setdefault(suggestion.reason, []).append(name)
-    return [f"{', '.join(of)}: no identifier by role, but {reason}" for reason, of in columns.items()]
+    records = dataset.records
+    free = [name for name in records.released_columns if name != records.person and dataset.written.dates(name) is None]
+    suggestions = ((name, suggested_identifier(name, frame[name])) for name in free)
+    reasons = columns_by_words((name, one.reason) for name, one in suggestions if one is not None)
+    return [f"{names}: no identifier by role, but {reason}" for reason, names in reasons.items()]
 
 
 class RepeatedIdentifier(NamedTuple):
@@ -149,12 +146,14 @@ def repeated_people_warnings(dataset: Dataset, frame: pd.DataFrame | None = None
     frame = dataset.records.frame if frame is None else frame
     columns = [(name, frame[name].dropna()) for name in numbering_identifiers(dataset) if name in frame]
     return repeated_identifier_warnings(
-        RepeatedIdentifier(name, values.nunique(), len(values), _names_people(values)) for name, values in columns
+        RepeatedIdentifier(
+            name,
+            values.nunique(),
+            len(values),
+            values.dtype == object and look_like_people(values.unique()[:SEEN].tolist()),
+        )
+        for name, values in columns
     )
-
-
-def _names_people(values: pd.Series[Any]) -> bool:
-    return values.dtype == object and look_like_people(values.unique()[:SEEN].tolist())
 
 
 def repeated_rows_warnings(rows: RowsOfPeople | None) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import comb
 from typing import Any, NamedTuple
 
@@ -235,9 +235,7 @@ def _number_reason(column: pd.Series[Any], share: float, *, by_name: bool) -> tu
     distinct = len(np.unique(numbers))
     if by_name and distinct > FEW and share >= MOSTLY_DISTINCT:
         return _repeats(n, n - distinct), True
-    if by_name and (distinct > FEW or share >= HALF_DISTINCT):
-        return BY_NAME_REPEATED, True
-    return "", False
+    return _repeated_reason(distinct, share, by_name=by_name)
 
 
 def _text_reason(distinct: Any, present: int, *, by_name: bool) -> tuple[str, bool]:
@@ -256,9 +254,13 @@ def _text_reason(distinct: Any, present: int, *, by_name: bool) -> tuple[str, bo
         return _repeats(present, present - len(texts)), True
     if share >= MOSTLY_DISTINCT and present > FEW:
         return f"text with {percent(share)} of its values distinct", True
-    if by_name and (len(texts) > FEW or share >= HALF_DISTINCT):
-        return BY_NAME_REPEATED, True
-    return "", False
+    return _repeated_reason(len(texts), share, by_name=by_name)
+
+
+def _repeated_reason(distinct: int, share: float, *, by_name: bool) -> tuple[str, bool]:
+    """Reason why values that repeat often number people, empty if they do not, and whether it is a guess."""
+    numbers_people = by_name and (distinct > FEW or share >= HALF_DISTINCT)
+    return (BY_NAME_REPEATED, True) if numbers_people else ("", False)
 
 
 def _repeats(present: int, repeats: int) -> str:
@@ -267,13 +269,19 @@ def _repeats(present: int, repeats: int) -> str:
     return f"by its name; {repeats} of its {present} values repeat another: {doubt}"
 
 
+def columns_by_words(said: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The columns of which the same is said, given a column and words in each pair, by the words."""
+    columns: dict[str, list[str]] = {}
+    for name, words in said:
+        columns.setdefault(words, []).append(name)
+    return {words: ", ".join(names) for words, names in columns.items()}
+
+
 def people_notes(suggestions: Mapping[str, Suggestion]) -> list[str]:
     """Notes on columns that were taken for identifiers though values repeat, one line a reason."""
-    columns: dict[str, list[str]] = {}
-    for name, suggestion in suggestions.items():
-        if suggestion.reason in (LOOKS_LIKE_PEOPLE, NAMES_PEOPLE, BY_NAME_REPEATED):
-            columns.setdefault(suggestion.reason, []).append(name)
-    return [f"{', '.join(of)}: taken for an identifier, {reason}" for reason, of in columns.items()]
+    of_people = (LOOKS_LIKE_PEOPLE, NAMES_PEOPLE, BY_NAME_REPEATED)
+    reasons = columns_by_words((name, one.reason) for name, one in suggestions.items() if one.reason in of_people)
+    return [f"{names}: taken for an identifier, {reason}" for reason, names in reasons.items()]
 
 
 def suggested_sensitive(name: str, column: pd.Series[Any]) -> Suggestion | None:

@@ -7,12 +7,14 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from metrics.columns.parameters import refuse, require
 from scenarios.tables.parts.files.sql_names import literal, quoted
-from scenarios.tables.reading.csv_text import SEPARATORS, header_fields, inferred_separator
+from scenarios.tables.reading.csv_text import field_separator, header_fields
 from scenarios.tables.reading.encodings import table_text
-from scenarios.tables.reading.text_table import header_notes, refuse_web_page
+from scenarios.tables.reading.text_table import header_notes
 from scenarios.tables.roles import Roles
 from scenarios.tables.toml.toml_file import unreadable
 
@@ -50,13 +52,7 @@ def csv_fields(path: Path, declared: Roles) -> tuple[tuple[str, ...], str, list[
     head = next(_chunks(path, HEAD), b"")
     read = _complete if len(head) == HEAD else table_text
     text = read(path, head, declared.encoding)
-    if not text.strip():
-        raise ValueError(f"{path}: is empty; the first line must name the columns")
-    refuse_web_page(path, text)
-    notes = []
-    separator = declared.separator or inferred_separator(text)
-    if declared.separator is None:
-        notes.append(f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines")
+    separator, notes = field_separator(path, text, declared.separator)
     fields = header_fields(path, text, separator)
     return tuple(fields), separator, [*notes, *header_notes(fields)]
 
@@ -71,8 +67,7 @@ def _complete(path: Path, head: bytes, encoding: str | None) -> str:
             unmarked = head.removeprefix(codecs.BOM_UTF8)
             text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(unmarked).removeprefix("\ufeff")
             return text[: text.rfind("\n") + 1]
-    if not lines:
-        raise ValueError(f"{path}: its first line is longer than {HEAD >> 20} MiB; is it a CSV file with a header?")
+    require(lines, f"{path}: its first line is longer than {HEAD >> 20} MiB; is it a CSV file with a header?")
     return table_text(path, lines)
 
 
@@ -93,19 +88,15 @@ def utf8_copy(path: Path, encoding: str, folder: Path) -> Path | None:
     ValueError
         If it is neither UTF-8 nor in the declared encoding, or the copy cannot be written.
     """
-    try:
+    with suppress(UnicodeDecodeError):
         for _ in _decoded(path, "utf-8"):
             pass
-    except UnicodeDecodeError:
-        pass
-    else:
         return None
     copy = folder / "table.csv"
     try:
         with copy.open("w", encoding="utf-8", newline="") as file:
             for number, text in enumerate(_decoded(path, encoding)):
-                if "\0" in text:
-                    raise ValueError(f"{path}: read as {encoding}, it holds a NUL character; it must be plain text")
+                refuse("\0" in text, f"{path}: read as {encoding}, it holds a NUL character; it must be plain text")
                 file.write(text if number else text.removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: is not {encoding} ({error.reason})") from None

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -26,9 +26,10 @@ from scenarios.tables.parts.files.output_files import OutputFiles
 from scenarios.tables.parts.files.private_folder import private_folder
 from scenarios.tables.parts.files.spool import Spool
 from scenarios.tables.parts.progress import progress
-from scenarios.tables.parts.released_blocks import CellList, LargeRelease, ReleasedBlock
+from scenarios.tables.parts.released_blocks import CellList, LargeRelease
+from scenarios.tables.reading.arrow_tables import text_bytes
 from scenarios.tables.reading.written_cells import WrittenCells, all_whole
-from scenarios.tables.table_output import COMPRESSED, PARQUET
+from scenarios.tables.table_output import COMPRESSED, PARQUET, cell_texts
 
 # Released columns as fields of CSV files and as Arrow arrays.
 
@@ -90,7 +91,7 @@ class WrittenColumn:
             return _fixed_texts(stored).cast(pa.string())
         if self.cells is None:
             column = self._in_words(pd.Series(stored, name=self.name))
-            return pa.array(_texts(column) if column.dtype == object else column, from_pandas=True)
+            return pa.array(cell_texts(column) if column.dtype == object else column, from_pandas=True)
         if self._column.dtype != object:
             return pa.array(self._column.array.take(stored), from_pandas=True)
         codes = pa.array(stored, mask=self._missing[stored])
@@ -122,7 +123,7 @@ class WrittenColumn:
 
     @cached_property
     def _dictionary(self) -> Any:
-        return pa.array(_texts(self._column).where(~self._missing, ""), pa.string())
+        return pa.array(cell_texts(self._column).where(~self._missing, ""), pa.string())
 
     def _in_words(self, column: pd.Series[Any]) -> pd.Series[Any]:
         return self.written.write(column.to_frame())[self.name]
@@ -138,11 +139,6 @@ class WrittenColumn:
             buffer.seek(0)
             buffer.truncate()
         return fields
-
-
-def _texts(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Cells as text, None where missing."""
-    return column.astype(str).where(column.notna(), None)
 
 
 def _fixed_texts(texts: NDArray[Any]) -> Any:
@@ -216,7 +212,8 @@ def write_release(
         fractions: set[str] = set()
         with progress("released", release.records) as done:
             for block in release.blocks():
-                fractions |= _with_fractions(block, {*written.integers} - fractions - release.cells.keys())
+                whole = {*written.integers} - fractions - release.cells.keys()
+                fractions |= {name for name in whole & block.columns.keys() if not all_whole(block.columns[name])}
                 spool.add(block)
                 done.add(len(block))
         # All buckets of a column are written alike, as a Parquet file requires.
@@ -225,7 +222,7 @@ def write_release(
         columns = [
             WrittenColumn(name, release.cells.get(name), written, separator, alone=alone) for name in release.names
         ]
-        table = stack.enter_context(_writer(outputs.open(path), path, columns, separator))
+        write = stack.enter_context(_writer(outputs.open(path), path, columns, separator))
         secret = None
         if truth is not None:
             numbers = [WrittenColumn(name, None, WrittenCells()) for name in ("released_row", ORIGIN)]
@@ -234,98 +231,72 @@ def write_release(
         with progress("written", spool.rows) as done:
             for bucket in spool.permuted():
                 size = bucket.size
-                table.write([np.ascontiguousarray(bucket[f"c{i}"]) for i in range(len(columns))], size)
+                write([np.ascontiguousarray(bucket[f"c{i}"]) for i in range(len(columns))], size)
                 if secret is not None:
                     origins = np.ascontiguousarray(bucket["origin"])
-                    secret.write([np.arange(rows, rows + size), origins], size)
+                    secret([np.arange(rows, rows + size), origins], size)
                 rows += size
                 done.add(size)
     return rows
 
 
-def _with_fractions(block: ReleasedBlock, names: set[str]) -> set[str]:
-    """Columns of numbers, among those named, that hold others than integers."""
-    return {name for name in names & block.columns.keys() if not all_whole(block.columns[name])}
+Write = Callable[[Sequence[NDArray[Any]], int], None]
+"""Appends rows, given by the codes or numbers of each column, and by their number."""
 
 
-class _TableWriter(Protocol):
-    def __enter__(self) -> _TableWriter: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def write(self, columns: Sequence[NDArray[Any]], rows: int) -> None:
-        """Append rows, given by the codes or numbers of each column."""
-
-
-def _writer(file: BinaryIO, path: str, columns: Sequence[WrittenColumn], separator: str) -> _TableWriter:
+def _writer(
+    file: BinaryIO, path: str, columns: Sequence[WrittenColumn], separator: str
+) -> AbstractContextManager[Write]:
     name = Path(path).name.lower()
     if name.endswith(PARQUET):
-        return _ParquetWriter(file, columns)
-    return _CsvWriter(file, columns, separator, compressed=name.endswith(COMPRESSED))
+        return _parquet_writer(file, columns)
+    return _csv_writer(file, columns, separator, compressed=name.endswith(COMPRESSED))
 
 
-class _CsvWriter:
+@contextmanager
+def _csv_writer(
+    file: BinaryIO, columns: Sequence[WrittenColumn], separator: str, *, compressed: bool
+) -> Iterator[Write]:
     """Writer of a CSV file, which may be compressed."""
+    # The time of compression would differ from run to run, and the folder's name is random.
+    compression = gzip.GzipFile("", "wb", 6, file, mtime=0) if compressed else nullcontext(file)
+    newline, between, last = (pa.scalar(text, pa.large_string()) for text in ("\n", separator, ""))
+    with compression as stream:
+        header = pd.DataFrame(columns=[column.name for column in columns])
+        stream.write(header.to_csv(index=False, sep=separator, lineterminator="\n").encode())
 
-    def __init__(
-        self, file: BinaryIO, columns: Sequence[WrittenColumn], separator: str, *, compressed: bool = False
-    ) -> None:
-        self.file, self.columns, self.separator, self.compressed = file, columns, separator, compressed
-        self.stream: Any = file
+        def write(rows: Sequence[NDArray[Any]], size: int) -> None:
+            if size:
+                fields = [column.csv_fields(stored) for column, stored in zip(columns, rows, strict=True)]
+                fields[-1] = pc.binary_join_element_wise(fields[-1], newline, last)
+                lines = pc.binary_join_element_wise(*fields, between) if len(fields) > 1 else fields[0]
+                stream.write(text_bytes(lines))
 
-    def __enter__(self) -> _CsvWriter:
-        if self.compressed:
-            # The time of compression would differ from run to run, and the folder's name is random.
-            self.stream = gzip.GzipFile("", "wb", 6, self.file, mtime=0)
-        header = pd.DataFrame(columns=[column.name for column in self.columns])
-        self.stream.write(header.to_csv(index=False, sep=self.separator, lineterminator="\n").encode())
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.compressed:
-            self.stream.close()
-        else:
-            self.stream.flush()
-
-    def write(self, columns: Sequence[NDArray[Any]], rows: int) -> None:
-        """Append rows, given by the codes or numbers of each column."""
-        if not rows:
-            return
-        fields = [writer.csv_fields(stored) for writer, stored in zip(self.columns, columns, strict=True)]
-        newline, separator = pa.scalar("\n", pa.large_string()), pa.scalar(self.separator, pa.large_string())
-        fields[-1] = pc.binary_join_element_wise(fields[-1], newline, pa.scalar("", pa.large_string()))
-        lines = pc.binary_join_element_wise(*fields, separator) if len(fields) > 1 else fields[0]
-        _, offsets, content = lines.buffers()
-        ends = np.frombuffer(offsets, dtype=np.int64)[[lines.offset, lines.offset + len(lines)]]
-        self.stream.write(memoryview(content)[int(ends[0]) : int(ends[1])])
+        yield write
+    file.flush()
 
 
-class _ParquetWriter:
+@contextmanager
+def _parquet_writer(file: BinaryIO, columns: Sequence[WrittenColumn]) -> Iterator[Write]:
     """Writer of a Parquet file."""
+    names = [column.name for column in columns]
+    listed = [column.name for column in columns if column.repeats]
+    writers: list[Any] = []
+    with ExitStack() as stack:
 
-    def __init__(self, file: BinaryIO, columns: Sequence[WrittenColumn]) -> None:
-        self.file, self.columns = file, columns
-        self.writer: Any = None
+        def begin(schema: Any) -> None:
+            # The file's own types say all: texts are coded in memory only.
+            writer = parquet.ParquetWriter(file, schema, store_schema=False, use_dictionary=listed)
+            writers.append(stack.enter_context(writer))
 
-    def __enter__(self) -> _ParquetWriter:
-        return self
+        def write(rows: Sequence[NDArray[Any]], size: int) -> None:
+            table = pa.table([column.arrow(stored) for column, stored in zip(columns, rows, strict=True)], names=names)
+            if not writers:
+                begin(table.schema)
+            writers[0].write_table(table)
 
-    def __exit__(self, *_: object) -> None:
-        if self.writer is None:
+        yield write
+        if not writers:
             # A table without rows has no types; texts hold what there is none of.
-            self._open(pa.schema([(column.name, pa.string()) for column in self.columns]))
-        self.writer.close()
-        self.file.flush()
-
-    def write(self, columns: Sequence[NDArray[Any]], rows: int) -> None:
-        """Append rows, given by the codes or numbers of each column."""
-        arrays = [writer.arrow(stored) for writer, stored in zip(self.columns, columns, strict=True)]
-        table = pa.table(arrays, names=[column.name for column in self.columns])
-        if self.writer is None:
-            self._open(table.schema)
-        self.writer.write_table(table)
-
-    def _open(self, schema: Any) -> None:
-        # The file's own types say all: texts are coded in memory only.
-        listed = [column.name for column in self.columns if column.repeats]
-        self.writer = parquet.ParquetWriter(self.file, schema, store_schema=False, use_dictionary=listed)
+            begin(pa.schema([(name, pa.string()) for name in names]))
+    file.flush()

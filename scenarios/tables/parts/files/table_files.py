@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from scenarios.tables.parts.engine import Engine, OneMachine
+from metrics.columns.parameters import refuse, require
 from scenarios.tables.parts.files.csv_files import csv_fields, csv_reason, csv_source, utf8_copy
 from scenarios.tables.parts.files.private_folder import private_folder
 from scenarios.tables.parts.files.sql_names import literal, quoted
+from scenarios.tables.reading.arrow_tables import opened_parquet
 from scenarios.tables.reading.csv_text import column_names
+from scenarios.tables.released import STANDARD, input_path
 from scenarios.tables.roles import Roles
 
 if TYPE_CHECKING:
@@ -27,27 +29,23 @@ if TYPE_CHECKING:
 def parquet_fields(schemas: Mapping[Path, Any]) -> tuple[str, ...]:
     """Names of the columns, which all parts must share with their types."""
     names: list[str] = next(iter(schemas.values())).names
-    if not names:
-        raise ValueError(f"{next(iter(schemas))}: has no column")
+    require(names, f"{next(iter(schemas))}: has no column")
     typed: dict[str, tuple[Path, Any]] = {}
     origin = next(iter(schemas))
     for part, schema in schemas.items():
         for name in names:
-            if name not in schema.names:
-                raise ValueError(f"{part}: lacks the column {name!r} that {origin.name} has; parts must agree")
+            refuse(
+                name not in schema.names, f"{part}: lacks the column {name!r} that {origin.name} has; parts must agree"
+            )
         for position, name in enumerate(schema.names, 1):
-            if not name:
-                raise ValueError(f"{part}: column {position} has no name; give it one")
-            if name not in names:
-                raise ValueError(f"{part}: has the column {name!r} that {origin.name} lacks; parts must agree")
-            if schema.names.count(name) > 1:
-                raise ValueError(f"{part}: column {name!r} appears twice; column names must differ")
+            require(name, f"{part}: column {position} has no name; give it one")
+            refuse(name not in names, f"{part}: has the column {name!r} that {origin.name} lacks; parts must agree")
+            refuse(schema.names.count(name) > 1, f"{part}: column {name!r} appears twice; column names must differ")
             kind = _plain_type(schema.field(name).type)
             if kind is None:
                 continue
             other, first = typed.setdefault(name, (part, kind))
-            if kind != first:
-                raise ValueError(f"{part}: column {name!r} holds {kind}, but {first} in {other.name}")
+            refuse(kind != first, f"{part}: column {name!r} holds {kind}, but {first} in {other.name}")
     return tuple(names)
 
 
@@ -74,13 +72,8 @@ def typed_by_parts(schemas: Mapping[Path, Any]) -> dict[Path, dict[str, Path]]:
 
 def parquet_schema(part: Path) -> Any:
     """Arrow schema of a Parquet file; ValueError if it is none."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        return parquet.read_schema(part)
-    except (pa.ArrowException, OSError):
-        raise ValueError(f"{part}: is a damaged or unsupported Parquet file") from None
+    with opened_parquet(part, part) as file:
+        return file.schema_arrow
 
 
 # Files of a table, and their state.
@@ -96,11 +89,11 @@ def part_files(path: Path) -> tuple[Path, ...]:
     ValueError
         If there is no such file, a folder holds no Parquet file, or its subfolders hold some.
     """
-    if not path.exists():
-        raise ValueError(f"{path}: there is no such file")
+    require(path.exists(), f"{path}: there is no such file")
     if not path.is_dir():
         return (path,)
-    found = (part for part in path.rglob("*.parquet") if not _is_hidden(part.relative_to(path)))
+    relative = ((part, part.relative_to(path).parts) for part in path.rglob("*.parquet"))
+    found = (part for part, names in relative if not any(name.startswith((".", "_")) for name in names))
     # A link without its file stays, so that reading it fails: without it, rows would be missing unnoticed.
     files = sorted(part for part in found if not part.is_dir())
     nested = [part for part in files if part.parent != path]
@@ -109,13 +102,8 @@ def part_files(path: Path) -> tuple[Path, ...]:
             f"{path}: holds Parquet files in subfolders, such as {nested[0].relative_to(path)}, which are not read; "
             "name a folder that holds all parts itself"
         )
-    if not files:
-        raise ValueError(f"{path}: is a folder without Parquet files (*.parquet); name one with the parts of a table")
+    require(files, f"{path}: is a folder without Parquet files (*.parquet); name one with the parts of a table")
     return tuple(files)
-
-
-def _is_hidden(part: Path) -> bool:
-    return any(name.startswith((".", "_")) for name in part.parts)
 
 
 def file_state(part: Path) -> tuple[int, int, int]:
@@ -160,6 +148,40 @@ def machine_memory() -> int:
 def cores() -> int:
     """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+# Where the parts of a table are read: on this machine, or by an engine that the caller passes.
+
+Result = TypeVar("Result")
+
+
+class Engine(Protocol):
+    """Where the parts of a table are read."""
+
+    def over_parts(self, files: TableFiles, function: Callable[[TableFiles, int], Result]) -> Iterator[Result]:
+        """Apply a function to the parts of a table.
+
+        Parameters
+        ----------
+        files : TableFiles
+            The table, opened.
+        function : callable
+            ``function(files, number)`` gets some files of the table, opened, and the number of the first one.
+
+        Yields
+        ------
+        object
+            Results in the order of the parts.
+        """
+
+
+@dataclass(frozen=True)
+class OneMachine:
+    """All parts are read together, on this machine."""
+
+    def over_parts(self, files: TableFiles, function: Callable[[TableFiles, int], Result]) -> Iterator[Result]:
+        """Apply a function to the whole table."""
+        yield function(files, 0)
 
 
 @dataclass
@@ -378,8 +400,13 @@ class TableFiles:
             if isinstance(content, list):
                 self.connection.execute(f"CREATE OR REPLACE TYPE {name} AS ENUM (SELECT unnest($1))", [content])
                 return
-            self.connection.register("arriving", content)
-            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM arriving")
+        self._arrive(f"CREATE OR REPLACE TEMP TABLE {name} AS", content)
+
+    def _arrive(self, statement: str, table: Any) -> None:
+        """Run a statement on the rows of an Arrow table, which follow it."""
+        with self.plain_errors():
+            self.connection.register("arriving", table)
+            self.connection.execute(f"{statement} SELECT * FROM arriving")
             self.connection.unregister("arriving")
 
     def arrow(self, query: str) -> Any:
@@ -429,11 +456,7 @@ class TableFiles:
         if isinstance(self.engine, OneMachine):
             return f"{query} ORDER BY {order}"
         for number, table in enumerate(self.engine.over_parts(self, partial(_arrow, query))):
-            with self.plain_errors():
-                self.connection.register("arriving", table)
-                start = "INSERT INTO part_counts" if number else "CREATE OR REPLACE TEMP TABLE part_counts AS"
-                self.connection.execute(f"{start} SELECT * FROM arriving")
-                self.connection.unregister("arriving")
+            self._arrive("INSERT INTO part_counts" if number else "CREATE OR REPLACE TEMP TABLE part_counts AS", table)
         return f"SELECT {grouped}, sum(n)::BIGINT AS n FROM part_counts GROUP BY {grouped} ORDER BY {order}"
 
     def type_of(self, column: str) -> str:
@@ -444,8 +467,7 @@ class TableFiles:
     def check_unchanged(self) -> None:
         """Raise ValueError if a file was changed since it was looked at."""
         for part, state in zip(self.parts, self.states, strict=True):
-            if file_state(part) != state:
-                raise ValueError(f"{part}: was changed while it was read; start again when it is complete")
+            refuse(file_state(part) != state, f"{part}: was changed while it was read; start again when it is complete")
 
     @contextmanager
     def plain_errors(self) -> Iterator[None]:
@@ -499,10 +521,10 @@ def _refuse_alike(path: Path, names: Sequence[str]) -> None:
     for name in names:
         # The lower case of bytes is that of ASCII.
         other = first.setdefault(name.encode(errors="surrogatepass").lower(), name)
-        if other != name:
-            raise ValueError(
-                f"{path}: columns {other!r} and {name!r} differ in case only; rename one to read the table in parts"
-            )
+        refuse(
+            other != name,
+            f"{path}: columns {other!r} and {name!r} differ in case only; rename one to read the table in parts",
+        )
 
 
 # Which tables are read in parts, and how much memory that may take.
@@ -531,6 +553,28 @@ def is_large(path: Path, *, asked: bool = False) -> bool:
     return path.stat().st_size > largest
 
 
+def read_in_parts(names: Sequence[str | None], *, asked: bool) -> bool:
+    """Whether a command reads its tables in parts, since that is asked for or one of them is large.
+
+    Parameters
+    ----------
+    names : sequence of str or None
+        The tables as the command names them.
+    asked : bool
+        Whether an option asks for it.
+
+    Raises
+    ------
+    ValueError
+        If it is asked for and a table is standard input.
+    """
+    refuse(
+        asked and STANDARD in names,
+        "standard input cannot be read in parts; name a file, or leave out --memory and --backend",
+    )
+    return any(is_large(input_path(name), asked=asked) for name in names if name is not None)
+
+
 def memory_bytes(text: str | None) -> int:
     """Bytes of memory that an option names, such as ``8GB``; half of the machine's where it names none.
 
@@ -551,6 +595,5 @@ def memory_bytes(text: str | None) -> int:
     if match is None or match[2].lower() not in units:
         raise ValueError(f"--memory {text}: is no size; write a number with a unit ({', '.join(_UNITS)}), such as 8GB")
     size = int(float(match[1]) * units[match[2].lower()])
-    if size < 2 * LEAST_MEMORY:
-        raise ValueError(f"--memory {text}: is too little; {2 * LEAST_MEMORY / 2**20:.0f}MiB is the least")
+    refuse(size < 2 * LEAST_MEMORY, f"--memory {text}: is too little; {2 * LEAST_MEMORY / 2**20:.0f}MiB is the least")
     return size

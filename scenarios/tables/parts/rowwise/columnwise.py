@@ -19,17 +19,15 @@ from defenses.perturbation.identity import Identity
 from defenses.recoding.global_recoding import GlobalRecoding
 from defenses.recoding.rounding import Rounding
 from defenses.recoding.top_bottom_coding import TopBottomCoding
-from metrics.columns.arrays import Floats
 from scenarios.tables.parts.records import LargeRecords
 from scenarios.tables.parts.released_blocks import CellList, LargeRelease
 from scenarios.tables.parts.rowwise.steps import (
-    Recoded,
-    Recomputed,
     Step,
+    cells_by_code,
     code_counts,
     recoded,
+    recomputed,
     rowwise,
-    unchanged_step,
 )
 
 # Sorted numbers of a column of a table that is read in parts.
@@ -101,7 +99,7 @@ def columnwise(defense: MicrodataDefense, records: LargeRecords, root: SeedSeque
 def _step(defense: MicrodataDefense, records: LargeRecords, name: str, frame: pd.DataFrame) -> Step:
     column, released = records.columns[name], frame[name]
     if not column.numbers_only:
-        return recoded(column, released)
+        return recoded(name, *cells_by_code(column, released))
     template = records.roles
 
     def compute(numbers: NDArray[np.float64]) -> pd.Series[Any]:
@@ -113,7 +111,7 @@ def _step(defense: MicrodataDefense, records: LargeRecords, name: str, frame: pd
 
     numeric = pd.api.types.is_numeric_dtype(released) and not pd.api.types.is_bool_dtype(released)
     cells = None if numeric else CellList()
-    return Recomputed(name, compute, cells, released.to_numpy().dtype)
+    return recomputed(name, compute, cells, released.to_numpy().dtype)
 
 
 def top_bottom_coding(defense: TopBottomCoding, records: LargeRecords, root: SeedSequence) -> LargeRelease:
@@ -176,15 +174,14 @@ def _constant_step(records: LargeRecords, name: str) -> Step:
     column, roles = records.columns[name], records.roles
     if column.numbers_only:
         number, kind = _typical_number(records, name), roles.frame[name].to_numpy().dtype
-        return Recomputed(name, lambda numbers: pd.Series(np.full(len(numbers), number)), None, kind)
-    step = unchanged_step(records, name, released_frame(roles))
-    assert isinstance(step, Recoded)  # noqa: S101 (the column is coded)
+        return recomputed(name, lambda numbers: pd.Series(np.full(len(numbers), number)), None, kind)
+    cells, table = cells_by_code(column, released_frame(roles)[name])
     counts = code_counts(column)
     code = column.missing
     if counts[: column.missing].any():
         bins = np.append(roles.domain(name).codes(column.values[: column.missing]), roles.domain(name).size)
         code = _typical_code(bins, counts[: bins.size], numeric=is_numeric(roles, name))
-    return Recoded(name, step.list_of_cells, np.full_like(step.table, step.table[code]))
+    return recoded(name, cells, np.full_like(table, table[code]))
 
 
 def _typical_code(bins: NDArray[np.intp], counts: NDArray[np.int64], *, numeric: bool) -> int:
@@ -201,12 +198,8 @@ def _typical_number(records: LargeRecords, name: str) -> float:
     domain = records.roles.domain(name)
     counts = np.zeros(domain.size + 1, dtype=np.int64)
     for block in records.blocks([name]):
-        counts += np.bincount(domain.codes(_numbers(block.columns[name])), minlength=counts.size)
+        counts += np.bincount(domain.codes(plain_numbers(pd.Series(block.columns[name]))), minlength=counts.size)
     typical = int(counts.argmax())
     if typical == domain.size:
         return float("nan")
     return ordered_number(records, name, int(counts[:typical].sum() + (counts[typical] - 1) // 2))
-
-
-def _numbers(stored: NDArray[np.float64]) -> Floats:
-    return plain_numbers(pd.Series(stored))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,12 @@ from defenses.base.columns import plain_numbers, stored_alike
 from defenses.perturbation.additive_noise import AdditiveNoise
 from metrics.columns.arrays import Floats
 from scenarios.tables.parts.records import Block, LargeRecords
-from scenarios.tables.parts.released_blocks import CellList, LargeRelease
-from scenarios.tables.parts.rowwise.steps import code_counts, rowwise
+from scenarios.tables.parts.released_blocks import LargeRelease
+from scenarios.tables.parts.rowwise.steps import Step, code_counts, rowwise
 
 
-@dataclass(frozen=True)
-class Noisy:
-    """A column to whose numbers noise is added.
+def noisy(part: AddedNoise, numbers: Floats | None, kind: np.dtype[Any]) -> Step:
+    """Step of a column to whose numbers noise is added.
 
     Parameters
     ----------
@@ -35,27 +34,14 @@ class Noisy:
         Type of the released numbers.
     """
 
-    part: AddedNoise
-    numbers: Floats | None = field(repr=False)
-    kind: np.dtype[Any]
+    def release(block: Block, rng: Generator) -> Mapping[str, NDArray[Any]]:
+        stored = block.columns[part.column]
+        exact = stored.astype(float) if numbers is None else numbers[stored]
+        draw = rng.normal if part.distribution == "gaussian" else rng.laplace
+        spread = part.deviation if part.distribution == "gaussian" else part.deviation / np.sqrt(2)
+        return {part.column: part.publish(exact + draw(0.0, spread, exact.size)).astype(kind)}
 
-    @property
-    def cells(self) -> Mapping[str, CellList]:
-        """No list: the cells are numbers."""
-        return {}
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The column."""
-        return (self.part.column,)
-
-    def release(self, block: Block, rng: Generator) -> Mapping[str, NDArray[Any]]:
-        """Noisy numbers."""
-        stored = block.columns[self.part.column]
-        numbers = stored.astype(float) if self.numbers is None else self.numbers[stored]
-        draw = rng.normal if self.part.distribution == "gaussian" else rng.laplace
-        spread = self.part.deviation if self.part.distribution == "gaussian" else self.part.deviation / np.sqrt(2)
-        return {self.part.column: self.part.publish(numbers + draw(0.0, spread, numbers.size)).astype(self.kind)}
+    return Step((part.column,), {}, release)
 
 
 def additive_noise(defense: AdditiveNoise, records: LargeRecords, root: SeedSequence) -> LargeRelease:
@@ -77,7 +63,7 @@ def additive_noise(defense: AdditiveNoise, records: LargeRecords, root: SeedSequ
     """
     roles = records.roles
     defense.check(roles)
-    steps = []
+    steps, parts = [], []
     for name in defense._names(roles):
         column, distinct = records.columns[name], plain_numbers(roles.frame[name])
         scale = defense.scale[name] if isinstance(defense.scale, Mapping) else defense.scale
@@ -88,8 +74,9 @@ def additive_noise(defense: AdditiveNoise, records: LargeRecords, root: SeedSequ
         numbers = None if column.numbers_only else column.values.astype(float)
         whole = pd.api.types.is_integer_dtype(roles.frame[name]) and part.whole
         kind = stored_alike(np.zeros(1), roles.frame[name]).to_numpy().dtype if whole else np.dtype(float)
-        steps.append(Noisy(part, numbers, kind))
-    return rowwise(records, defense, root, steps, Channel(tuple(step.part for step in steps)))
+        parts.append(part)
+        steps.append(noisy(part, numbers, kind))
+    return rowwise(records, defense, root, steps, Channel(tuple(parts)))
 
 
 def deviation(records: LargeRecords, name: str) -> float:

@@ -23,7 +23,7 @@ from metrics.columns.domains import Domain
 from scenarios.tables.parts.files.spool import block_generator
 from scenarios.tables.parts.records import Block, LargeRecords
 from scenarios.tables.parts.released_blocks import CellList, LargeRelease
-from scenarios.tables.parts.rowwise.steps import by_code, code_counts, counted, rowwise
+from scenarios.tables.parts.rowwise.steps import Step, by_code, code_counts, counted, rowwise
 
 # Fast draws from the columns of one transition matrix, block by block.
 
@@ -137,40 +137,31 @@ class Categories:
         return CellList(category_cells(self.domain).tolist())
 
 
-@dataclass(frozen=True)
-class Randomized:
-    """Columns whose categories are randomized, each by itself or all together.
+def randomized(columns: Sequence[Categories], mechanism: Transitions | Floats) -> Step:
+    """Step of columns whose categories are randomized, each by itself or all together.
 
     Parameters
     ----------
-    columns : tuple of Categories
+    columns : sequence of Categories
         The columns; several are randomized jointly.
     mechanism : Transitions or ndarray, shape (categories,)
         Transition matrix, or retention probabilities.
     """
+    names = tuple(column.name for column in columns)
 
-    columns: tuple[Categories, ...]
-    mechanism: Transitions | Floats = field(repr=False)
-    cells: Mapping[str, CellList] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "cells", {column.name: column.cell_list() for column in self.columns})
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns."""
-        return tuple(column.name for column in self.columns)
-
-    def release(self, block: Block, rng: Generator) -> Mapping[str, NDArray[Any]]:
-        """Positions of the released categories."""
-        sizes = tuple(column.size for column in self.columns)
-        codes = np.ravel_multi_index(tuple(column.codes(block) for column in self.columns), sizes)
-        if isinstance(self.mechanism, Transitions):
-            drawn = self.mechanism.draw(codes, rng)
-        else:
-            drawn = replace(codes, self.mechanism, rng)
+    def release(block: Block, rng: Generator) -> Mapping[str, NDArray[Any]]:
+        codes, sizes = joint_codes(columns, block)
+        drawn = mechanism.draw(codes, rng) if isinstance(mechanism, Transitions) else replace(codes, mechanism, rng)
         released = np.unravel_index(drawn, sizes)
-        return {column.name: part.astype(np.int32) for column, part in zip(self.columns, released, strict=True)}
+        return {name: part.astype(np.int32) for name, part in zip(names, released, strict=True)}
+
+    return Step(names, {column.name: column.cell_list() for column in columns}, release)
+
+
+def joint_codes(columns: Sequence[Categories], block: Block) -> tuple[Integers, tuple[int, ...]]:
+    """Number of the combination of categories of each record, shape (rows,), and the size of each column."""
+    sizes = tuple(column.size for column in columns)
+    return np.ravel_multi_index(tuple(column.codes(block) for column in columns), sizes), sizes
 
 
 def retention_replacement(defense: RetentionReplacement, records: LargeRecords, root: SeedSequence) -> LargeRelease:
@@ -192,7 +183,7 @@ def retention_replacement(defense: RetentionReplacement, records: LargeRecords, 
     """
     parts = defense._parts(counted(records))
     steps = [
-        Randomized((Categories.of(records, part.column),), np.full(part.categories, part.retention)) for part in parts
+        randomized([Categories.of(records, part.column)], np.full(part.categories, part.retention)) for part in parts
     ]
     return rowwise(records, defense, root, steps, Channel(parts))
 
@@ -215,7 +206,7 @@ def optimal_matrix(defense: OptimalMatrix, records: LargeRecords, root: SeedSequ
         If the parameters do not fit the records.
     """
     matrices = defense._matrices(counted(records))
-    steps = [Randomized((Categories.of(records, name),), Transitions.of(matrix)) for name, matrix in matrices.items()]
+    steps = [randomized([Categories.of(records, name)], Transitions.of(matrix)) for name, matrix in matrices.items()]
     parts = tuple(
         TransitionTable(name, records.roles.domain(name), tuple(map(tuple, matrix.tolist())))
         for name, matrix in matrices.items()
@@ -248,7 +239,7 @@ def retention_vectors(defense: RetentionVectors, records: LargeRecords, root: Se
         histogram = _histogram(records, columns)
         rng = block_generator(root, "matrix", number)
         retention = defense._retention(table, names, histogram, len(groups), rng)
-        steps.append(Randomized(columns, retention))
+        steps.append(randomized(columns, retention))
         domains, sizes = tuple(column.domain for column in columns), tuple(column.size for column in columns)
         parts.append(RetentionVector(names, domains, sizes, tuple(retention.tolist())))
     return rowwise(records, defense, root, steps, Channel(tuple(parts)))
@@ -256,13 +247,11 @@ def retention_vectors(defense: RetentionVectors, records: LargeRecords, root: Se
 
 def _histogram(records: LargeRecords, columns: Sequence[Categories]) -> Integers:
     """Number of records with each combination of categories, shape (product of the sizes,)."""
-    sizes = tuple(column.size for column in columns)
-    total = int(np.prod(sizes))
+    total = int(np.prod([column.size for column in columns]))
     if len(columns) == 1 and columns[0].of_code is not None:
         counts = code_counts(records.columns[columns[0].name])
         return np.bincount(columns[0].of_code, counts, minlength=total).astype(np.int64)[:total]
     histogram = np.zeros(total, dtype=np.int64)
     for block in records.blocks([column.name for column in columns]):
-        codes = np.ravel_multi_index(tuple(column.codes(block) for column in columns), sizes)
-        histogram += np.bincount(codes, minlength=total)
+        histogram += np.bincount(joint_codes(columns, block)[0], minlength=total)
     return histogram

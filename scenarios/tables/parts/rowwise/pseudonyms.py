@@ -19,6 +19,7 @@ from scenarios.tables.parts.files.sql_names import literal, quoted
 from scenarios.tables.parts.records import LargeRecords
 from scenarios.tables.parts.released_blocks import PSEUDONYM, LargeRelease, ReleasedBlock
 from scenarios.tables.parts.rowwise.steps import rowwise
+from scenarios.tables.reading.arrow_tables import text_bytes
 
 _KEY = 32
 """Bytes of the secret key."""
@@ -85,6 +86,4 @@ def _pseudonyms(records: LargeRecords, names: Sequence[str], key: str) -> Iterat
 def _texts(column: Any) -> NDArray[Any]:
     """Pseudonyms as texts of equal length, all zero bytes where missing, shape (rows,)."""
     filled = column.cast(pa.large_string()).fill_null("\0" * PSEUDONYM.itemsize)
-    _, offsets, content = filled.buffers()
-    ends = np.frombuffer(offsets, dtype=np.int64)[[filled.offset, filled.offset + len(filled)]]
-    return np.frombuffer(memoryview(content)[int(ends[0]) : int(ends[1])], dtype=PSEUDONYM)
+    return np.frombuffer(text_bytes(filled), dtype=PSEUDONYM)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,10 +17,11 @@ from defenses.perturbation.sampling import Sampling
 from defenses.perturbation.shuffle import Shuffle
 from defenses.perturbation.stratified_sampling import StratifiedSampling
 from metrics.columns.arrays import Booleans, Integers
+from metrics.columns.parameters import refuse
 from scenarios.tables.parts.files.spool import block_generator
 from scenarios.tables.parts.records import Block, LargeRecords
 from scenarios.tables.parts.released_blocks import LargeRelease, ReleasedBlock
-from scenarios.tables.parts.rowwise.steps import code_counts, rowwise, unchanged_step
+from scenarios.tables.parts.rowwise.steps import code_counts, rowwise, step_cells, unchanged_step
 
 SHUFFLED = 1 << 18
 """Number of rows whose permuted values are drawn at once."""
@@ -126,8 +127,7 @@ def stratified_sampling(defense: StratifiedSampling, records: LargeRecords, root
     """
     (name,) = chosen_columns(records.roles, [defense.by], ())
     column = records.columns[name]
-    if column.numbers_only:
-        raise ValueError(f"by: column {name!r} holds nearly distinct numbers, which make no strata")
+    refuse(column.numbers_only, f"by: column {name!r} holds nearly distinct numbers, which make no strata")
     counts = code_counts(column)
     ends = np.floor(defense.rate * np.append(0, np.cumsum(counts)) + block_generator(root, "offset").random())
     wanted = np.minimum(np.diff(ends).astype(np.int64), counts)
@@ -174,11 +174,11 @@ def shuffle(defense: Shuffle, records: LargeRecords, root: SeedSequence) -> Larg
         If a column holds nearly distinct numbers.
     """
     for name, column in records.columns.items():
-        if column.numbers_only:
-            raise ValueError(
-                f"Shuffle: column {name!r} holds nearly distinct numbers; large tables permute values that repeat. "
-                "Round it first, or leave it out"
-            )
+        refuse(
+            column.numbers_only,
+            f"Shuffle: column {name!r} holds nearly distinct numbers; large tables permute values that repeat. "
+            "Round it first, or leave it out",
+        )
     steps = {name: unchanged_step(records, name) for name in records.columns}
 
     def blocks() -> Iterator[ReleasedBlock]:
@@ -192,5 +192,4 @@ def shuffle(defense: Shuffle, records: LargeRecords, root: SeedSequence) -> Larg
             yield ReleasedBlock(number, columns, np.full(rows, -1, dtype=np.int64))
 
     release = rowwise(records, defense, root, [], Channel(tuple(Presence(name) for name in records.columns)))
-    cells: Mapping[str, Any] = {name: listed for step in steps.values() for name, listed in step.cells.items()}
-    return replace(release, cells=cells, blocks=blocks)
+    return replace(release, cells=step_cells(steps.values()), blocks=blocks)

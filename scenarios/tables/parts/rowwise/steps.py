@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,65 +14,52 @@ from numpy.typing import NDArray
 
 from defenses.base.channel import Channel
 from defenses.base.defense import MicrodataDefense, released_frame
-from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Booleans, Integers
+from scenarios.tables.dataset import with_roles_of
 from scenarios.tables.parts.files.spool import block_generator
 from scenarios.tables.parts.records import Block, LargeColumn, LargeRecords
 from scenarios.tables.parts.released_blocks import BlockByBlock, CellList, LargeRelease, ReleasedBlock
 
 
-class Step(Protocol):
-    """How some released columns are made from a block of records."""
-
-    @property
-    def cells(self) -> Mapping[str, CellList]:
-        """Cells of the columns that it makes as codes."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns that it makes."""
-
-    def release(self, block: Block, rng: Generator) -> Mapping[str, NDArray[Any]]:
-        """Codes or numbers of the released columns, each of shape (rows,)."""
-
-
 @dataclass(frozen=True)
-class Recoded:
-    """A column each of whose codes has one released cell.
+class Step:
+    """How some released columns are made from a block of records.
 
     Parameters
     ----------
-    name : str
-        The column.
-    list_of_cells : CellList
-        Its released cells.
-    table : ndarray of int32, shape (codes,)
-        Position of the released cell of each code.
+    names : tuple of str
+        The columns that it makes.
+    cells : mapping of str to CellList
+        Cells of those columns that it makes as codes.
+    release : callable
+        ``release(block, rng)`` gives codes or numbers of the released columns, each of shape (rows,).
     """
 
-    name: str
-    list_of_cells: CellList = field(repr=False)
-    table: NDArray[np.int32] = field(repr=False)
-
-    @property
-    def cells(self) -> Mapping[str, CellList]:
-        """Cells of the column."""
-        return {self.name: self.list_of_cells}
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The column."""
-        return (self.name,)
-
-    def release(self, block: Block, rng: Generator) -> Mapping[str, NDArray[Any]]:
-        """Positions of the released cells."""
-        return {self.name: self.table[block.columns[self.name]]}
+    names: tuple[str, ...]
+    cells: Mapping[str, CellList] = field(repr=False)
+    release: Callable[[Block, Generator], Mapping[str, NDArray[Any]]] = field(repr=False)
 
 
-@dataclass(frozen=True)
-class Recomputed:
-    """A column of nearly distinct numbers, from which the released cells are computed.
+def step_cells(steps: Iterable[Step]) -> dict[str, CellList]:
+    """Cells of the columns that some steps make as codes."""
+    return {name: cells for step in steps for name, cells in step.cells.items()}
+
+
+def step_columns(steps: Iterable[Step], block: Block, rng: Generator) -> dict[str, NDArray[Any]]:
+    """Codes or numbers of the columns that some steps make of a block, one step after the other."""
+    return {name: stored for step in steps for name, stored in step.release(block, rng).items()}
+
+
+def recoded(name: str, cells: CellList, table: NDArray[np.int32]) -> Step:
+    """Step of a column each of whose codes has one released cell, at a position in the list, shape (codes,)."""
+    return Step((name,), {name: cells}, lambda block, _: {name: table[block.columns[name]]})
+
+
+def recomputed(
+    name: str, compute: Callable[[NDArray[Any]], pd.Series[Any]], cells: CellList | None, kind: np.dtype[Any]
+) -> Step:
+    """Step of a column of nearly distinct numbers, from which the released cells are computed.
 
     Parameters
     ----------
@@ -80,30 +67,13 @@ class Recomputed:
         The column.
     compute : callable
         ``compute(numbers)`` gives the released cells of numbers, a Series of shape (rows,).
-    list_of_cells : CellList, optional
+    cells : CellList, optional
         Released cells, which grow; None if they are numbers of `kind`.
     kind : dtype
         Type of released numbers.
     """
-
-    name: str
-    compute: Callable[[NDArray[Any]], pd.Series[Any]] = field(repr=False)
-    list_of_cells: CellList | None = field(repr=False)
-    kind: np.dtype[Any]
-
-    @property
-    def cells(self) -> Mapping[str, CellList]:
-        """Cells of the column, if it has a list."""
-        return {} if self.list_of_cells is None else {self.name: self.list_of_cells}
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The column."""
-        return (self.name,)
-
-    def release(self, block: Block, rng: Generator) -> Mapping[str, NDArray[Any]]:
-        """Released cells or numbers."""
-        return {self.name: stored_cells(self.compute(block.columns[self.name]), self.list_of_cells, self.kind)}
+    listed = {} if cells is None else {name: cells}
+    return Step((name,), listed, lambda block, _: {name: stored_cells(compute(block.columns[name]), cells, kind)})
 
 
 def stored_cells(column: pd.Series[Any], cells: CellList | None, kind: np.dtype[Any]) -> NDArray[Any]:
@@ -204,27 +174,16 @@ def code_counts(column: LargeColumn) -> Integers:
     return counts
 
 
-def unchanged_step(records: LargeRecords, name: str, frame: pd.DataFrame | None = None) -> Step:
-    """Step that releases a column as it is, or as a table of its distinct values says.
-
-    Parameters
-    ----------
-    records : LargeRecords
-        The records.
-    name : str
-        The column.
-    frame : DataFrame, optional
-        Released cells of the rows of the table of distinct values; by default the unchanged ones.
-    """
-    column = records.columns[name]
-    kind = records.roles.frame[name].to_numpy().dtype
-    if column.numbers_only:
-        return Recomputed(name, pd.Series, None, kind)
-    return recoded(column, (released_frame(_only(records.roles, name)) if frame is None else frame)[name])
+def unchanged_step(records: LargeRecords, name: str) -> Step:
+    """Step that releases a column as it is."""
+    if records.columns[name].numbers_only:
+        return recomputed(name, pd.Series, None, records.roles.frame[name].to_numpy().dtype)
+    released = released_frame(with_roles_of(records.roles, records.roles.frame[[name]]))[name]
+    return recoded(name, *cells_by_code(records.columns[name], released))
 
 
-def recoded(column: LargeColumn, released: pd.Series[Any]) -> Recoded:
-    """Step that gives each code the released cell of its value.
+def cells_by_code(column: LargeColumn, released: pd.Series[Any]) -> tuple[CellList, NDArray[np.int32]]:
+    """Released cells of a coded column, and the position of the cell of each code, shape (codes,).
 
     Parameters
     ----------
@@ -236,13 +195,7 @@ def recoded(column: LargeColumn, released: pd.Series[Any]) -> Recoded:
     cells = CellList(kind=released.dtype if released.dtype != bool else object)
     codes, distinct = pd.factorize(released, use_na_sentinel=True)
     positions = np.append(cells.codes(list(distinct)), cells.code(None) if (codes < 0).any() else 0)
-    return Recoded(column.raw.name, cells, by_code(column, positions[codes].astype(np.int32)))
-
-
-def _only(records: Microdata, name: str) -> Microdata:
-    """One column with its domain."""
-    domains = {name: records.domains[name]} if name in records.domains else {}
-    return Microdata(records.frame[[name]], domains=domains)
+    return cells, by_code(column, positions[codes].astype(np.int32))
 
 
 def rowwise(
@@ -252,7 +205,6 @@ def rowwise(
     steps: Sequence[Step],
     channel: Channel | None,
     *,
-    guarantee: Guarantee | None = None,
     chosen: Callable[[], Callable[[Block], Booleans]] | None = None,
 ) -> LargeRelease:
     """Release of records, each of whose rows depends on its record alone.
@@ -269,8 +221,6 @@ def rowwise(
         The columns that are changed; all others are released as they are.
     channel : Channel, optional
         The public description of the mechanism.
-    guarantee : Guarantee, optional
-        What the release promises; by default what the defense says of these records.
     chosen : callable, optional
         ``chosen()`` begins a choice: a function that says which rows of each block in turn are released. By default
         all rows are.
@@ -279,10 +229,7 @@ def rowwise(
     every = [*steps, *(unchanged_step(records, name) for name in records.columns if name not in changed)]
 
     def released(block: Block) -> ReleasedBlock:
-        rng = block_generator(root, "rows", block.number)
-        columns: dict[str, NDArray[Any]] = {}
-        for step in every:
-            columns |= step.release(block, rng)
+        columns = step_columns(every, block, block_generator(root, "rows", block.number))
         return ReleasedBlock(block.number, columns, np.arange(block.start, block.start + len(block), dtype=np.int64))
 
     def some(chosen: Callable[[], Callable[[Block], Booleans]]) -> Iterator[ReleasedBlock]:
@@ -292,7 +239,6 @@ def rowwise(
             columns = {name: stored[rows] for name, stored in whole.columns.items()}
             yield ReleasedBlock(block.number, columns, whole.origin[rows])
 
-    cells = {name: listed for step in every for name, listed in step.cells.items()}
-    promised = defense.guarantee(counted(records)) if guarantee is None else guarantee
+    promised = defense.guarantee(counted(records))
     blocks = BlockByBlock(records, released) if chosen is None else partial(some, chosen)
-    return LargeRelease(tuple(records.columns), cells, blocks, records.rows, lambda: promised, channel)
+    return LargeRelease(tuple(records.columns), step_cells(every), blocks, records.rows, lambda: promised, channel)
