@@ -147,9 +147,10 @@ def _claims(
     """Run the attack; its refusals become bad input."""
     from attacks.base.attack import NotApplicable
     from attacks.base.claims import RankedAnswers
+    from scenarios.games.playing import Randomness, claims_of
 
     try:
-        claims = method.run(release, knowledge, rng)
+        claims = claims_of(method, release.view, knowledge, Randomness.in_turn(rng))
     except NotApplicable as reason:
         hint = "; `tokumei defend --channel` writes one" if "no channel" in str(reason) else ""
         raise ValueError(f"{name} does not fit: {reason}{hint}") from None

@@ -13,9 +13,10 @@ from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, ValueClaims
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
+from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.domains import Domain, NumericDomain
 from metrics.score import Scores
-from scenarios.games.people import People
+from scenarios.games.people import Drawn, by_person
 from scenarios.games.questions.controlled import controlled
 from scenarios.games.questions.question import Question
 
@@ -44,12 +45,12 @@ class AttributeQuestion(Question):
                 "records: the table has no quasi-identifier, so the attacker would know nothing about the candidates"
             )
 
-    def knowledge(self, people: People, simulate: Any) -> Knowledge:
+    def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
         """Give the quasi-identifiers of the candidates."""
         candidates = people.candidates[list(people.records.quasi_identifiers)]
         return Knowledge(candidates, people.auxiliary, simulate)
 
-    def score(self, people: People, published: MicrodataRelease, claims: ValueClaims, rng: Generator) -> Scores:
+    def score(self, people: Drawn, published: MicrodataRelease, claims: ValueClaims, rng: Generator) -> Scores:
         """Count correctly inferred values.
 
         An abstention is a failure. People whose value is missing are not counted.
@@ -72,17 +73,28 @@ class AttributeQuestion(Question):
         correct, answered = successes(claims, column, domain, truth)
         has_value = truth < domain.size
         member = people.member & has_value
-        control = ~people.member & has_value
         answers = float(answered[member].sum())
         return controlled(
             "attribute",
-            float(correct[member].sum()),
-            int(member.sum()),
-            float(correct[control].sum()),
-            int(control.sum()),
+            *by_person(correct, member, people.whose),
+            *self.control(people, correct, has_value),
             answered=answers / member.sum() if member.any() else None,
             precision=float(correct[member].sum()) / answers if answers else None,
         )
+
+    def control(self, people: Drawn, correct: Floats, has_value: Booleans) -> tuple[float, int]:
+        """Successes and trials without the release: the same attack on the people outside the table.
+
+        Parameters
+        ----------
+        people : Drawn
+            The people of the play.
+        correct : ndarray of float, shape (candidates,)
+            Probability that each candidate's value is inferred.
+        has_value : ndarray of bool, shape (candidates,)
+            Whether the value is known.
+        """
+        return by_person(correct, ~people.member & has_value, people.whose)
 
 
 def successes(

@@ -16,7 +16,7 @@ from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows, Tw
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.score import Scores
-from scenarios.games.people import People
+from scenarios.games.people import Drawn
 from scenarios.games.questions.controlled import controlled
 from scenarios.games.questions.question import Question
 
@@ -72,13 +72,13 @@ class LinkQuestion(Question):
         half = (len(columns) + 1) // 2
         return columns[:half], columns[half:]
 
-    def knowledge(self, people: People, simulate: Any) -> Knowledge:
+    def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
         """Give both files."""
         first, second = self._columns(people.records)
         other = people.candidates[second].iloc[_second_order(people)].reset_index(drop=True)
         return TwoFiles(people.candidates[first], people.auxiliary, simulate, other)
 
-    def score(self, people: People, published: MicrodataRelease, claims: LinkedRows, rng: Generator) -> Scores:
+    def score(self, people: Drawn, published: MicrodataRelease, claims: LinkedRows, rng: Generator) -> Scores:
         """Count expected links.
 
         Returns
@@ -144,6 +144,6 @@ def _log_ways(total: NDArray[np.intp], drawn: NDArray[np.intp] | int) -> NDArray
     return ways
 
 
-def _second_order(people: People) -> NDArray[np.intp]:
+def _second_order(people: Drawn) -> NDArray[np.intp]:
     """Order of the second file, as positions in the first."""
     return deepcopy(people.rng).permutation(people.order.size)

@@ -13,7 +13,7 @@ from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans
 from metrics.ranking import area_under_curve, resolves_rate, true_positive_rate
 from metrics.score import Score, Scores
-from scenarios.games.people import People
+from scenarios.games.people import Drawn
 from scenarios.games.questions.question import Question
 
 
@@ -28,11 +28,11 @@ class MemberQuestion(Question):
 
     takes: ClassVar[Mapping[str, type[Claims]]] = {"membership": Decisions}
 
-    def knowledge(self, people: People, simulate: Any) -> Knowledge:
+    def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
         """Give all columns of the candidates."""
         return Knowledge(people.candidates, people.auxiliary, simulate)
 
-    def score(self, people: People, published: MicrodataRelease, claims: Decisions, rng: Generator) -> Scores:
+    def score(self, people: Drawn, published: MicrodataRelease, claims: Decisions, rng: Generator) -> Scores:
         """Score how well the decisions separate members from non-members (`membership_scores`)."""
         return membership_scores(claims, people.member, rng)
 

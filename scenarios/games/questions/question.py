@@ -14,7 +14,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parametrized import Parametrized
 from defenses.base.release import MicrodataRelease
 from metrics.score import Scores
-from scenarios.games.people import People
+from scenarios.games.people import Drawn
 
 
 class Question(Parametrized, ABC):
@@ -53,11 +53,11 @@ class Question(Parametrized, ABC):
         """
 
     @abstractmethod
-    def knowledge(self, people: People, simulate: Any) -> Knowledge:
+    def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
         """What the adversary knows besides the release; `simulate` repeats the defense, None if it is secret."""
 
     @abstractmethod
-    def score(self, people: People, published: MicrodataRelease, claims: Any, rng: Generator) -> Scores:
+    def score(self, people: Drawn, published: MicrodataRelease, claims: Any, rng: Generator) -> Scores:
         """Score claims of a kind that the question takes.
 
         Raises

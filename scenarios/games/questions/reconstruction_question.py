@@ -16,7 +16,7 @@ from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats
 from metrics.score import Scores
-from scenarios.games.people import People
+from scenarios.games.people import Drawn
 from scenarios.games.questions.attribute_question import successes
 from scenarios.games.questions.controlled import controlled
 from scenarios.games.questions.question import Question
@@ -87,11 +87,11 @@ class ReconstructionQuestion(Question):
         hidden = self.columns(records)
         return [name for name in records.quasi_identifiers if name not in hidden]
 
-    def knowledge(self, people: People, simulate: Any) -> Knowledge:
+    def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
         """Give the quasi-identifiers of the candidates that are not hidden."""
         return Knowledge(people.candidates[self._known(people.records)], people.auxiliary, simulate)
 
-    def score(self, people: People, published: MicrodataRelease, claims: ValueClaims, rng: Generator) -> Scores:
+    def score(self, people: Drawn, published: MicrodataRelease, claims: ValueClaims, rng: Generator) -> Scores:
         """Weigh the right values.
 
         An abstention is a failure. Missing true values are not counted.

@@ -10,9 +10,7 @@ import numpy as np
 import pandas as pd
 
 from attacks.base.attack import Knowledge
-from attacks.base.claims import RankedAnswers
 from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats, Integers
 from metrics.profile import original_profile, profile
 from metrics.similarity import record_similarity
@@ -24,7 +22,7 @@ from scenarios.tournament.rules.folder import Tournament, originals_of
 from scenarios.tournament.rules.forms import form_of
 from scenarios.tournament.rules.opening import decimals
 from scenarios.tournament.rules.problems import InvalidFileError, Problem
-from scenarios.tournament.rules.scoring import baseline_name, baselines, scores, seed_name
+from scenarios.tournament.rules.scoring import baseline_claims, baseline_name, baselines, scores, seed_name
 from scenarios.tournament.rules.settings import FILE, Settings
 from scenarios.tournament.rules.sheets import ORIGINAL_ROW, Sheet, notes_on, read_answers, read_sheet, read_submission
 from scenarios.tournament.rules.standings import AttackOutcome, best_outcome
@@ -289,8 +287,7 @@ def _outcomes(
     outcomes = []
     for attack in baselines():
         name = baseline_name(attack)
-        view = MicrodataRelease(sheet.frame.copy(), np.full(len(sheet.frame), -1))
-        claims = RankedAnswers.of(attack.run(view, knowledge, generator(0, "check", seed_name(name))))
+        claims = baseline_claims(attack, sheet.frame, knowledge, generator(0, "check", seed_name(name)))
         scored = scores(claims, origins, answers, len(candidates), (0, "check", "score", seed_name(name)))
         outcomes.append(best_outcome(name, scored.goals))
     return outcomes, decoys.size

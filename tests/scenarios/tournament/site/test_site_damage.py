@@ -31,7 +31,7 @@ def remove_originals(site):
 
 def damaging_before_the_worker(site, monkeypatch, damage):
     """Damage the folder after the site has looked at it, and before a worker does."""
-    real = site.site.workers.run
+    real = site.site.workers.outcome
 
     async def run(*given):
         damage(site)
