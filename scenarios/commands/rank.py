@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.columns.parameters import refuse
 from scenarios.commands.common import (
     FAILED_TRIALS,
     SIGNALLED,
@@ -98,8 +99,7 @@ def rank(
     workers = jobs or cores()
     with bad_input():
         check_page(html)
-        if not releases and not baseline:
-            raise ValueError("name at least one release, or --baseline")
+        refuse(not releases and not baseline, "name at least one release, or --baseline")
         if workers > 1:
             start_server()
         declared = read_roles(roles, reading)
@@ -145,8 +145,7 @@ def _read_files(paths: tuple[str, ...]) -> tuple[list[ReleasedFile], list[Ranked
     from scenarios.tables.toml.toml_file import read_bytes
 
     for path in paths:
-        if paths.count(path) > 1:
-            raise ValueError(f"{path} is named twice")
+        refuse(paths.count(path) > 1, f"{path} is named twice")
     files, failed = [], []
     for path in paths:
         try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.columns.parameters import refuse
 from scenarios.commands.common import (
     GATE_FAILED,
     bad_input,
@@ -110,8 +111,7 @@ def report(
     from scenarios.tables.roles import read_roles
 
     with bad_input():
-        if Path(output).suffix not in (".html", ".pdf"):
-            raise ValueError(f"-o {output}: a report is an .html or a .pdf file")
+        refuse(Path(output).suffix not in (".html", ".pdf"), f"-o {output}: a report is an .html or a .pdf file")
         refuse_existing([output], inputs=[table, released, roles, control, truth], force=force)
         defense = _defense(defense_name, parameters)
         write = _writer(output)
@@ -159,8 +159,7 @@ def _defense(name: str | None, parameters: tuple[str, ...]) -> MicrodataDefense 
     from scenarios.commands.defend import named_defense
 
     if name is None:
-        if parameters:
-            raise ValueError("-p gives parameters of --defense; name it")
+        refuse(parameters, "-p gives parameters of --defense; name it")
         return None
     return named_defense(name, given_parameters(parameters))
 

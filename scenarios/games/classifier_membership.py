@@ -15,12 +15,12 @@ from attacks.base.attack import Attack
 from attacks.membership.model_confidence import Classifier, classifier
 from defenses.base.defense import Defense, released_frame
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_choice
 from defenses.base.release import ModelRelease, Release
 from defenses.perturbation.identity import Identity
 from metrics.columns.arrays import Floats
 from metrics.columns.cells import NumericCells, escape_column, read_cells
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.columns.parameters import check_choice, refuse
 from metrics.ranking import area_under_curve
 from metrics.table_utility import prediction_target
 from scenarios.games.membership import Membership
@@ -126,8 +126,7 @@ class TableModel:
         """
         seed = int(rng.integers(2**31))
         self.domains = {name: domain for name, domain in self.domains.items() if name in released}
-        if self.target not in released:
-            raise ValueError(f"the release has no column {self.target!r}, which the model must predict")
+        refuse(self.target not in released, f"the release has no column {self.target!r}, which the model must predict")
         cells = read_cells(released[self.target], self._labels)
         mass = cells.mass()[cells.codes][:, :-1]
         row, label = np.nonzero(mass)
@@ -240,8 +239,7 @@ class ClassifierMembership(Membership):
         )
         self.model = model
         check_choice("model", model, MODELS)
-        if self._target is None:
-            raise ValueError("records: the table has no sensitive column of categories for a model to predict")
+        refuse(self._target is None, "records: the table has no sensitive column of categories for a model to predict")
 
     @cached_property
     def _target(self) -> str | None:

@@ -13,6 +13,7 @@ import pandas as pd
 from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Integers
 from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.parameters import refuse
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, with_all_columns
 from scenarios.assessment.evaluation.row_origin import MOST_PAIRS, held_people, kinds_of_rows
 from scenarios.tables.candidate_table import with_values_of
@@ -81,12 +82,12 @@ def refuse_control_in_release(
     )
     explained, by_chance = too_many - with_control, too_many - with_copies
     many = too_many >= FEWEST and explained >= MANY * len(control)
-    if many and with_control <= UNEXPLAINED * too_many and explained > BEYOND_CHANCE * by_chance:
-        raise ValueError(
-            f"{name}: {too_many:,} rows stem from no record of the original table, and the control people fit "
-            f"{explained:,} of them (copies of records: {by_chance:,}): control people are in the release. Hold them "
-            "back before the release is made, as `tokumei split` does"
-        )
+    refuse(
+        many and with_control <= UNEXPLAINED * too_many and explained > BEYOND_CHANCE * by_chance,
+        f"{name}: {too_many:,} rows stem from no record of the original table, and the control people fit "
+        f"{explained:,} of them (copies of records: {by_chance:,}): control people are in the release. Hold them "
+        "back before the release is made, as `tokumei split` does",
+    )
 
 
 def _held(
@@ -202,8 +203,10 @@ def _check_person(path: Path, columns: Mapping[str, TextColumn], records: Microd
 def _check_others(path: Path, control: pd.DataFrame, records: Microdata) -> None:
     """Refuse control people whose rows are those of the original table, in any order."""
     first, second = (np.sort(_hashes(frame[list(control.columns)]).to_numpy()) for frame in (control, records.frame))
-    if np.array_equal(first, second) and np.unique(first).size > 1:
-        raise ValueError(f"{path}: holds the people of the original table; control people are those who were not in it")
+    refuse(
+        np.array_equal(first, second) and np.unique(first).size > 1,
+        f"{path}: holds the people of the original table; control people are those who were not in it",
+    )
 
 
 def _check_identifiers(
@@ -216,12 +219,12 @@ def _check_identifiers(
         return
     whole = control.assign(**{name: columns[name].text_values() for name in names})
     same = int(_hashes(whole).isin(_hashes(records.frame[list(whole.columns)])).sum())
-    if same:
-        raise ValueError(
-            f"{path}: {same:,} of its {len(control):,} rows are in the original table, too: they agree in every "
-            f"column, {', '.join(names)} included. Control people were not in it; leave these rows out of one of the "
-            "two files"
-        )
+    refuse(
+        same,
+        f"{path}: {same:,} of its {len(control):,} rows are in the original table, too: they agree in every "
+        f"column, {', '.join(names)} included. Control people were not in it; leave these rows out of one of the "
+        "two files",
+    )
 
 
 def _hashes(frame: pd.DataFrame) -> pd.Series[int]:

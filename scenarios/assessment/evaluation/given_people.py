@@ -15,6 +15,7 @@ from attacks.criteria.atomic_predicates import records_met
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns.parameters import refuse
 from metrics.score import Score, Scores
 from scenarios.games.people import Drawn, by_person
 from scenarios.games.questions.attribute_question import AttributeQuestion
@@ -91,8 +92,10 @@ class GivenMembers(MemberQuestion):
     def score(self, people: Drawn, published: MicrodataRelease, claims: Decisions, rng: Generator) -> Scores:
         """Score the people; the measure ``alike`` says whether all of them have the same score."""
         whose = people.whose
-        if claims.scores.shape != whose.shape:
-            raise ValueError(f"the decisions are about {claims.scores.size} candidates, there are {whose.size}")
+        refuse(
+            claims.scores.shape != whose.shape,
+            f"the decisions are about {claims.scores.size} candidates, there are {whose.size}",
+        )
         member = np.zeros(int(whose.max(initial=-1)) + 1, dtype=bool)
         member[whose] = people.member
         means = np.bincount(whose, weights=claims.scores) / np.bincount(whose)

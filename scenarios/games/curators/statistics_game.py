@@ -17,6 +17,7 @@ from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Query, QuerySession
 from defenses.base.release import StatisticsRelease
+from metrics.columns.parameters import refuse
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
 
@@ -102,8 +103,7 @@ class StatisticsGame(Game):
             If the claims have another number of persons.
         """
         claimed, targets = self.taken(claims).values["value"], len(secret.truths)
-        if len(claimed) != targets:
-            raise ValueError(f"the claims are about {len(claimed)} persons, but there are {targets}")
+        refuse(len(claimed) != targets, f"the claims are about {len(claimed)} persons, but there are {targets}")
         answered = np.flatnonzero(claimed.notna())
         hits = sum(self.right(claimed.iloc[target], secret.truths[target]) for target in answered)
         return Scores.of(

@@ -15,6 +15,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.parameters import refuse, require
 from metrics.score import Scores
 from scenarios.games.people import Drawn, by_person
 from scenarios.games.questions.controlled import controlled
@@ -38,12 +39,11 @@ class AttributeQuestion(Question):
 
     def check(self, records: Microdata, originals: int, others: int) -> None:
         """Refuse a table without sensitive column or without quasi-identifier."""
-        if not records.sensitive:
-            raise ValueError("sensitive: the table has no sensitive column, so there is no value to infer")
-        if not records.quasi_identifiers:
-            raise ValueError(
-                "records: the table has no quasi-identifier, so the attacker would know nothing about the candidates"
-            )
+        require(records.sensitive, "sensitive: the table has no sensitive column, so there is no value to infer")
+        require(
+            records.quasi_identifiers,
+            "records: the table has no quasi-identifier, so the attacker would know nothing about the candidates",
+        )
 
     def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
         """Give the quasi-identifiers of the candidates."""
@@ -118,8 +118,7 @@ def successes(
     ValueError
         If the claims lack the column, a claimed value is outside the domain, or a person does not exist.
     """
-    if column not in claims.values:
-        raise ValueError(f"the claims have no column {column!r}")
+    refuse(column not in claims.values, f"the claims have no column {column!r}")
     if claims.about.size and claims.about.max() >= truth.size:
         raise ValueError(f"a claim is about person {claims.about.max()}, but the last person is {truth.size - 1}")
     values = claims.values[column]

@@ -11,6 +11,7 @@ from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, Decisions
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans
+from metrics.columns.parameters import refuse
 from metrics.ranking import area_under_curve, resolves_rate, true_positive_rate
 from metrics.score import Score, Scores
 from scenarios.games.people import Drawn
@@ -62,8 +63,10 @@ def membership_scores(claims: Decisions, member: Booleans, rng: Generator) -> Sc
     ValueError
         If the number of decisions is not the number of candidates.
     """
-    if claims.scores.shape != member.shape:
-        raise ValueError(f"the decisions are about {claims.scores.size} candidates, there are {member.size}")
+    refuse(
+        claims.scores.shape != member.shape,
+        f"the decisions are about {claims.scores.size} candidates, there are {member.size}",
+    )
     members = int(member.sum())
     rate = float(member[claims.first(members, rng)].mean())
     return Scores.of(

@@ -12,9 +12,9 @@ from numpy.random import Generator
 from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, ValueClaims
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats
+from metrics.columns.parameters import check_integer, refuse, require
 from metrics.score import Scores
 from scenarios.games.people import Drawn
 from scenarios.games.questions.attribute_question import successes
@@ -59,8 +59,7 @@ class ReconstructionQuestion(Question):
     def __init__(self, *, hidden: int | Sequence[str] = 5) -> None:
         self.hidden = hidden
         if isinstance(hidden, Sequence) and not isinstance(hidden, str):
-            if not hidden or len(set(hidden)) < len(hidden):
-                raise ValueError("hidden must name at least one column, each once")
+            refuse(not hidden or len(set(hidden)) < len(hidden), "hidden must name at least one column, each once")
         else:
             check_integer("hidden", hidden, low=1)
 
@@ -68,12 +67,14 @@ class ReconstructionQuestion(Question):
         """Refuse hidden columns that are not released, and a table without a known quasi-identifier."""
         for name in self.columns(records):
             records.check_released("hidden", name)
-        if not self._known(records):
-            raise ValueError(
-                "hidden: the table has no other quasi-identifier, so the attacker would know nothing about anybody"
-            )
-        if not self.columns(records):
-            raise ValueError("hidden: the table has no sensitive column and one quasi-identifier, so nothing is hidden")
+        require(
+            self._known(records),
+            "hidden: the table has no other quasi-identifier, so the attacker would know nothing about anybody",
+        )
+        require(
+            self.columns(records),
+            "hidden: the table has no sensitive column and one quasi-identifier, so nothing is hidden",
+        )
 
     def columns(self, records: Microdata) -> list[str]:
         """Names of the hidden columns."""

@@ -14,6 +14,7 @@ from attacks.criteria.atomic_predicates import records_met
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans
+from metrics.columns.parameters import refuse
 from metrics.score import Scores
 from scenarios.games.people import Drawn
 from scenarios.games.questions.controlled import controlled
@@ -41,8 +42,9 @@ class SinglingOutQuestion(Question):
 
     def check(self, records: Microdata, originals: int, others: int) -> None:
         """Refuse tables of unequal sizes, in which isolation is not equally likely."""
-        if originals != others:
-            raise ValueError(f"others must be as many as originals to be singled out, got {others} and {originals}")
+        refuse(
+            originals != others, f"others must be as many as originals to be singled out, got {others} and {originals}"
+        )
 
     def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
         """Give nobody in clear."""

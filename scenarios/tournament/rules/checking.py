@@ -12,6 +12,7 @@ import pandas as pd
 from attacks.base.attack import Knowledge
 from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Floats, Integers
+from metrics.columns.parameters import refuse
 from metrics.profile import original_profile, profile
 from metrics.similarity import record_similarity
 from scenarios.games.decoys import NearGroups
@@ -246,8 +247,10 @@ def _settings(path: Path, records: Microdata) -> Settings:
     """The tournament's settings; without a file, those of a tournament with these originals and as many decoys."""
     if path.is_file():
         settings = read_toml(path, read_bytes(path), Settings)
-        if settings.originals != len(records):
-            raise ValueError(f"{path}: expects {settings.originals} originals, but there are {len(records)}")
+        refuse(
+            settings.originals != len(records),
+            f"{path}: expects {settings.originals} originals, but there are {len(records)}",
+        )
         return settings
     end = "2100-01-01T00:00:00+00:00"
     return Settings(
