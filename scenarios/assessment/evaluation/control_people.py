@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,12 +18,14 @@ from metrics.columns.parameters import refuse
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, with_all_columns
 from scenarios.assessment.evaluation.row_origin import MOST_PAIRS, held_people, kinds_of_rows
 from scenarios.tables.candidate_table import with_values_of
-from scenarios.tables.dataset import Dataset
+from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
+from scenarios.tables.released import input_path
 from scenarios.tables.review.rows_of_people import RowsOfPeople
 from scenarios.tables.review.suggestions import MOSTLY_DISTINCT
-from scenarios.tables.roles import Roles
+from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
+from scenarios.tables.roles import Roles, read_roles
 from scenarios.tables.toml.toml_file import read_bytes
 
 # Control people who are in the release: rows that no record can have given, and that control people explain.
@@ -96,6 +99,34 @@ def _held(
     """Number of people of each of three groups whom each kind of row holds, each of shape (kinds,)."""
     inside = held_people(kinds, people, domains)
     return [part.sum(axis=1) for part in np.split(inside, np.cumsum(sizes)[:-1], axis=1)]
+
+
+def read_tables(
+    table: str, roles: Path | None, reading: Mapping[str, Any], control: str | None
+) -> tuple[Dataset, Roles, Microdata | None, str]:
+    """Read the original table and the control people, as `EvaluationSetting` takes them.
+
+    Parameters
+    ----------
+    table : str
+        File of the table; ``-`` is standard input.
+    roles : Path, optional
+        Its roles file. Without one, texts that differ in every record are refused.
+    reading : mapping of str
+        How files are read; see `scenarios.tables.roles.read_roles`.
+    control : str, optional
+        File of the control people.
+
+    Raises
+    ------
+    ValueError
+        If a file is refused; see `read_control`.
+    """
+    declared = read_roles(roles, reading)
+    dataset = load_table(input_path(table), roles, reading=reading)
+    refuse_undeclared_identifiers(table, roles, unique_text_columns(dataset.records), len(dataset.records))
+    people, sha256 = read_control(Path(control), dataset, declared) if control else (None, "")
+    return dataset, declared, people, sha256
 
 
 OFTEN = 0.05

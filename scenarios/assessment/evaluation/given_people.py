@@ -36,7 +36,7 @@ class GivenPeople(Drawn):
         Columns of the candidates that the attacker knows; by default what the question gives.
     """
 
-    columns: list[str] | None = field(default=None, repr=False)
+    columns: Sequence[str] | None = field(default=None, repr=False)
 
     @cached_property
     def whose(self) -> Integers:
@@ -45,11 +45,6 @@ class GivenPeople(Drawn):
         numbers = np.concatenate([members, members.max(initial=-1) + 1 + others])[self.order]
         whose: Integers = pd.factorize(numbers)[0]
         return whose
-
-    @property
-    def candidates(self) -> pd.DataFrame:
-        """Copy of the known columns of all candidates."""
-        return super().candidates if self.columns is None else super().candidates[self.columns]
 
 
 class GivenRows(RowQuestion):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -110,24 +110,31 @@ def with_first_sensitive(people: Microdata, column: str) -> Microdata:
 
 EVERYTHING, QUASI, NOTHING, HALVES = "everything", "quasi-identifiers", "nothing", "two halves"
 """What the attacker knows of its targets."""
-ROWS: tuple[Attack, ...] = (a.NearestNeighbour(), a.AssignmentLinkage(), a.SweeneyJoin())
-COSTLY_ROWS: tuple[Attack, ...] = (a.ExpectationMaximizationLinkage(),)
-QUASI_ROWS: tuple[Attack, ...] = (a.NearestNeighbour(), a.SweeneyJoin())
-MEMBERS: tuple[Attack, ...] = (
+ATTACKS: tuple[Attack, ...] = (
+    a.NearestNeighbour(),
+    a.AssignmentLinkage(),
+    a.SweeneyJoin(),
     a.DistanceToClosestRecord(rounds=1),
     a.DensityRatioMembership(rounds=1),
     a.Homer(rounds=1),
     a.MarginalLikelihoodRatio(rounds=1),
-)
-ATTRIBUTES: tuple[Attack, ...] = (
     a.MajorityInClass(),
     a.Homogeneity(),
     a.DeFinetti(),
     a.BayesInference(),
     a.ClassifierInference(),
+    a.UnivariateSinglingOut(),
+    a.MultivariateSinglingOut(),
+    a.NearestRowLinkability(),
 )
-SINGLING_OUT: tuple[Attack, ...] = (a.UnivariateSinglingOut(), a.MultivariateSinglingOut())
-LINKS: tuple[Attack, ...] = (a.NearestRowLinkability(),)
+"""Attacks on every question of their goal."""
+COSTLY_ROWS: tuple[Attack, ...] = (a.ExpectationMaximizationLinkage(),)
+QUASI_ROWS: tuple[Attack, ...] = (a.NearestNeighbour(), a.SweeneyJoin())
+
+
+def pursuing(goals: Collection[str], attacks: Sequence[Attack] = ATTACKS) -> list[Attack]:
+    """Those of some attacks that pursue one of the goals."""
+    return [attack for attack in attacks if attack.goal in goals]
 
 
 class Tied(NamedTuple):
@@ -304,17 +311,19 @@ class PosedQuestions:
         rng = generator(self.setting.seed, "rank", "order", len(members), len(others))
         return GivenPeople(members, others, own, rng.permutation(len(members) + len(others)), rng)
 
-    def _asked(self, attack: Attack, asked: Asked) -> MeasuredAttack:
-        """Outcome of one attack on one question."""
+    def _asked(self, asked: Asked, attacks: Sequence[Attack] = ATTACKS) -> Iterator[MeasuredAttack]:
+        """Outcomes of the attacks whose goal is that of a question."""
+        for attack in pursuing(asked.question.takes, attacks):
+            play = partial(self._played, asked, attack)
+            yield attempted(attack, asked.knows, play, asked.column, nothing_told=asked.nothing_told)
 
-        def play() -> Score | Tied:
-            rngs = Randomness.in_turn(self._rng(*asked.names, type(attack).__name__))
-            release = self.release if asked.rows is None else self.release.take(asked.rows)
-            claims = claims_of(attack, release.view, asked.question.knowledge(asked.people, None), rngs)
-            scores = asked.question.score(asked.people, release, claims, rngs.score)
-            return Tied(scores[attack.goal]) if scores.measures.get("alike") else scores[attack.goal]
-
-        return attempted(attack, asked.knows, play, asked.column, nothing_told=asked.nothing_told)
+    def _played(self, asked: Asked, attack: Attack) -> Score | Tied:
+        """Score of one attack on one question."""
+        rngs = Randomness.in_turn(self._rng(*asked.names, type(attack).__name__))
+        release = self.release if asked.rows is None else self.release.take(asked.rows)
+        claims = claims_of(attack, release.view, asked.question.knowledge(asked.people, None), rngs)
+        scores = asked.question.score(asked.people, release, claims, rngs.score)
+        return Tied(scores[attack.goal]) if scores.measures.get("alike") else scores[attack.goal]
 
     def _rows(self) -> Iterator[MeasuredAttack]:
         """Linkage of rows with all people in the table; a sample of people only would leave too few look-alikes."""
@@ -331,7 +340,7 @@ class PosedQuestions:
         everything = list(self.table.frame.columns)
         quasi = [name for name in everything if name in records.quasi_identifiers]
         affordable = max(FEWEST, min(self.targets, PAIRS // len(records) * setting.size // len(records)))
-        linkage = [(ROWS, EVERYTHING, everything, affordable)]
+        linkage = [(ATTACKS, EVERYTHING, everything, affordable)]
         linkage += [(COSTLY_ROWS, EVERYTHING, everything, min(COSTLY, affordable))]
         if quasi and quasi != everything:
             linkage += [(QUASI_ROWS, QUASI, quasi, affordable)]
@@ -339,7 +348,7 @@ class PosedQuestions:
             people = GivenPeople(records, records.take([]), self._own_people, order, rng, columns)
             nothing = self._tells_nothing(columns, stem, records.frame)
             asked = Asked(GivenRows(), people, knows, ("rows",), nothing_told=nothing, rows=known[whose < count])
-            yield from (self._asked(attack, asked) for attack in attacks)
+            yield from self._asked(asked, attacks)
 
     def _members(self) -> Iterator[MeasuredAttack]:
         # As many people who were not in the table, so that half of all guesses are right.
@@ -353,7 +362,7 @@ class PosedQuestions:
             nothing = self._tells_nothing(columns, self.setting.records.frame, others.frame)
             known = replace(people, columns=columns)
             asked = Asked(GivenMembers(), known, knows, ("membership", ""), nothing_told=nothing)
-            yield from (self._asked(attack, asked) for attack in MEMBERS)
+            yield from self._asked(asked)
 
     def _attributes(self, column: str) -> Iterator[MeasuredAttack]:
         setting, count = self.setting, self.targets
@@ -374,7 +383,7 @@ class PosedQuestions:
             question, name = AttributeQuestion(), "attribute"
         nothing = self._tells_nothing([column], setting.records.frame, strangers.frame)
         asked = Asked(question, people, QUASI, (name, column), column, nothing_told=nothing)
-        yield from (self._asked(attack, asked) for attack in ATTRIBUTES)
+        yield from self._asked(asked)
 
     def _singling_out(self) -> Iterator[MeasuredAttack]:
         setting, count = self.setting, self.setting.size
@@ -382,27 +391,27 @@ class PosedQuestions:
         people = self._people(setting.records, nobody, self._public(nobody))
         if setting.control_size >= count:
             people = replace(people, others=setting.strangers(count))
-        if self._row is not None and self._held(list(self.table.frame.columns), setting.records.frame):
-            blank = Score("singling_out", None, bound(count), 0)
-            yield from (attempted(attack, NOTHING, lambda: blank, nothing_told=True) for attack in SINGLING_OUT)
-            return
         # With a control group, the same generator as in other questions with one.
         names = ("singling_out", "") if len(people.others) else ("singling_out",)
-        asked = Asked(GivenSinglingOut(), people, NOTHING, names)
-        yield from (self._asked(attack, asked) for attack in SINGLING_OUT)
+        if self._row is not None and self._held(list(self.table.frame.columns), setting.records.frame):
+            blank = Score("singling_out", None, bound(count), 0)
+            for attack in pursuing(GivenSinglingOut.takes):
+                yield attempted(attack, NOTHING, lambda: blank, nothing_told=True)
+        else:
+            yield from self._asked(Asked(GivenSinglingOut(), people, NOTHING, names))
 
     def _links(self) -> Iterator[MeasuredAttack]:
-        columns, (attack,) = list(self.table.frame.columns), LINKS
+        columns = list(self.table.frame.columns)
         if len(columns) < 2:
-            yield MeasuredAttack(
-                attack=type(attack).__name__, goal=attack.goal, knows=HALVES, reason="there is one shared column"
-            )
+            for attack in pursuing(LinkQuestion.takes):
+                blank = MeasuredAttack(attack=type(attack).__name__, goal=attack.goal, knows=HALVES)
+                yield replace(blank, reason="there is one shared column")
             return
         question = LinkQuestion(parts=dict(zip(("first", "second"), two_halves(columns), strict=True)))
         members, others = (self._public(side(self.targets)) for side in (self.setting.members, self.setting.others))
         people = self._people(one_row(members), one_row(others), self._own_people)
         nothing = self._tells_nothing(columns, self.setting.records.frame, others.frame)
-        yield self._asked(attack, Asked(question, people, HALVES, (attack.goal, ""), nothing_told=nothing))
+        yield from self._asked(Asked(question, people, HALVES, ("linkability", ""), nothing_told=nothing))
 
     @cached_property
     def _row(self) -> pd.DataFrame | None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, ValueClaims
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
@@ -45,10 +44,9 @@ class AttributeQuestion(Question):
             "records: the table has no quasi-identifier, so the attacker would know nothing about the candidates",
         )
 
-    def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
-        """Give the quasi-identifiers of the candidates."""
-        candidates = people.candidates[list(people.records.quasi_identifiers)]
-        return Knowledge(candidates, people.auxiliary, simulate)
+    def knows(self, records: Microdata) -> list[str]:
+        """The quasi-identifiers."""
+        return list(records.quasi_identifiers)
 
     def score(self, people: Drawn, published: MicrodataRelease, claims: ValueClaims, rng: Generator) -> Scores:
         """Count correctly inferred values.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, Decisions
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans
@@ -28,10 +27,6 @@ class MemberQuestion(Question):
     """
 
     takes: ClassVar[Mapping[str, type[Claims]]] = {"membership": Decisions}
-
-    def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
-        """Give all columns of the candidates."""
-        return Knowledge(people.candidates, people.auxiliary, simulate)
 
     def score(self, people: Drawn, published: MicrodataRelease, claims: Decisions, rng: Generator) -> Scores:
         """Score how well the decisions separate members from non-members (`membership_scores`)."""

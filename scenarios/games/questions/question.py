@@ -52,9 +52,14 @@ class Question(Parametrized, ABC):
             If it cannot; names the parameter or the column that is missing.
         """
 
-    @abstractmethod
+    def knows(self, records: Microdata) -> list[str]:
+        """Columns of the candidates that the adversary knows; by default all that are released."""
+        return list(records.released_columns)
+
     def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
         """What the adversary knows besides the release; `simulate` repeats the defense, None if it is secret."""
+        columns = self.knows(people.records) if people.columns is None else people.columns
+        return Knowledge(people.candidates[columns], people.auxiliary, simulate)
 
     @abstractmethod
     def score(self, people: Drawn, published: MicrodataRelease, claims: Any, rng: Generator) -> Scores:

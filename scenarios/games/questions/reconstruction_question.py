@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, ValueClaims
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
@@ -68,7 +67,7 @@ class ReconstructionQuestion(Question):
         for name in self.columns(records):
             records.check_released("hidden", name)
         require(
-            self._known(records),
+            self.knows(records),
             "hidden: the table has no other quasi-identifier, so the attacker would know nothing about anybody",
         )
         require(
@@ -84,13 +83,10 @@ class ReconstructionQuestion(Question):
         count = min(self.hidden - len(sensitive), max(0, len(quasi) - 1))
         return [quasi[(2 * i + 1) * len(quasi) // (2 * count)] for i in range(count)] + sensitive
 
-    def _known(self, records: Microdata) -> list[str]:
+    def knows(self, records: Microdata) -> list[str]:
+        """The quasi-identifiers that are not hidden."""
         hidden = self.columns(records)
         return [name for name in records.quasi_identifiers if name not in hidden]
-
-    def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
-        """Give the quasi-identifiers of the candidates that are not hidden."""
-        return Knowledge(people.candidates[self._known(people.records)], people.auxiliary, simulate)
 
     def score(self, people: Drawn, published: MicrodataRelease, claims: ValueClaims, rng: Generator) -> Scores:
         """Weigh the right values.

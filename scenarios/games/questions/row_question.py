@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, RankedAnswers
 from defenses.base.release import MicrodataRelease
 from metrics.ranking import area_under_curve
@@ -31,10 +30,6 @@ class RowQuestion(Question):
     """
 
     takes: ClassVar[Mapping[str, type[Claims]]] = {"reidentification": RankedAnswers}
-
-    def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
-        """Give all columns of the candidates."""
-        return Knowledge(people.candidates, people.auxiliary, simulate)
 
     def score(self, people: Drawn, published: MicrodataRelease, claims: RankedAnswers, rng: Generator) -> Scores:
         """Score links of rows and membership of candidates; see `score_answers`."""
