@@ -10,14 +10,10 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims, ValueClaims
-from defenses.base.defense import Defense
-from defenses.base.release import MicrodataRelease
-from metrics.classes import equivalence_classes
-from metrics.columns.cells import read_cells
+from attacks import Claims, Knowledge, ValueClaims
+from defenses import Defense, MicrodataRelease
+from metrics import Scores, equivalence_classes, read_cells
 from metrics.columns.parameters import require
-from metrics.score import Scores
 from scenarios.games.control_group import ControlGroupGame
 from scenarios.games.people import People
 from scenarios.games.questions.controlled import controlled

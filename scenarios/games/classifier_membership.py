@@ -14,10 +14,7 @@ from numpy.random import Generator
 
 from attacks.base.attack import Attack
 from attacks.membership.model_confidence import Classifier, classifier
-from defenses.base.defense import Defense, released_frame
-from defenses.base.microdata import Microdata
-from defenses.base.release import ModelRelease, Release
-from defenses.perturbation.identity import Identity
+from defenses import Defense, Identity, Microdata, ModelRelease, Release, released_frame
 from metrics.columns.arrays import Floats
 from metrics.columns.cells import NumericCells, escape_column, read_cells
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain

@@ -9,13 +9,10 @@ from typing import Any, ClassVar
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import Claims
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
+from attacks import Attack, Claims, Knowledge
+from defenses import Defense, Microdata, Release
 from defenses.base.parameters import check_choice
 from defenses.base.parametrized import Parametrized
-from defenses.base.release import Release
 from metrics.score import Scores
 
 # The mechanism as the adversary knows it.

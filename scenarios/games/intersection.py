@@ -12,8 +12,7 @@ from numpy.random import Generator
 
 from attacks.attributes.composition_attack import OtherRelease
 from attacks.base.attack import Knowledge
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
+from defenses import Defense, Microdata
 from metrics.columns.parameters import check_integer, refuse
 from scenarios.games.attribute_inference import AttributeInference
 from scenarios.games.people import People

@@ -11,14 +11,10 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims, RankedAnswers
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from attacks import Claims, Knowledge, RankedAnswers
+from defenses import Defense, Microdata, MicrodataRelease
+from metrics import Scores, TableUtility
 from metrics.columns.parameters import check_integer, check_real, refuse, require
-from metrics.score import Scores
-from metrics.table_utility import TableUtility
 from scenarios.games.game import Secret
 from scenarios.games.questions.row_answers import row_scores
 from scenarios.games.table_game import TableGame, table_worth

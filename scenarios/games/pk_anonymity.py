@@ -12,18 +12,13 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge, NotApplicable
-from attacks.base.claims import Claims, RankedAnswers
+from attacks import Claims, Knowledge, NotApplicable, RankedAnswers
 from attacks.base.transition_matrix import cell_codes, column_matrix
 from attacks.pram.posterior_from_counts import posterior_from_counts
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease, Release
+from defenses import Defense, Microdata, MicrodataRelease, Release
 from defenses.pram.matrix import pk
+from metrics import Estimate, Score, Scores, TableUtility, wilson
 from metrics.columns.parameters import check_integer, refuse, require
-from metrics.estimate import Estimate, wilson
-from metrics.score import Score, Scores
-from metrics.table_utility import TableUtility
 from scenarios.games.game import Game, Secret
 
 # Summary of many plays of the Pk-anonymity game.

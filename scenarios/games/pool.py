@@ -12,15 +12,11 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims, RankedAnswers
+from attacks import Claims, Knowledge, RankedAnswers
 from attacks.reports.pool_inference import pool_of_each, preferred_pools
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
-from defenses.base.release import ReportsRelease
-from metrics.columns.domains import CategoricalDomain
+from defenses import Defense, Microdata, ReportsRelease
+from metrics import CategoricalDomain, Score, Scores
 from metrics.columns.parameters import check_integer, refuse
-from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
 from scenarios.games.reports import utility_frequencies
 

@@ -11,12 +11,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims, RankedAnswers
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
-from defenses.base.release import ReportsRelease
-from defenses.base.simplex import project_to_simplex
+from attacks import Claims, Knowledge, RankedAnswers
+from defenses import Defense, Microdata, ReportsRelease, project_to_simplex
 from metrics.columns.parameters import check_integer, refuse
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret

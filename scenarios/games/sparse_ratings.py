@@ -12,11 +12,8 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims, RankedAnswers
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease, Release
+from attacks import Claims, Knowledge, RankedAnswers
+from defenses import Defense, Microdata, MicrodataRelease, Release
 from metrics.columns.parameters import check_boolean, check_integer, check_real, refuse
 from metrics.rating_utility import RatingUtility
 from metrics.score import Score, Scores

@@ -11,12 +11,9 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims, Decisions, ValueClaims
+from attacks import Claims, Decisions, Knowledge, ValueClaims
 from attacks.training.gradient_inversion import most_common
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
-from defenses.base.release import TrainingRelease
+from defenses import Defense, Microdata, TrainingRelease
 from defenses.base.training import TrainingEncoding
 from metrics.columns.parameters import check_integer, refuse
 from metrics.ranking import area_under_curve, balanced_accuracy

@@ -12,8 +12,7 @@ from numpy.random import Generator
 
 from attacks.base.claims import Decisions, Predicates, RankedAnswers
 from attacks.criteria.atomic_predicates import records_met
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses import Microdata, MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, Integers
 from metrics.columns.parameters import refuse
 from metrics.score import Score, Scores

@@ -12,12 +12,8 @@ import pandas as pd
 from numpy.random import Generator
 
 import attacks as a
-from attacks import BayesInference, ClassifierInference, MajorityInClass, NotApplicable
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import ValueClaims
-from defenses.base.defense import released_frame
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from attacks import Attack, BayesInference, ClassifierInference, Knowledge, MajorityInClass, NotApplicable, ValueClaims
+from defenses import Microdata, MicrodataRelease, released_frame
 from leaderboard.pages.number_text import number
 from metrics.columns.arrays import Floats, Integers
 from metrics.score import Score

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.base.attack import Knowledge
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
+from defenses import Defense, Microdata
 from defenses.base.queries import DegreeCounts, EdgeCount, TriangleCount
 from defenses.dp.graphs import check_level
 from metrics.columns.parameters import check_integer, check_real, require

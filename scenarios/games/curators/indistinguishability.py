@@ -11,17 +11,12 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims, Decisions
+from attacks import Claims, Decisions, Knowledge
 from attacks.statistics.distinguishing import DistinguishingKnowledge
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
+from defenses import Defense, Microdata, StatisticsRelease
 from defenses.base.queries import Histogram, Maximum, Mean, Median, Query, QuerySession, Sum
-from defenses.base.release import StatisticsRelease
-from metrics.columns.domains import CategoricalDomain, NumericDomain
+from metrics import CategoricalDomain, NumericDomain, Score, Scores, epsilon_lower_bound
 from metrics.columns.parameters import check_choice, check_integer, check_real, refuse
-from metrics.empirical_epsilon import epsilon_lower_bound
-from metrics.score import Score, Scores
 from scenarios.games.curators.statistics_game import AnalystQuery, answered_utility, seed_of
 from scenarios.games.game import Game, Secret
 

@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 from attacks.base.claims import Claims, ValueClaims
 from attacks.statistics.query_budget import ask, even_share
 from attacks.statistics.statistics_knowledge import StatisticsKnowledge
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
+from defenses import Defense, Microdata, StatisticsRelease
 from defenses.base.queries import Query, QuerySession
-from defenses.base.release import StatisticsRelease
 from metrics.columns.parameters import refuse
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret

@@ -10,8 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from attacks.base.claims import Claims, ValueClaims
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses import Microdata, MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.domains import Domain, NumericDomain
 from metrics.columns.parameters import refuse, require

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims
+from attacks import Claims, Knowledge
 from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows, TwoFiles
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses import Microdata, MicrodataRelease
 from metrics.columns.parameters import refuse, require
 from metrics.score import Scores
 from scenarios.games.people import Drawn

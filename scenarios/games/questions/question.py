@@ -8,11 +8,9 @@ from typing import Any, ClassVar
 
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims
-from defenses.base.microdata import Microdata
+from attacks import Claims, Knowledge
+from defenses import Microdata, MicrodataRelease
 from defenses.base.parametrized import Parametrized
-from defenses.base.release import MicrodataRelease
 from metrics.score import Scores
 from scenarios.games.people import Drawn
 

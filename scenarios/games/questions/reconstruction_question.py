@@ -10,8 +10,7 @@ import pandas as pd
 from numpy.random import Generator
 
 from attacks.base.claims import Claims, ValueClaims
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses import Microdata, MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.parameters import check_integer, refuse, require
 from metrics.score import Scores

@@ -8,11 +8,9 @@ from typing import Any, ClassVar
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims, Predicates
+from attacks import Claims, Knowledge, Predicates
 from attacks.criteria.atomic_predicates import records_met
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses import Microdata, MicrodataRelease
 from metrics.columns.arrays import Booleans
 from metrics.columns.parameters import refuse
 from metrics.score import Scores

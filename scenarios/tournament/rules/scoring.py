@@ -13,13 +13,17 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks import AssignmentLinkage, ExpectationMaximizationLinkage, FellegiSunter, NearestNeighbour
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import RankedAnswers
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
-from leaderboard.results.result import Result
-from leaderboard.results.store import Store
+from attacks import (
+    AssignmentLinkage,
+    Attack,
+    ExpectationMaximizationLinkage,
+    FellegiSunter,
+    Knowledge,
+    NearestNeighbour,
+    RankedAnswers,
+)
+from defenses import Microdata, MicrodataRelease
+from leaderboard import Result, Store
 from metrics.columns.arrays import Booleans, Integers
 from metrics.score import Scores
 from scenarios.games.playing import Randomness, claims_of
