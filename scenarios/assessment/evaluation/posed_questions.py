@@ -128,7 +128,7 @@ COSTLY_ROWS: tuple[Attack, ...] = (a.ExpectationMaximizationLinkage(),)
 QUASI_ROWS: tuple[Attack, ...] = (a.NearestNeighbour(), a.SweeneyJoin())
 
 
-def pursuing(goals: Collection[str], attacks: Sequence[Attack] = ATTACKS) -> list[Attack]:
+def pursuing(goals: Collection[str], attacks: Sequence[Attack]) -> list[Attack]:
     """Those of some attacks that pursue one of the goals."""
     return [attack for attack in attacks if attack.goal in goals]
 
@@ -307,7 +307,7 @@ class PosedQuestions:
         rng = generator(self.setting.seed, "rank", "order", len(members), len(others))
         return GivenPeople(members, others, own, rng.permutation(len(members) + len(others)), rng)
 
-    def _asked(self, asked: Asked, attacks: Sequence[Attack] = ATTACKS) -> Iterator[MeasuredAttack]:
+    def _asked(self, asked: Asked, attacks: Sequence[Attack]) -> Iterator[MeasuredAttack]:
         """Outcomes of the attacks whose goal is that of a question."""
         for attack in pursuing(asked.question.takes, attacks):
             play = partial(self._played, asked, attack)
@@ -358,7 +358,7 @@ class PosedQuestions:
             nothing = self._tells_nothing(columns, self.setting.records.frame, others.frame)
             known = replace(people, columns=columns)
             asked = Asked(GivenMembers(), known, knows, ("membership", ""), nothing_told=nothing)
-            yield from self._asked(asked)
+            yield from self._asked(asked, ATTACKS)
 
     def _attributes(self, column: str) -> Iterator[MeasuredAttack]:
         setting, count = self.setting, self.targets
@@ -379,7 +379,7 @@ class PosedQuestions:
             question, name = AttributeQuestion(), "attribute"
         nothing = self._tells_nothing([column], setting.records.frame, strangers.frame)
         asked = Asked(question, people, QUASI, (name, column), column, nothing_told=nothing)
-        yield from self._asked(asked)
+        yield from self._asked(asked, ATTACKS)
 
     def _singling_out(self) -> Iterator[MeasuredAttack]:
         setting, count = self.setting, self.setting.size
@@ -391,15 +391,15 @@ class PosedQuestions:
         names = ("singling_out", "") if len(people.others) else ("singling_out",)
         if self._row is not None and self._held(list(self.table.frame.columns), setting.records.frame):
             blank = Score("singling_out", None, bound(count), 0)
-            for attack in pursuing(GivenSinglingOut.takes):
+            for attack in pursuing(GivenSinglingOut.takes, ATTACKS):
                 yield attempted(attack, NOTHING, lambda: blank, nothing_told=True)
         else:
-            yield from self._asked(Asked(GivenSinglingOut(), people, NOTHING, names))
+            yield from self._asked(Asked(GivenSinglingOut(), people, NOTHING, names), ATTACKS)
 
     def _links(self) -> Iterator[MeasuredAttack]:
         columns = list(self.table.frame.columns)
         if len(columns) < 2:
-            for attack in pursuing(LinkQuestion.takes):
+            for attack in pursuing(LinkQuestion.takes, ATTACKS):
                 blank = MeasuredAttack(attack=type(attack).__name__, goal=attack.goal, knows=HALVES)
                 yield replace(blank, reason="there is one shared column")
             return
@@ -407,7 +407,7 @@ class PosedQuestions:
         members, others = (self._public(side(self.targets)) for side in (self.setting.members, self.setting.others))
         people = self._people(one_row(members), one_row(others), self._own_people)
         nothing = self._tells_nothing(columns, self.setting.records.frame, others.frame)
-        yield from self._asked(Asked(question, people, HALVES, ("linkability", ""), nothing_told=nothing))
+        yield from self._asked(Asked(question, people, HALVES, ("linkability", ""), nothing_told=nothing), ATTACKS)
 
     @cached_property
     def _row(self) -> pd.DataFrame | None:
