@@ -37,7 +37,7 @@ def damaging_before_the_worker(site, monkeypatch, damage):
         damage(site)
         return await real(*given)
 
-    monkeypatch.setattr(site.site.workers, "run", run)
+    monkeypatch.setattr(site.site.workers, "outcome", run)
 
 
 @pytest.mark.usefixtures("one_baseline")
