@@ -42,16 +42,22 @@ categories = ["{illnesses}"]
 
 def few_attacks(monkeypatch):
     """Have evaluations of this process play one attack on each question, which takes a third of the time of all."""
-    from attacks import MajorityInClass, MarginalLikelihoodRatio, MultivariateSinglingOut, SweeneyJoin
+    from attacks import (
+        MajorityInClass,
+        MarginalLikelihoodRatio,
+        MultivariateSinglingOut,
+        NearestRowLinkability,
+        SweeneyJoin,
+    )
 
-    for name, attacks in {
-        "ROWS": (SweeneyJoin(),),
-        "COSTLY_ROWS": (),
-        "QUASI_ROWS": (),
-        "MEMBERS": (MarginalLikelihoodRatio(rounds=1),),
-        "ATTRIBUTES": (MajorityInClass(),),
-        "SINGLING_OUT": (MultivariateSinglingOut(),),
-    }.items():
+    one_of_each = (
+        SweeneyJoin(),
+        MarginalLikelihoodRatio(rounds=1),
+        MajorityInClass(),
+        MultivariateSinglingOut(),
+        NearestRowLinkability(),
+    )
+    for name, attacks in {"ATTACKS": one_of_each, "COSTLY_ROWS": (), "QUASI_ROWS": ()}.items():
         monkeypatch.setattr(f"scenarios.assessment.evaluation.posed_questions.{name}", attacks)
 
 

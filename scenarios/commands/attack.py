@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from attacks.base.attack import Attack, Knowledge
-    from attacks.base.claims import RankedAnswers
+    from attacks import Attack, Knowledge, RankedAnswers
     from defenses.base.release import MicrodataRelease
     from metrics.columns.arrays import Integers
 
@@ -145,11 +144,11 @@ def _claims(
     name: str, method: Attack, release: MicrodataRelease, knowledge: Knowledge, rng: np.random.Generator
 ) -> RankedAnswers:
     """Run the attack; its refusals become bad input."""
-    from attacks.base.attack import NotApplicable
-    from attacks.base.claims import RankedAnswers
+    from attacks import NotApplicable, RankedAnswers
+    from scenarios.games.playing import Randomness, claims_of
 
     try:
-        claims = method.run(release, knowledge, rng)
+        claims = claims_of(method, release.view, knowledge, Randomness.in_turn(rng))
     except NotApplicable as reason:
         hint = "; `tokumei defend --channel` writes one" if "no channel" in str(reason) else ""
         raise ValueError(f"{name} does not fit: {reason}{hint}") from None

@@ -115,9 +115,8 @@ def choose(
     Results are stored: the same command goes on where it was interrupted. Exit code 1 says that no setting meets the
     bound. Without --roles, texts that differ in every record are refused.
     """
+    from leaderboard import Store, label
     from leaderboard.pages.number_text import exact
-    from leaderboard.results.result import label
-    from leaderboard.results.store import Store
     from scenarios.assessment.choosing.choice import Chooser
     from scenarios.assessment.choosing.choice_report import (
         COMMANDS,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.columns.parameters import refuse
 from scenarios.commands.common import (
     FAILED_TRIALS,
     SIGNALLED,
@@ -81,7 +82,7 @@ def rank(
     """
     from leaderboard.results.store import Store
     from scenarios.assessment.evaluation.baseline_releases import baseline_releases
-    from scenarios.assessment.evaluation.control_people import read_control
+    from scenarios.assessment.evaluation.control_people import read_tables
     from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
     from scenarios.assessment.evaluation.ranking import Ranking
     from scenarios.assessment.evaluation.ranking_report import ranking_sections
@@ -89,23 +90,15 @@ def rank(
     from scenarios.running.workers.fork_server import start_server
     from scenarios.running.workers.interrupts import signal_of, terminable
     from scenarios.running.workers.local import cores
-    from scenarios.tables.dataset import load_table
-    from scenarios.tables.released import input_path
-    from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
-    from scenarios.tables.roles import read_roles
 
     display = Display(quiet=quiet)
     workers = jobs or cores()
     with bad_input():
         check_page(html)
-        if not releases and not baseline:
-            raise ValueError("name at least one release, or --baseline")
+        refuse(not releases and not baseline, "name at least one release, or --baseline")
         if workers > 1:
             start_server()
-        declared = read_roles(roles, reading)
-        dataset = load_table(input_path(table), roles, reading=reading)
-        refuse_undeclared_identifiers(table, roles, unique_text_columns(dataset.records), len(dataset.records))
-        people, sha256 = read_control(Path(control), dataset, declared) if control is not None else (None, "")
+        dataset, declared, people, sha256 = read_tables(table, roles, reading, control)
         setting = EvaluationSetting(dataset, declared, people, sha256, seed, targets)
         notes = list(dataset.notes)
         files, failed = _read_files(releases)
@@ -145,8 +138,7 @@ def _read_files(paths: tuple[str, ...]) -> tuple[list[ReleasedFile], list[Ranked
     from scenarios.tables.toml.toml_file import read_bytes
 
     for path in paths:
-        if paths.count(path) > 1:
-            raise ValueError(f"{path} is named twice")
+        refuse(paths.count(path) > 1, f"{path} is named twice")
     files, failed = [], []
     for path in paths:
         try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.columns.parameters import refuse
 from scenarios.commands.common import (
     GATE_FAILED,
     bad_input,
@@ -96,29 +97,22 @@ def report(
     With --control, attacks on people who were not in TABLE give the chance level. Exit code 1 says that the release is
     not shown to keep within the threshold. Without --roles, texts that differ in every record are refused.
     """
-    from scenarios.assessment.evaluation.control_people import read_control
+    from scenarios.assessment.evaluation.control_people import read_tables
     from scenarios.assessment.evaluation.evaluation_setting import TARGETS, EvaluationSetting, most_asked
     from scenarios.assessment.reporting.attacker_words import full_verdict
     from scenarios.assessment.reporting.findings import passes
     from scenarios.assessment.reporting.release_reading import report_content
     from scenarios.assessment.reporting.release_report import report_sections, unchecked
     from scenarios.assessment.reporting.report_seed import seed_of_files, seed_words
-    from scenarios.tables.dataset import load_table
     from scenarios.tables.released import refuse_existing
     from scenarios.tables.review.rows_of_people import number_of_people
-    from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
-    from scenarios.tables.roles import read_roles
 
     with bad_input():
-        if Path(output).suffix not in (".html", ".pdf"):
-            raise ValueError(f"-o {output}: a report is an .html or a .pdf file")
+        refuse(Path(output).suffix not in (".html", ".pdf"), f"-o {output}: a report is an .html or a .pdf file")
         refuse_existing([output], inputs=[table, released, roles, control, truth], force=force)
         defense = _defense(defense_name, parameters)
         write = _writer(output)
-        declared = read_roles(roles, reading)
-        dataset = load_table(table, roles, reading=reading)
-        refuse_undeclared_identifiers(table, roles, unique_text_columns(dataset.records), len(dataset.records))
-        people, sha256 = read_control(Path(control), dataset, declared) if control else (None, "")
+        dataset, declared, people, sha256 = read_tables(table, roles, reading, control)
         targets = targets or max(TARGETS, 0 if people is None else most_asked(number_of_people(people)))
         given = seed_of_files(*(Path(path).read_bytes() for path in (table, released))) if seed is None else seed
         setting = EvaluationSetting(dataset, declared, people, sha256, given, targets)
@@ -159,8 +153,7 @@ def _defense(name: str | None, parameters: tuple[str, ...]) -> MicrodataDefense 
     from scenarios.commands.defend import named_defense
 
     if name is None:
-        if parameters:
-            raise ValueError("-p gives parameters of --defense; name it")
+        refuse(parameters, "-p gives parameters of --defense; name it")
         return None
     return named_defense(name, given_parameters(parameters))
 

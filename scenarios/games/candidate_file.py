@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_choice, check_integer
+from metrics.columns.parameters import check_choice, check_integer, refuse
 from scenarios.games.candidates_game import CandidatesGame
 from scenarios.games.decoys import NearGroups, group_size
 from scenarios.games.people import People
@@ -83,8 +83,7 @@ class CandidateFile(CandidatesGame):
         check_integer("originals", originals, low=1)
         check_integer("candidates", candidates, low=originals + 1)
         check_choice("decoys", decoys, DECOYS)
-        if len(records) < candidates:
-            raise ValueError(f"candidates: {candidates} are needed, but the table has {len(records)} rows")
+        refuse(len(records) < candidates, f"candidates: {candidates} are needed, but the table has {len(records)} rows")
         if decoys == "hard":
             group_size(originals, candidates)
 

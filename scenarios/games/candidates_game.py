@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer
+from metrics.columns.parameters import check_integer, require
 from scenarios.games.question_game import QuestionGame
 
 
@@ -30,7 +30,6 @@ class CandidatesGame(QuestionGame):
         check_integer("auxiliary", auxiliary, low=0)
         check_integer("held_out", held_out, low=0)
         super().__init__(records=records, attacker_knows=attacker_knows)
-        if not records.released_columns:
-            raise ValueError("records: every column is an identifier, so nothing would be released")
+        require(records.released_columns, "records: every column is an identifier, so nothing would be released")
         self.auxiliary = auxiliary
         self.held_out = held_out

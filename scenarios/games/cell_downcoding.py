@@ -10,13 +10,10 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims, ValueClaims
-from defenses.base.defense import Defense
-from defenses.base.release import MicrodataRelease
-from metrics.classes import equivalence_classes
-from metrics.columns.cells import read_cells
-from metrics.score import Scores
+from attacks import Claims, Knowledge, ValueClaims
+from defenses import Defense, MicrodataRelease
+from metrics import Scores, equivalence_classes, read_cells
+from metrics.columns.parameters import require
 from scenarios.games.control_group import ControlGroupGame
 from scenarios.games.people import People
 from scenarios.games.questions.controlled import controlled
@@ -70,8 +67,10 @@ class CellDowncoding(ControlGroupGame):
         """
         guesses: ValueClaims = self.taken(claims)
         frame, has_origin = published.frame, published.origin >= 0
-        if not np.array_equal(guesses.about, np.arange(len(frame))):
-            raise ValueError(f"the claims must be about the {len(frame)} released rows, each once")
+        require(
+            np.array_equal(guesses.about, np.arange(len(frame))),
+            f"the claims must be about the {len(frame)} released rows, each once",
+        )
         names = [name for name in secret.records.quasi_identifiers if name in frame.columns]
         classes = equivalence_classes(frame, names)
         correct = guessed = trials = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,14 +14,11 @@ from numpy.random import Generator
 
 from attacks.base.attack import Attack
 from attacks.membership.model_confidence import Classifier, classifier
-from defenses.base.defense import Defense, released_frame
-from defenses.base.microdata import Microdata
-from defenses.base.release import ModelRelease, Release
-from defenses.perturbation.identity import Identity
+from defenses import Defense, Identity, Microdata, ModelRelease, Release, released_frame
 from metrics.columns.arrays import Floats
 from metrics.columns.cells import NumericCells, escape_column, read_cells
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
-from metrics.columns.parameters import check_choice
+from metrics.columns.parameters import check_choice, refuse
 from metrics.ranking import area_under_curve
 from metrics.table_utility import prediction_target
 from scenarios.games.membership import Membership
@@ -30,49 +28,18 @@ from scenarios.games.table_game import table
 # Classifiers trained on released tables.
 
 
-def _extra_trees(seed: int) -> Any:
-    from sklearn.ensemble import ExtraTreesClassifier
-
-    return ExtraTreesClassifier(30, random_state=seed)
-
-
-def _random_forest(seed: int) -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(30, random_state=seed)
-
-
-def _decision_tree(seed: int) -> Any:
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier(random_state=seed)
-
-
-def _gradient_boosting(seed: int) -> Any:
-    from sklearn.ensemble import GradientBoostingClassifier
-
-    return GradientBoostingClassifier(n_estimators=30, random_state=seed)
-
-
-def _logistic_regression(seed: int) -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=1000, random_state=seed)
-
-
-def _constant(seed: int) -> Any:
-    from sklearn.dummy import DummyClassifier
-
-    return DummyClassifier(strategy="prior")
+def _classifier(module: str, name: str, **parameters: Any) -> Callable[[int], Any]:
+    """Function of a seed that makes a classifier of scikit-learn, which is imported when it is called."""
+    return lambda seed: getattr(import_module(f"sklearn.{module}"), name)(**parameters, random_state=seed)
 
 
 MODELS: Mapping[str, Callable[[int], Any]] = {
-    "extra_trees": _extra_trees,
-    "random_forest": _random_forest,
-    "decision_tree": _decision_tree,
-    "gradient_boosting": _gradient_boosting,
-    "logistic_regression": _logistic_regression,
-    "constant": _constant,
+    "extra_trees": _classifier("ensemble", "ExtraTreesClassifier", n_estimators=30),
+    "random_forest": _classifier("ensemble", "RandomForestClassifier", n_estimators=30),
+    "decision_tree": _classifier("tree", "DecisionTreeClassifier"),
+    "gradient_boosting": _classifier("ensemble", "GradientBoostingClassifier", n_estimators=30),
+    "logistic_regression": _classifier("linear_model", "LogisticRegression", max_iter=1000),
+    "constant": _classifier("dummy", "DummyClassifier", strategy="prior"),
 }
 """Classifiers by name, as functions of a seed.
 
@@ -126,8 +93,7 @@ class TableModel:
         """
         seed = int(rng.integers(2**31))
         self.domains = {name: domain for name, domain in self.domains.items() if name in released}
-        if self.target not in released:
-            raise ValueError(f"the release has no column {self.target!r}, which the model must predict")
+        refuse(self.target not in released, f"the release has no column {self.target!r}, which the model must predict")
         cells = read_cells(released[self.target], self._labels)
         mass = cells.mass()[cells.codes][:, :-1]
         row, label = np.nonzero(mass)
@@ -240,8 +206,7 @@ class ClassifierMembership(Membership):
         )
         self.model = model
         check_choice("model", model, MODELS)
-        if self._target is None:
-            raise ValueError("records: the table has no sensitive column of categories for a model to predict")
+        refuse(self._target is None, "records: the table has no sensitive column of categories for a model to predict")
 
     @cached_property
     def _target(self) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 from numpy.random import Generator
 
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer
+from metrics.columns.parameters import check_integer, refuse, require
 from scenarios.games.people import People
 from scenarios.games.question_game import QuestionGame
 
@@ -51,10 +51,10 @@ class ControlGroupGame(QuestionGame):
         check_integer("originals", originals, low=1)
         check_integer("strangers", strangers, low=1)
         check_integer("auxiliary", auxiliary, low=0)
-        if len(records) < originals + strangers:
-            raise ValueError(
-                f"originals and strangers: {originals + strangers} records are needed, but the table has {len(records)}"
-            )
+        refuse(
+            len(records) < originals + strangers,
+            f"originals and strangers: {originals + strangers} records are needed, but the table has {len(records)}",
+        )
 
     @property
     def population(self) -> Microdata:
@@ -94,8 +94,7 @@ def with_sensitive(records: Microdata, column: str | None) -> Microdata:
         If the column does not exist or is an identifier, or if it is None and no column is sensitive.
     """
     if column is None:
-        if not records.sensitive:
-            raise ValueError("sensitive: the table has no sensitive column; name one")
+        require(records.sensitive, "sensitive: the table has no sensitive column; name one")
         return records
     records.check_released("sensitive", column)
     return replace(

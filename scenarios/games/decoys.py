@@ -11,6 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
+from metrics.columns.parameters import refuse
 
 BLOCK = 256
 """Groups are formed within blocks of at most this many near people, so that time grows linearly."""
@@ -45,8 +46,7 @@ class NearGroups:
     """
 
     def __init__(self, records: Microdata, size: int) -> None:
-        if size < 2:
-            raise ValueError(f"size must be at least 2, got {size}")
+        refuse(size < 2, f"size must be at least 2, got {size}")
         self.size = size
         self.grouped = len(records) - len(records) % size
         numbers, categories = [], []
@@ -195,6 +195,8 @@ def group_size(originals: int, candidates: int) -> int:
     ValueError
         If the candidates are no multiple of the originals; groups of unequal sizes would give originals away.
     """
-    if candidates % originals:
-        raise ValueError(f"candidates must be a multiple of originals ({originals}) with hard decoys, got {candidates}")
+    refuse(
+        candidates % originals,
+        f"candidates must be a multiple of originals ({originals}) with hard decoys, got {candidates}",
+    )
     return candidates // originals

@@ -9,12 +9,9 @@ from typing import Any, ClassVar
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import Claims
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
+from attacks import Attack, Claims, Knowledge
+from defenses import Defense, Microdata, Release
 from defenses.base.parametrized import Parametrized
-from defenses.base.release import Release
 from metrics.columns.parameters import check_choice
 from metrics.score import Scores
 

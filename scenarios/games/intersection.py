@@ -12,9 +12,8 @@ from numpy.random import Generator
 
 from attacks.attributes.composition_attack import OtherRelease
 from attacks.base.attack import Knowledge
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer
+from defenses import Defense, Microdata
+from metrics.columns.parameters import check_integer, refuse
 from scenarios.games.attribute_inference import AttributeInference
 from scenarios.games.people import People
 
@@ -79,12 +78,11 @@ class Intersection(AttributeInference):
         )
         self.overlap = overlap
         check_integer("overlap", overlap, low=1)
-        if overlap > originals:
-            raise ValueError(f"overlap must not exceed originals, got {overlap} and {originals}")
-        if len(records) < 2 * originals - overlap + strangers:
-            raise ValueError(
-                f"originals: {2 * originals - overlap + strangers} records are needed, but the table has {len(records)}"
-            )
+        refuse(overlap > originals, f"overlap must not exceed originals, got {overlap} and {originals}")
+        refuse(
+            len(records) < 2 * originals - overlap + strangers,
+            f"originals: {2 * originals - overlap + strangers} records are needed, but the table has {len(records)}",
+        )
 
     @property
     def others(self) -> int:

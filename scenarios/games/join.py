@@ -11,14 +11,10 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims, RankedAnswers
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
-from metrics.columns.parameters import check_integer, check_real
-from metrics.score import Scores
-from metrics.table_utility import TableUtility
+from attacks import Claims, Knowledge, RankedAnswers
+from defenses import Defense, Microdata, MicrodataRelease
+from metrics import Scores, TableUtility
+from metrics.columns.parameters import check_integer, check_real, refuse, require
 from scenarios.games.game import Secret
 from scenarios.games.questions.row_answers import row_scores
 from scenarios.games.table_game import TableGame, table_worth
@@ -113,14 +109,16 @@ class Join(TableGame):
         check_real("listed", listed, low=0, high=1)
         check_real("missing", missing, low=0, high=1)
         check_real("outdated", outdated, low=0, high=1)
-        if missing + outdated > 1:
-            raise ValueError(f"missing and outdated must add up to at most 1, got {missing + outdated:g}")
-        if not records.quasi_identifiers:
-            raise ValueError("records: the table has no quasi-identifier to join by")
-        if self._on_register > register:
-            raise ValueError(f"register: {register} lines are too few for the {self._on_register} listed patients")
-        if len(records) < self._people:
-            raise ValueError(f"register: {self._people} people are needed, but the table has {len(records)} rows")
+        refuse(missing + outdated > 1, f"missing and outdated must add up to at most 1, got {missing + outdated:g}")
+        require(records.quasi_identifiers, "records: the table has no quasi-identifier to join by")
+        refuse(
+            self._on_register > register,
+            f"register: {register} lines are too few for the {self._on_register} listed patients",
+        )
+        refuse(
+            len(records) < self._people,
+            f"register: {self._people} people are needed, but the table has {len(records)} rows",
+        )
 
     @property
     def _on_register(self) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer
+from metrics.columns.parameters import check_integer, refuse
 from scenarios.games.candidates_game import CandidatesGame
 from scenarios.games.people import Drawn, People
 from scenarios.games.questions.member_question import MemberQuestion
@@ -59,8 +59,10 @@ class Membership(CandidatesGame):
         super().__init__(records=records, auxiliary=auxiliary, held_out=held_out, attacker_knows=attacker_knows)
         self.members = members
         check_integer("members", members, low=1)
-        if len(records) < 2 * members:
-            raise ValueError(f"members: {2 * members} people are needed, but the table has {len(records)} rows")
+        refuse(
+            len(records) < 2 * members,
+            f"members: {2 * members} people are needed, but the table has {len(records)} rows",
+        )
 
     def people(self, rng: Generator) -> tuple[Drawn, Microdata]:
         """Draw members, as many non-members, auxiliary and held-out people, all distinct; the last come second."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,6 +12,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
+from metrics.columns.arrays import Booleans, Floats, Integers
 from metrics.table_utility import TableUtility
 from scenarios.games.game import Secret
 
@@ -40,9 +42,19 @@ class Drawn(Secret):
     rng: Generator = field(repr=False)
 
     @property
+    def columns(self) -> Sequence[str] | None:
+        """Columns of the candidates that the adversary knows, whatever the question gives; None if it decides."""
+        return None
+
+    @property
     def member(self) -> NDArray[np.bool_]:
         """Whether each candidate is in the table, shape (candidates,)."""
         return self.order < len(self.records)
+
+    @property
+    def whose(self) -> NDArray[np.intp]:
+        """Number of the person of each candidate, shape (candidates,); each is a person of its own."""
+        return np.arange(self.order.size)
 
     @property
     def answers(self) -> NDArray[np.intp]:
@@ -72,3 +84,25 @@ class People(Drawn):
     """
 
     utility: TableUtility = field(repr=False)
+
+
+def by_person(correct: Floats, known: Booleans, whose: Integers) -> tuple[float, int]:
+    """Successes of all people, and their number; a person's success is the mean over those rows that count.
+
+    Parameters
+    ----------
+    correct : ndarray of float, shape (rows,)
+        Probability that the attack is right about each row.
+    known : ndarray of bool, shape (rows,)
+        Whether the row counts.
+    whose : ndarray of int, shape (rows,)
+        Number of the person of each row.
+
+    Examples
+    --------
+    >>> by_person(np.array([1.0, 0.0, 1.0]), np.array([True, True, True]), np.array([0, 0, 1]))
+    (1.5, 2)
+    """
+    rows, hits = np.bincount(whose[known]), np.bincount(whose[known], weights=correct[known])
+    some = rows > 0
+    return float((hits[some] / rows[some]).sum()), int(some.sum())

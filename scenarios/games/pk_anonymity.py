@@ -12,18 +12,13 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge, NotApplicable
-from attacks.base.claims import Claims, RankedAnswers
+from attacks import Claims, Knowledge, NotApplicable, RankedAnswers
 from attacks.base.transition_matrix import cell_codes, column_matrix
 from attacks.pram.posterior_from_counts import posterior_from_counts
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease, Release
+from defenses import Defense, Microdata, MicrodataRelease, Release
 from defenses.pram.matrix import pk
-from metrics.columns.parameters import check_integer
-from metrics.estimate import Estimate, wilson
-from metrics.score import Score, Scores
-from metrics.table_utility import TableUtility
+from metrics import Estimate, Score, Scores, TableUtility, wilson
+from metrics.columns.parameters import check_integer, refuse, require
 from scenarios.games.game import Game, Secret
 
 # Summary of many plays of the Pk-anonymity game.
@@ -69,8 +64,9 @@ def summarize_pk(plays: Sequence[Mapping[str, float | None]]) -> PkSummary:
         If there is no play, or a play has no posterior.
     """
     posteriors = [play["posterior"] for play in plays if play["posterior"] is not None]
-    if not posteriors or len(posteriors) < len(plays):
-        raise ValueError("plays: at least one is needed, and each must have a posterior")
+    refuse(
+        not posteriors or len(posteriors) < len(plays), "plays: at least one is needed, and each must have a posterior"
+    )
     wins, answers = (sum(play[name] or 0.0 for play in plays) for name in ("win", "answered"))
     return PkSummary(
         win=wilson(wins, len(plays)),
@@ -129,10 +125,11 @@ class PkAnonymity(Game):
     attacker_knows = "mechanism"
 
     def __init__(self, *, records: Microdata, column: str, size: int = 6) -> None:
-        if column not in records.frame.columns:
-            raise ValueError(f"column: there is no column {column!r}; the table has {', '.join(records.frame.columns)}")
-        if not records.frame[column].notna().any():
-            raise ValueError(f"column: {column!r} has no value in any row")
+        refuse(
+            column not in records.frame.columns,
+            f"column: there is no column {column!r}; the table has {', '.join(records.frame.columns)}",
+        )
+        require(records.frame[column].notna().any(), f"column: {column!r} has no value in any row")
         check_integer("size", size, low=1)
         self.records = records
         self.column = column
@@ -169,12 +166,16 @@ class PkAnonymity(Game):
         table_rng, query_rng = rng.spawn(2)
         if choice is None:
             return PkSecret(self._drawn(table_rng), query_rng)
-        if list(choice.columns) != [self.column] or len(choice) != self.size:
-            raise ValueError(f"the table must have only the column {self.column!r} and {self.size} rows")
+        refuse(
+            list(choice.columns) != [self.column] or len(choice) != self.size,
+            f"the table must have only the column {self.column!r} and {self.size} rows",
+        )
         table = self._table(choice.reset_index(drop=True))
         domain = table.domain(self.column)
-        if (domain.codes(choice[self.column]) == domain.size).any():
-            raise ValueError(f"the table must have no missing value in column {self.column!r}")
+        refuse(
+            (domain.codes(choice[self.column]) == domain.size).any(),
+            f"the table must have no missing value in column {self.column!r}",
+        )
         return PkSecret(table, query_rng)
 
     def publish(self, release: Release, rng: Generator) -> MicrodataRelease:
@@ -207,11 +208,11 @@ class PkAnonymity(Game):
         """
         answers: RankedAnswers = self.taken(claims)
         rows = len(published.frame)
-        if (answers.targets, answers.answers) != (rows, self.size):
-            raise ValueError(
-                f"the answers are about {answers.targets} rows and {answers.answers} records, "
-                f"but there are {rows} and {self.size}"
-            )
+        refuse(
+            (answers.targets, answers.answers) != (rows, self.size),
+            f"the answers are about {answers.targets} rows and {answers.answers} records, "
+            f"but there are {rows} and {self.size}",
+        )
         answered = answers.score.size > 0
         win = 0.0
         if answered:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, NotApplicable
+from attacks.base.attack import Attack, Knowledge, NotApplicable
 from defenses.base.defense import Defense
 from metrics.score import Scores
 from scenarios.games.game import Game
@@ -98,6 +100,52 @@ def make_release(defense: Defense, game: Game, secret: Any, rng: Generator) -> t
 
 def attack_release(defense: Defense, attack: Attack, game: Game, secret: Any, published: Any, rng: Generator) -> Scores:
     """Run one attack on the published release and score its claims."""
-    view_rng, attack_rng, score_rng = rng.spawn(3)
-    claims = attack.run(game.view(published, view_rng), game.knowledge(secret, defense), attack_rng)
-    return game.score(secret, published, claims, score_rng)
+    rngs = Randomness.spawned(rng)
+    claims = claims_of(attack, partial(game.view, published), game.knowledge(secret, defense), rngs)
+    return game.score(secret, published, claims, rngs.score)
+
+
+@dataclass(frozen=True)
+class Randomness:
+    """Generators of one attack on one release, by what they are for.
+
+    Attributes
+    ----------
+    view : Generator
+        Makes the attack's view of the release.
+    attack : Generator
+        The attack's own.
+    score : Generator
+        Breaks ties among its claims.
+    """
+
+    view: Generator
+    attack: Generator
+    score: Generator
+
+    @classmethod
+    def spawned(cls, rng: Generator) -> Randomness:
+        """Three independent generators."""
+        return cls(*rng.spawn(3))
+
+    @classmethod
+    def in_turn(cls, rng: Generator) -> Randomness:
+        """One generator from which view, attack and score draw in turn."""
+        return cls(rng, rng, rng)
+
+
+def claims_of(attack: Attack, view: Callable[[Generator], Any], knowledge: Knowledge, rngs: Randomness) -> Any:
+    """Claims of an attack on its own view of a release; every attack on a release runs here.
+
+    Parameters
+    ----------
+    attack : Attack
+        The attack.
+    view : callable
+        ``view(rng)`` of the release, or of the question about it: what this attack receives.
+    knowledge : Knowledge
+        What it knows besides.
+    rngs : Randomness
+        The generators.
+    """
+    return attack.run(view(rngs.view), knowledge, rngs.attack)

@@ -12,15 +12,11 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims, RankedAnswers
+from attacks import Claims, Knowledge, RankedAnswers
 from attacks.reports.pool_inference import pool_of_each, preferred_pools
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
-from defenses.base.release import ReportsRelease
-from metrics.columns.domains import CategoricalDomain
-from metrics.columns.parameters import check_integer
-from metrics.score import Score, Scores
+from defenses import Defense, Microdata, ReportsRelease
+from metrics import CategoricalDomain, Score, Scores
+from metrics.columns.parameters import check_integer, refuse
 from scenarios.games.game import Game, Secret
 from scenarios.games.reports import utility_frequencies
 
@@ -85,20 +81,23 @@ class Pool(Game):
         self.column = column
         self.persons = persons
         self.reports = reports
-        if records.person is None:
-            raise ValueError("records: no column names the person whose item it is; declare it as person")
-        if column not in records.hierarchies or not isinstance(records.domains.get(column), CategoricalDomain):
-            raise ValueError(
-                f"column: {column!r} must have declared categories and a hierarchy whose level 1 are the pools"
-            )
-        if records.frame[[column, records.person]].isna().any(axis=None):
-            raise ValueError(f"records: an item or a person is missing in column {column!r} or {records.person!r}")
-        if not len(records) or self._chance >= 1:
-            raise ValueError("records: fewer than two pools are preferred, so there is nothing to infer")
-        if self._eligible.size <= persons:
-            raise ValueError(
-                f"persons: more than {persons} with {reports} items are needed, but there are {self._eligible.size}"
-            )
+        refuse(records.person is None, "records: no column names the person whose item it is; declare it as person")
+        refuse(
+            column not in records.hierarchies or not isinstance(records.domains.get(column), CategoricalDomain),
+            f"column: {column!r} must have declared categories and a hierarchy whose level 1 are the pools",
+        )
+        refuse(
+            records.frame[[column, records.person]].isna().any(axis=None),
+            f"records: an item or a person is missing in column {column!r} or {records.person!r}",
+        )
+        refuse(
+            not len(records) or self._chance >= 1,
+            "records: fewer than two pools are preferred, so there is nothing to infer",
+        )
+        refuse(
+            self._eligible.size <= persons,
+            f"persons: more than {persons} with {reports} items are needed, but there are {self._eligible.size}",
+        )
 
     @cached_property
     def _people(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -166,8 +165,10 @@ class Pool(Game):
             If the claims have another number of persons.
         """
         ranked: RankedAnswers = self.taken(claims)
-        if ranked.targets != self.persons:
-            raise ValueError(f"the answers are about {ranked.targets} persons, but there are {self.persons}")
+        refuse(
+            ranked.targets != self.persons,
+            f"the answers are about {ranked.targets} persons, but there are {self.persons}",
+        )
         answers = ranked.best(rng)
         score = Score("pool", float((answers == secret.preferred).mean()), self._chance, self.persons)
         return Scores.of(score, answered=float((answers >= 0).mean()))

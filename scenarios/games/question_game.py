@@ -6,10 +6,8 @@ from typing import Any
 
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims
-from defenses.base.defense import Defense
-from defenses.base.release import MicrodataRelease
+from attacks import Claims, Knowledge
+from defenses import Defense, MicrodataRelease
 from metrics.score import Scores
 from scenarios.games.people import People
 from scenarios.games.questions.question import Question

@@ -11,13 +11,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims, RankedAnswers
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
-from defenses.base.release import ReportsRelease
-from defenses.base.simplex import project_to_simplex
-from metrics.columns.parameters import check_integer
+from attacks import Claims, Knowledge, RankedAnswers
+from defenses import Defense, Microdata, ReportsRelease, project_to_simplex
+from metrics.columns.parameters import check_integer, refuse
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
 
@@ -106,10 +102,11 @@ class Reports(Game):
         self.column = column
         self.persons = persons
         self.auxiliary = auxiliary
-        if self._shares.max() >= 1:
-            raise ValueError(f"column: {column!r} has fewer than two values, so there is nothing to infer")
-        if len(self._population) < persons:
-            raise ValueError(f"persons: {persons} are needed, but only {len(self._population)} rows have a value")
+        refuse(self._shares.max() >= 1, f"column: {column!r} has fewer than two values, so there is nothing to infer")
+        refuse(
+            len(self._population) < persons,
+            f"persons: {persons} are needed, but only {len(self._population)} rows have a value",
+        )
 
     @cached_property
     def _population(self) -> Microdata:
@@ -154,11 +151,11 @@ class Reports(Game):
             If the claims have another number of persons or values.
         """
         ranked: RankedAnswers = self.taken(claims)
-        if (ranked.targets, ranked.answers) != (self.persons, published.protocol.d):
-            raise ValueError(
-                f"the answers are about {ranked.targets} persons and {ranked.answers} values, but there are "
-                f"{self.persons} and {published.protocol.d}"
-            )
+        refuse(
+            (ranked.targets, ranked.answers) != (self.persons, published.protocol.d),
+            f"the answers are about {ranked.targets} persons and {ranked.answers} values, but there are "
+            f"{self.persons} and {published.protocol.d}",
+        )
         answers = ranked.best(rng)
         score = Score("value", float((answers == secret.values).mean()), float(self._shares.max()), self.persons)
         return Scores.of(score, answered=float((answers >= 0).mean()))

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from attacks.base.claims import Claims
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer
+from metrics.columns.parameters import check_integer, refuse
 from scenarios.games.people import People
 from scenarios.games.question_game import QuestionGame
 from scenarios.games.questions.question import Question
@@ -80,11 +80,11 @@ class SharedPeople(QuestionGame):
         check_integer("auxiliary", auxiliary, low=0)
         check_integer("held_out", held_out, low=0)
         needed = originals + others + auxiliary + held_out
-        if len(records) < needed:
-            raise ValueError(
-                f"originals, others, auxiliary and held_out: {needed} people are needed, "
-                f"but the table has {len(records)} rows"
-            )
+        refuse(
+            len(records) < needed,
+            f"originals, others, auxiliary and held_out: {needed} people are needed, "
+            f"but the table has {len(records)} rows",
+        )
         question.check(records, originals, others)
 
     @property

@@ -12,12 +12,9 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims, RankedAnswers
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease, Release
-from metrics.columns.parameters import check_boolean, check_integer, check_real
+from attacks import Claims, Knowledge, RankedAnswers
+from defenses import Defense, Microdata, MicrodataRelease, Release
+from metrics.columns.parameters import check_boolean, check_integer, check_real, refuse
 from metrics.rating_utility import RatingUtility
 from metrics.score import Score, Scores
 from scenarios.games.game import Secret
@@ -114,22 +111,21 @@ class SparseRatings(TableGame):
         check_integer("known", known, low=1)
         check_integer("wrong", wrong, low=0)
         check_real("days", days, low=0)
-        if wrong > known:
-            raise ValueError(f"wrong must be at most known ({known}), got {wrong}")
+        refuse(wrong > known, f"wrong must be at most known ({known}), got {wrong}")
         check_boolean("dates", dates)
-        if records.person is None:
-            raise ValueError("records: no column names the person whose row it is; declare it as person")
+        refuse(records.person is None, "records: no column names the person whose row it is; declare it as person")
         for parameter in ("item", "rating", "date"):
             name = getattr(self, parameter)
-            if name not in records.frame:
-                raise ValueError(f"{parameter}: there is no column {name!r}")
-            if parameter != "item" and not pd.api.types.is_numeric_dtype(records.frame[name]):
-                raise ValueError(f"{parameter}: column {name!r} must hold numbers")
-        eligible = self._eligible.size
-        if eligible < targets:
-            raise ValueError(
-                f"targets: {targets} people with {known} ratings or more are needed, but there are {eligible}"
+            refuse(name not in records.frame, f"{parameter}: there is no column {name!r}")
+            refuse(
+                parameter != "item" and not pd.api.types.is_numeric_dtype(records.frame[name]),
+                f"{parameter}: column {name!r} must hold numbers",
             )
+        eligible = self._eligible.size
+        refuse(
+            eligible < targets,
+            f"targets: {targets} people with {known} ratings or more are needed, but there are {eligible}",
+        )
 
     @cached_property
     def _person(self) -> NDArray[np.intp]:
@@ -233,11 +229,11 @@ class SparseRatings(TableGame):
         """
         ranked: RankedAnswers = self.taken(claims)
         pseudonym, count = _pseudonyms(published, self.records.person)
-        if (ranked.targets, ranked.answers) != (self.targets, count):
-            raise ValueError(
-                f"the answers are about {ranked.targets} people and {ranked.answers} pseudonyms, "
-                f"but there are {self.targets} and {count}"
-            )
+        refuse(
+            (ranked.targets, ranked.answers) != (self.targets, count),
+            f"the answers are about {ranked.targets} people and {ranked.answers} pseudonyms, "
+            f"but there are {self.targets} and {count}",
+        )
         has_origin = published.origin >= 0
         owner = _majority(pseudonym[has_origin], secret.person[published.origin[has_origin]], count)
         best = ranked.best(rng)

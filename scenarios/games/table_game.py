@@ -7,13 +7,10 @@ from functools import cached_property
 
 from numpy.random import Generator
 
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease, Release
-from metrics.classes import k_anonymity
+from defenses import Defense, Microdata, MicrodataRelease, Release
+from metrics import TableUtility, k_anonymity, l_diversity
 from metrics.columns.domains import Domain
-from metrics.diversity import l_diversity
-from metrics.table_utility import TableUtility, prediction_target
+from metrics.table_utility import prediction_target
 from scenarios.games.game import Game, Publisher, check_attacker_knows
 
 # Utility of a released table, and its measured k and l.

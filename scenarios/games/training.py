@@ -11,14 +11,11 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims, Decisions, ValueClaims
+from attacks import Claims, Decisions, Knowledge, ValueClaims
 from attacks.training.gradient_inversion import most_common
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
-from defenses.base.release import TrainingRelease
+from defenses import Defense, Microdata, TrainingRelease
 from defenses.base.training import TrainingEncoding
-from metrics.columns.parameters import check_integer
+from metrics.columns.parameters import check_integer, refuse
 from metrics.ranking import area_under_curve, balanced_accuracy
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret, check_attacker_knows
@@ -93,8 +90,10 @@ class Training(Game):
         check_integer("auxiliary", auxiliary, low=1)
         check_integer("held_out", held_out, low=1)
         check_attacker_knows(attacker_knows)
-        if len(records) < 4 * members:
-            raise ValueError(f"members: {4 * members} records are needed for {members} members, got {len(records)}")
+        refuse(
+            len(records) < 4 * members,
+            f"members: {4 * members} records are needed for {members} members, got {len(records)}",
+        )
         self.records = records
         self.members = members
         self.auxiliary = auxiliary
@@ -158,15 +157,18 @@ class Training(Game):
         return self._reconstruction(secret, published, checked)
 
     def _membership(self, secret: TrainingSecret, claims: Decisions, rng: Generator) -> Scores:
-        if claims.scores.shape != secret.member.shape:
-            raise ValueError(f"the decisions are about {claims.scores.size} candidates, not {secret.member.size}")
+        refuse(
+            claims.scores.shape != secret.member.shape,
+            f"the decisions are about {claims.scores.size} candidates, not {secret.member.size}",
+        )
         rate = float(secret.member[claims.first(self.members, rng)].mean())
         auc = area_under_curve(claims.scores, secret.member)
         return Scores.of(Score("membership", rate, 0.5, self.members), membership_auc=auc)
 
     def _reconstruction(self, secret: TrainingSecret, published: TrainingRelease, claims: ValueClaims) -> Scores:
-        if len(claims.values) != self.members:
-            raise ValueError(f"the claims are about {len(claims.values)} records, not {self.members}")
+        refuse(
+            len(claims.values) != self.members, f"the claims are about {len(claims.values)} records, not {self.members}"
+        )
         encoding, truth = published.encoding, secret.records.frame
         agree = matched_cells(encoding, truth, published.holder, claims.values)
         common = most_common(encoding, secret.auxiliary.frame).iloc[[0] * self.members].reset_index(drop=True)

@@ -12,7 +12,7 @@ from defenses.dp.account import Account
 from defenses.dp.accountant import Accountant, AdvancedAccountant
 from defenses.dp.concentrated_accountant import ConcentratedAccountant
 from defenses.dp.sensitivity import NEIGHBOURS
-from metrics.columns.parameters import check_real
+from metrics.columns.parameters import check_real, refuse, require
 
 KINDS: dict[str, type[Account]] = {
     "sequential": Accountant,
@@ -80,8 +80,7 @@ def open_account(path: Path | None, terms: AccountTerms, content: bytes, table: 
     delta = terms.delta or 0.0
     check_real("--delta", delta, low=0, high=1, open_high=True)
     composition = terms.composition or ("concentrated" if delta else "sequential")
-    if composition != "sequential" and not delta:
-        raise ValueError(f"--composition {composition}: needs a --delta above 0")
+    refuse(composition != "sequential" and not delta, f"--composition {composition}: needs a --delta above 0")
     key = secrets.token_hex(32)
     about = {"neighbours": terms.neighbours or NEIGHBOURS[0], "key": key, "table": fingerprint(content, key)}
     return KINDS[composition](epsilon=terms.epsilon, delta=delta, about=about)
@@ -121,11 +120,11 @@ def _check_table(account: Account, path: Path, content: bytes, table: Path) -> N
         same = hmac.compare_digest(bound_hash, fingerprint(content, key))
     except (KeyError, ValueError, TypeError):
         raise ValueError(f"--account: {path} is bound to no table; `tokumei ask --budget` opens one that is") from None
-    if not same:
-        raise ValueError(
-            f"--account: {path} is the account of another table than {table}. A changed table needs an account of its "
-            "own; the budgets of both accounts add up for people in both tables"
-        )
+    require(
+        same,
+        f"--account: {path} is the account of another table than {table}. A changed table needs an account of its "
+        "own; the budgets of both accounts add up for people in both tables",
+    )
 
 
 def _check_agreement(account: Account, path: Path, terms: AccountTerms) -> None:

@@ -17,6 +17,7 @@ from defenses.dp.account import Account
 from defenses.dp.composition import zcdp_epsilon
 from defenses.dp.concentrated_accountant import ConcentratedAccountant
 from metrics.columns.domains import Domain
+from metrics.columns.parameters import refuse
 from scenarios.assessment.asking.account_terms import AccountTerms, composition_of, keep, open_account
 from scenarios.assessment.asking.grammar import Schema, read_query
 from scenarios.tables.reading.column_file import ColumnFile
@@ -107,8 +108,7 @@ class PaidQuery:
             na=declared.na,
         )
         for name, key in declared.named().items():
-            if name not in file.columns:
-                raise ValueError(f"{roles}, {key}: there is no column {name!r} in {table}")
+            refuse(name not in file.columns, f"{roles}, {key}: there is no column {name!r} in {table}")
         domains = public_domains(declared)
         where = "a roles file (--roles)" if roles is None else str(roles)
         schema = Schema(file.columns, domains, tuple(declared.identifiers), where)
@@ -120,21 +120,22 @@ class PaidQuery:
             # A quote needs no budget beyond its own cost.
             terms = replace(terms, epsilon=epsilon)
         self.account: Account = open_account(account, terms, content, table)
-        if mechanism == "gaussian" and not self.account.delta:
-            raise ValueError("--mechanism gaussian: needs an account with a --delta above 0")
-        if mechanism == "gaussian" and not isinstance(self.account, ConcentratedAccountant):
-            raise ValueError(
-                f"--mechanism gaussian: needs an account with --composition concentrated, and that of {account} is "
-                f"{composition_of(self.account)}"
-            )
+        refuse(
+            mechanism == "gaussian" and not self.account.delta,
+            "--mechanism gaussian: needs an account with a --delta above 0",
+        )
+        refuse(
+            mechanism == "gaussian" and not isinstance(self.account, ConcentratedAccountant),
+            f"--mechanism gaussian: needs an account with --composition concentrated, and that of {account} is "
+            f"{composition_of(self.account)}",
+        )
         self._terms = Terms(
             float(self.account.epsilon), float(self.account.delta), mechanism, self.account.about["neighbours"]
         )
         columns = [*self.query.subjects, *(condition.column for condition in self.query.where)]
         frame = cast("pd.DataFrame", file.read(columns, domains))
         # Where people may be added or removed, the refusal would tell an empty table from one with a single record.
-        if not len(frame) and self._terms.neighbours == "replace":
-            raise ValueError(f"{table}: names columns but holds no record")
+        refuse(not len(frame) and self._terms.neighbours == "replace", f"{table}: names columns but holds no record")
         self.records = Microdata(frame, domains={name: domains[name] for name in columns})
         self.notes = (
             (f"the guarantee is about one row; column {declared.person!r} says that a person may have many",)

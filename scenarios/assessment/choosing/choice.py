@@ -7,9 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from defenses.base.guarantee import Guarantee
-from leaderboard.results.result import Result, canonical
-from leaderboard.results.store import Store
-from leaderboard.statistics.exposure import Exposure, exposures
+from leaderboard import Exposure, Result, Store, canonical, exposures
 from scenarios.assessment.choosing.confirmation import bounds_in_plays, confirmed_bounds
 from scenarios.assessment.choosing.halving import ROUNDS, Round, finalists, fresh_plays, never, survivors
 from scenarios.assessment.choosing.portfolio import Portfolio

@@ -9,16 +9,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from defenses.base.guarantee import Guarantee
-from leaderboard.pages.line_chart import Lines, Series
+from leaderboard import Exposure, Lines, Promise, Section, Series, Table, label, promise_tables
 from leaderboard.pages.number_text import counted, exact, number
-from leaderboard.pages.report import Section, Table, Value
+from leaderboard.pages.report import Value
 from leaderboard.results.goals import goal_words
-from leaderboard.results.promises import Promise
-from leaderboard.results.result import label
-from leaderboard.statistics.exposure import Exposure
 from leaderboard.statistics.met_words import IF_PLAYS_VARY, to_be_sure
 from leaderboard.statistics.play_bounds import clean_plays, level_of_each
-from leaderboard.statistics.promise_table import promise_tables
 from scenarios.assessment.choosing.choice import BASELINE, Choice, Finalist
 from scenarios.assessment.choosing.confirmation import ERROR
 from scenarios.assessment.choosing.halving import front

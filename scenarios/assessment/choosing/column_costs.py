@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses import Microdata, MicrodataRelease
 from metrics.columns.arrays import Booleans
 from metrics.columns.cells import CategoricalCells, NumericCells, read_cells
 from metrics.columns.domains import Domain, NumericDomain, format_number

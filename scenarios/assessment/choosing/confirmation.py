@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from leaderboard.results.result import Result, canonical
-from leaderboard.statistics.pairs import matrix
+from leaderboard import Result, Success, canonical, matrix
 from leaderboard.statistics.play_bounds import level_of_each, sure_upper, upper_advantage
-from leaderboard.statistics.success import Success, judged
+from leaderboard.statistics.success import judged
 
 ERROR = 0.05
 """Probability at most that some setting is said to meet a bound and does not."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from leaderboard.results.result import label
+from metrics.columns.parameters import refuse, require
 from scenarios.assessment.choosing.column_costs import unchanged_cells
 from scenarios.running.methods.methods import build, find
 from scenarios.running.plan import NamedMethod, Plan, plan_from_tables
@@ -134,8 +135,7 @@ def read_portfolio(
         wanted = tuple(entry for entry in plan.defenses if any(is_of(entry, kind) for kind in only))
         plan = replace(plan, defenses=wanted)
     fitting, misfits = _fitting(plan, keep)
-    if not fitting:
-        raise ValueError(f"no setting of the portfolio fits the table: {'; '.join(misfits)}")
+    require(fitting, f"no setting of the portfolio fits the table: {'; '.join(misfits)}")
     return Portfolio(replace(plan, defenses=fitting), (*notes, *misfits))
 
 
@@ -146,8 +146,9 @@ def _class_attribute(name: str, package: str, attribute: str) -> Any:
 
 def _sizes(rows: int, people: int | None) -> dict[str, int]:
     """Parameters of the game for a table; what originals and others leave is halved for the two other groups."""
-    if rows < FEWEST * 5 // 2:
-        raise ValueError(f"the table has {rows} rows; {FEWEST * 5 // 2} are needed to release one part of them")
+    refuse(
+        rows < FEWEST * 5 // 2, f"the table has {rows} rows; {FEWEST * 5 // 2} are needed to release one part of them"
+    )
     if people is None:
         people = min(MOST, 2 * rows // 5)
     elif not FEWEST <= people <= rows // 2:
@@ -176,8 +177,7 @@ def _questions(dataset: Dataset, goals: Sequence[str], people: int) -> tuple[lis
             notes.append(f"{goal} are not asked about: {error}")
         else:
             asked.append(QUESTIONS[goal])
-    if not asked:
-        raise ValueError(f"nothing can be asked about this table: {'; '.join(notes)}")
+    require(asked, f"nothing can be asked about this table: {'; '.join(notes)}")
     return asked, notes
 
 

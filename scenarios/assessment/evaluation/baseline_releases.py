@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from defenses import Constant, Identity, Mondrian, PrivateMarginals, RetentionReplacement
-from defenses.base.defense import MicrodataDefense
-from leaderboard.results.promises import Promise
-from leaderboard.results.result import label
+from defenses import Constant, Identity, MicrodataDefense, Mondrian, PrivateMarginals, RetentionReplacement
+from leaderboard import Promise, label
 from scenarios.running.column_roles import promise_on
 from scenarios.running.plan import NamedMethod
 from scenarios.tables.dataset import Dataset

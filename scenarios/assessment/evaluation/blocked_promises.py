@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
+from defenses import Defense, Microdata
 from defenses.base.parametrized import Parametrized
 
 ROWS = 50

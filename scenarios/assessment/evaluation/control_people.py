@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,15 +14,18 @@ import pandas as pd
 from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Integers
 from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.parameters import refuse
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, with_all_columns
 from scenarios.assessment.evaluation.row_origin import MOST_PAIRS, held_people, kinds_of_rows
 from scenarios.tables.candidate_table import with_values_of
-from scenarios.tables.dataset import Dataset
+from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
+from scenarios.tables.released import input_path
 from scenarios.tables.review.rows_of_people import RowsOfPeople
 from scenarios.tables.review.suggestions import MOSTLY_DISTINCT
-from scenarios.tables.roles import Roles
+from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
+from scenarios.tables.roles import Roles, read_roles
 from scenarios.tables.toml.toml_file import read_bytes
 
 # Control people who are in the release: rows that no record can have given, and that control people explain.
@@ -81,12 +85,12 @@ def refuse_control_in_release(
     )
     explained, by_chance = too_many - with_control, too_many - with_copies
     many = too_many >= FEWEST and explained >= MANY * len(control)
-    if many and with_control <= UNEXPLAINED * too_many and explained > BEYOND_CHANCE * by_chance:
-        raise ValueError(
-            f"{name}: {too_many:,} rows stem from no record of the original table, and the control people fit "
-            f"{explained:,} of them (copies of records: {by_chance:,}): control people are in the release. Hold them "
-            "back before the release is made, as `tokumei split` does"
-        )
+    refuse(
+        many and with_control <= UNEXPLAINED * too_many and explained > BEYOND_CHANCE * by_chance,
+        f"{name}: {too_many:,} rows stem from no record of the original table, and the control people fit "
+        f"{explained:,} of them (copies of records: {by_chance:,}): control people are in the release. Hold them "
+        "back before the release is made, as `tokumei split` does",
+    )
 
 
 def _held(
@@ -95,6 +99,34 @@ def _held(
     """Number of people of each of three groups whom each kind of row holds, each of shape (kinds,)."""
     inside = held_people(kinds, people, domains)
     return [part.sum(axis=1) for part in np.split(inside, np.cumsum(sizes)[:-1], axis=1)]
+
+
+def read_tables(
+    table: str, roles: Path | None, reading: Mapping[str, Any], control: str | None
+) -> tuple[Dataset, Roles, Microdata | None, str]:
+    """Read the original table and the control people, as `EvaluationSetting` takes them.
+
+    Parameters
+    ----------
+    table : str
+        File of the table; ``-`` is standard input.
+    roles : Path, optional
+        Its roles file. Without one, texts that differ in every record are refused.
+    reading : mapping of str
+        How files are read; see `scenarios.tables.roles.read_roles`.
+    control : str, optional
+        File of the control people.
+
+    Raises
+    ------
+    ValueError
+        If a file is refused; see `read_control`.
+    """
+    declared = read_roles(roles, reading)
+    dataset = load_table(input_path(table), roles, reading=reading)
+    refuse_undeclared_identifiers(table, roles, unique_text_columns(dataset.records), len(dataset.records))
+    people, sha256 = read_control(Path(control), dataset, declared) if control else (None, "")
+    return dataset, declared, people, sha256
 
 
 OFTEN = 0.05
@@ -202,8 +234,10 @@ def _check_person(path: Path, columns: Mapping[str, TextColumn], records: Microd
 def _check_others(path: Path, control: pd.DataFrame, records: Microdata) -> None:
     """Refuse control people whose rows are those of the original table, in any order."""
     first, second = (np.sort(_hashes(frame[list(control.columns)]).to_numpy()) for frame in (control, records.frame))
-    if np.array_equal(first, second) and np.unique(first).size > 1:
-        raise ValueError(f"{path}: holds the people of the original table; control people are those who were not in it")
+    refuse(
+        np.array_equal(first, second) and np.unique(first).size > 1,
+        f"{path}: holds the people of the original table; control people are those who were not in it",
+    )
 
 
 def _check_identifiers(
@@ -216,12 +250,12 @@ def _check_identifiers(
         return
     whole = control.assign(**{name: columns[name].text_values() for name in names})
     same = int(_hashes(whole).isin(_hashes(records.frame[list(whole.columns)])).sum())
-    if same:
-        raise ValueError(
-            f"{path}: {same:,} of its {len(control):,} rows are in the original table, too: they agree in every "
-            f"column, {', '.join(names)} included. Control people were not in it; leave these rows out of one of the "
-            "two files"
-        )
+    refuse(
+        same,
+        f"{path}: {same:,} of its {len(control):,} rows are in the original table, too: they agree in every "
+        f"column, {', '.join(names)} included. Control people were not in it; leave these rows out of one of the "
+        "two files",
+    )
 
 
 def _hashes(frame: pd.DataFrame) -> pd.Series[int]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from leaderboard.pages.number_text import exact, number
+from metrics.columns.parameters import require
 from metrics.score import Score
 from scenarios.assessment.evaluation.evaluation_setting import most_asked
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack, upper_confidence
@@ -54,10 +55,8 @@ def people_needed(threshold: float, risk: float = 0.0) -> int:
     >>> people_needed(0.2), people_needed(0.2, 0.1)
     (307, 1233)
     """
-    if not 0 < threshold < 1:
-        raise ValueError(f"threshold must lie between 0 and 1, got {threshold}")
-    if not 0 <= risk < threshold:
-        raise ValueError(f"risk must be at least 0 and below the threshold {threshold}, got {risk}")
+    require(0 < threshold < 1, f"threshold must lie between 0 and 1, got {threshold}")
+    require(0 <= risk < threshold, f"risk must be at least 0 and below the threshold {threshold}, got {risk}")
     # The other half are the attacker's own people.
     return 2 * _smallest(lambda asked: upper_bound(asked, risk) <= threshold) - 1
 

@@ -13,6 +13,7 @@ from numpy.random import Generator
 from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Integers
 from metrics.columns.domains import Domain
+from metrics.columns.parameters import require
 from metrics.table_utility import TableUtility, prediction_target
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.review.rows_of_people import number_of_people, person_numbers
@@ -62,8 +63,7 @@ class EvaluationSetting:
     _cache: dict[str, tuple[Hashable, Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not self.columns:
-            raise ValueError("the original table has no column besides identifiers")
+        require(self.columns, "the original table has no column besides identifiers")
         bins = {name: self.domains[name].size + 1 for name in self.columns}
         if sum(bins.values()) > MOST_BINS:
             name = max(bins, key=bins.__getitem__)

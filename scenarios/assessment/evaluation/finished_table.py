@@ -15,6 +15,7 @@ from leaderboard.pages.number_text import counted
 from metrics.columns.cells import SUPPRESSED, CategoricalCells, NumericCells, read_cells
 from metrics.columns.domains import CategoricalDomain, Domain
 from metrics.columns.named_categories import named_categories
+from metrics.columns.parameters import refuse, require
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.tables.reading.cell_spelling import with_one_spelling
 from scenarios.tables.reading.readable_cells import readable_cells
@@ -101,10 +102,10 @@ def read_finished(name: str, data: bytes, setting: EvaluationSetting) -> Finishe
     columns, notes = _columns(name, data, domains, setting.roles)
     refuse_identifiers(Path(name), text_frame(_among(columns, records.identifiers)), records.identifiers)
     shared = [column for column in domains if column in columns]
-    if not shared:
-        raise ValueError(
-            f"{name}: has no column of the original table, which has {', '.join(domains)}; it has {', '.join(columns)}"
-        )
+    require(
+        shared,
+        f"{name}: has no column of the original table, which has {', '.join(domains)}; it has {', '.join(columns)}",
+    )
     lacking = tuple(column for column in setting.columns if column not in columns)
     extra = [column for column in columns if column not in domains and column not in records.identifiers]
     if lacking:
@@ -173,11 +174,11 @@ def _extended(domain: Domain, column: pd.Series[str]) -> tuple[Domain, list[str]
 def _check_size(name: str, column: str, cells: pd.Series[str], domain: Domain) -> None:
     """Refuse a column of so many categories that a table of cells and categories does not fit into memory."""
     distinct = cells.nunique()
-    if isinstance(domain, CategoricalDomain) and distinct * domain.size > LARGEST_TABLE:
-        raise ValueError(
-            f"{name}: column {column!r} has {distinct} different cells and {domain.size} categories, too many to "
-            "compare; declare it as an identifier, or leave it out"
-        )
+    refuse(
+        isinstance(domain, CategoricalDomain) and distinct * domain.size > LARGEST_TABLE,
+        f"{name}: column {column!r} has {distinct} different cells and {domain.size} categories, too many to "
+        "compare; declare it as an identifier, or leave it out",
+    )
 
 
 def _recognized(cells: Mapping[str, NumericCells | CategoricalCells]) -> list[str]:

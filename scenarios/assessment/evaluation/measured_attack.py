@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metrics.estimate import Estimate, wilson
-from metrics.score import Score, advantage, risk_after_control
+from metrics import Estimate, Score, advantage, risk_after_control, wilson
 
 CONFIDENCE = 0.95
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -12,94 +12,30 @@ import pandas as pd
 from numpy.random import Generator
 
 import attacks as a
-from attacks import BayesInference, ClassifierInference, MajorityInClass, NotApplicable
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import Decisions, Predicates, RankedAnswers, ValueClaims
-from attacks.criteria.atomic_predicates import records_met
-from defenses.base.defense import released_frame
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from attacks import Attack, BayesInference, ClassifierInference, Knowledge, MajorityInClass, NotApplicable, ValueClaims
+from defenses import Microdata, MicrodataRelease, released_frame
 from leaderboard.pages.number_text import number
-from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns.arrays import Floats, Integers
 from metrics.score import Score
 from scenarios.assessment.evaluation.control_people import records_among
 from scenarios.assessment.evaluation.evaluation_setting import AUXILIARY, EvaluationSetting
 from scenarios.assessment.evaluation.finished_table import FinishedTable
+from scenarios.assessment.evaluation.given_people import (
+    GivenMembers,
+    GivenPeople,
+    GivenRows,
+    GivenSinglingOut,
+    LearnedBaseline,
+    bound,
+)
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
 from scenarios.assessment.evaluation.row_origin import RowOrigin, held_people, kinds_of_rows
-from scenarios.games.people import People
+from scenarios.games.playing import Randomness, claims_of
 from scenarios.games.questions.attribute_question import AttributeQuestion, successes
-from scenarios.games.questions.controlled import controlled
 from scenarios.games.questions.link_question import LinkQuestion
-from scenarios.games.questions.member_question import membership_scores
 from scenarios.games.questions.question import Question
-from scenarios.games.questions.row_answers import row_scores
-from scenarios.games.questions.singling_out_question import SinglingOutQuestion
 from scenarios.tables.review.rows_of_people import person_numbers
 from scenarios.tables.seeds import generator
-
-# Scores of attacks on people who may have several rows: a person is one trial.
-
-
-def candidate_numbers(people: People) -> Integers:
-    """Number of the person of each candidate, from 0 in their order, shape (candidates,)."""
-    members, others = person_numbers(people.records), person_numbers(people.others)
-    whose: Integers = pd.factorize(np.concatenate([members, members.max(initial=-1) + 1 + others])[people.order])[0]
-    return whose
-
-
-def by_person(correct: Floats, known: Booleans, whose: Integers) -> tuple[float, int]:
-    """Successes of all people, and their number; a person's success is the mean over those rows that count.
-
-    Parameters
-    ----------
-    correct : ndarray of float, shape (rows,)
-        Probability that the attack is right about each row.
-    known : ndarray of bool, shape (rows,)
-        Whether the row counts.
-    whose : ndarray of int, shape (rows,)
-        Number of the person of each row.
-
-    Examples
-    --------
-    >>> by_person(np.array([1.0, 0.0, 1.0]), np.array([True, True, True]), np.array([0, 0, 1]))
-    (1.5, 2)
-    """
-    rows, hits = np.bincount(whose[known]), np.bincount(whose[known], weights=correct[known])
-    some = rows > 0
-    return float((hits[some] / rows[some]).sum()), int(some.sum())
-
-
-def person_score(best: Integers, origin: Integers, order: Integers, people: Integers) -> Score:
-    """Score of links of released rows with records of people who have several; any record of the person is right.
-
-    Parameters
-    ----------
-    best : ndarray of int, shape (rows,)
-        Candidate that is named for each row, -1 for none.
-    origin : ndarray of int, shape (rows,)
-        Record that the row stems from.
-    order : ndarray of int, shape (records,)
-        Record of each candidate.
-    people : ndarray of int, shape (records,)
-        Person of each record.
-    """
-    whose = people[origin]
-    right = (best >= 0) & (people[order[best]] == whose)
-    everybody = np.ones(whose.size, dtype=bool)
-    hits, trials = by_person(right.astype(float), everybody, whose)
-    # A guess is any record, so that a person of many records is named more often.
-    chance, _ = by_person(np.bincount(people)[whose] / people.size, everybody, whose)
-    return Score("reidentification", hits / trials if trials else None, chance / max(1, trials), trials)
-
-
-def people_isolated(predicates: Sequence[Callable[[pd.DataFrame], Booleans]], records: Microdata) -> int:
-    """Number of predicates that hold for rows of exactly one person."""
-    numbers = person_numbers(records)
-    if numbers.max(initial=-1) + 1 == len(records):
-        return records_met(predicates, records.frame).count(1)
-    met = (numbers[predicate(records.frame)] for predicate in predicates)
-    return sum(bool(rows.size) and bool((rows == rows[0]).all()) for rows in met)
 
 
 def one_row(people: Microdata) -> Microdata:
@@ -148,20 +84,12 @@ def _learned(setting: EvaluationSetting, column: str, targets: int) -> Floats:
     for attack in BASELINES:
         rng = generator(setting.seed, "rank", "baseline", column, type(attack).__name__)
         try:
-            claims = attack.run(release.view(rng), knowledge, rng)
+            claims = ValueClaims.of(claims_of(attack, release.view, knowledge, Randomness.in_turn(rng)))
         except NotApplicable:
             continue
-        correct = inferred(claims, people, column, truth)
+        correct = np.where(truth < size, successes(claims, column, people.domains[column], truth)[0], 0.0)
         best = max(best, correct, key=lambda values: float(values.sum()))
     return best
-
-
-def inferred(claims: object, people: Microdata, column: str, truth: Integers) -> Floats:
-    """Probability that each person's value is inferred, shape (people,); 0 where the true value is missing."""
-    if not isinstance(claims, ValueClaims):
-        raise TypeError(f"attribute inference makes claimed values, got {type(claims).__name__}")
-    domain = people.domains[column]
-    return np.where(truth < domain.size, successes(claims, column, domain, truth)[0], 0.0)
 
 
 def true_codes(people: Microdata, column: str) -> Integers:
@@ -178,24 +106,31 @@ def with_first_sensitive(people: Microdata, column: str) -> Microdata:
 
 EVERYTHING, QUASI, NOTHING, HALVES = "everything", "quasi-identifiers", "nothing", "two halves"
 """What the attacker knows of its targets."""
-ROWS: tuple[Attack, ...] = (a.NearestNeighbour(), a.AssignmentLinkage(), a.SweeneyJoin())
-COSTLY_ROWS: tuple[Attack, ...] = (a.ExpectationMaximizationLinkage(),)
-QUASI_ROWS: tuple[Attack, ...] = (a.NearestNeighbour(), a.SweeneyJoin())
-MEMBERS: tuple[Attack, ...] = (
+ATTACKS: tuple[Attack, ...] = (
+    a.NearestNeighbour(),
+    a.AssignmentLinkage(),
+    a.SweeneyJoin(),
     a.DistanceToClosestRecord(rounds=1),
     a.DensityRatioMembership(rounds=1),
     a.Homer(rounds=1),
     a.MarginalLikelihoodRatio(rounds=1),
-)
-ATTRIBUTES: tuple[Attack, ...] = (
     a.MajorityInClass(),
     a.Homogeneity(),
     a.DeFinetti(),
     a.BayesInference(),
     a.ClassifierInference(),
+    a.UnivariateSinglingOut(),
+    a.MultivariateSinglingOut(),
+    a.NearestRowLinkability(),
 )
-SINGLING_OUT: tuple[Attack, ...] = (a.UnivariateSinglingOut(), a.MultivariateSinglingOut())
-LINKS: tuple[Attack, ...] = (a.NearestRowLinkability(),)
+"""Attacks on every question of their goal."""
+COSTLY_ROWS: tuple[Attack, ...] = (a.ExpectationMaximizationLinkage(),)
+QUASI_ROWS: tuple[Attack, ...] = (a.NearestNeighbour(), a.SweeneyJoin())
+
+
+def pursuing(goals: Collection[str], attacks: Sequence[Attack]) -> list[Attack]:
+    """Those of some attacks that pursue one of the goals."""
+    return [attack for attack in attacks if attack.goal in goals]
 
 
 class Tied(NamedTuple):
@@ -242,6 +177,37 @@ FEWEST = 100
 """Number of people down to which they are reduced for large tables."""
 COSTLY = 100
 """Number of rows about which the costly linkage attack is asked."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about people of the given tables, as several attacks are asked it.
+
+    Parameters
+    ----------
+    question : Question
+        Says what attacks know besides the release, and scores their claims.
+    people : GivenPeople
+        The people.
+    knows : str
+        What the attacker knows of its targets.
+    names : tuple of str
+        Names of the random generator, which the attack's name follows.
+    column : str
+        Column whose values are inferred; empty for other questions.
+    nothing_told : bool
+        Whether the release tells nobody apart.
+    rows : ndarray of int, optional
+        Released rows that attacks see; by default all.
+    """
+
+    question: Question
+    people: GivenPeople
+    knows: str
+    names: tuple[str, ...]
+    column: str = ""
+    nothing_told: bool = False
+    rows: Integers | None = None
 
 
 @dataclass(frozen=True)
@@ -337,10 +303,23 @@ class PosedQuestions:
         """Number of people who are compared with all rows, fewer than wanted for large tables."""
         return _affordable(people, len(self.table.frame))
 
-    def _people(self, members: Microdata, others: Microdata, own: Microdata) -> People:
+    def _people(self, members: Microdata, others: Microdata, own: Microdata) -> GivenPeople:
         rng = generator(self.setting.seed, "rank", "order", len(members), len(others))
-        order = rng.permutation(len(members) + len(others))
-        return People(members, others, own, order, rng, self.setting.utility(self.table.domains))
+        return GivenPeople(members, others, own, rng.permutation(len(members) + len(others)), rng)
+
+    def _asked(self, asked: Asked, attacks: Sequence[Attack]) -> Iterator[MeasuredAttack]:
+        """Outcomes of the attacks whose goal is that of a question."""
+        for attack in pursuing(asked.question.takes, attacks):
+            play = partial(self._played, asked, attack)
+            yield attempted(attack, asked.knows, play, asked.column, nothing_told=asked.nothing_told)
+
+    def _played(self, asked: Asked, attack: Attack) -> Score | Tied:
+        """Score of one attack on one question."""
+        rngs = Randomness.in_turn(self._rng(*asked.names, type(attack).__name__))
+        release = self.release if asked.rows is None else self.release.take(asked.rows)
+        claims = claims_of(attack, release.view, asked.question.knowledge(asked.people, None), rngs)
+        scores = asked.question.score(asked.people, release, claims, rngs.score)
+        return Tied(scores[attack.goal]) if scores.measures.get("alike") else scores[attack.goal]
 
     def _rows(self) -> Iterator[MeasuredAttack]:
         """Linkage of rows with all people in the table; a sample of people only would leave too few look-alikes."""
@@ -357,139 +336,78 @@ class PosedQuestions:
         everything = list(self.table.frame.columns)
         quasi = [name for name in everything if name in records.quasi_identifiers]
         affordable = max(FEWEST, min(self.targets, PAIRS // len(records) * setting.size // len(records)))
-        linkage = [(attack, EVERYTHING, everything, affordable) for attack in ROWS]
-        linkage += [(attack, EVERYTHING, everything, min(COSTLY, affordable)) for attack in COSTLY_ROWS]
+        linkage = [(ATTACKS, EVERYTHING, everything, affordable)]
+        linkage += [(COSTLY_ROWS, EVERYTHING, everything, min(COSTLY, affordable))]
         if quasi and quasi != everything:
-            linkage += [(attack, QUASI, quasi, affordable) for attack in QUASI_ROWS]
-        for attack, knows, columns, count in linkage:
-            release = self.release.take(known[whose < count])
-            candidates = records.frame[columns].iloc[order].reset_index(drop=True)
-            yield attempted(
-                attack,
-                knows,
-                partial(self._linked, attack, release, candidates, order),
-                nothing_told=self._tells_nothing(columns, stem, records.frame),
-            )
-
-    def _linked(self, attack: Attack, release: MicrodataRelease, candidates: pd.DataFrame, order: Integers) -> Score:
-        rng = self._rng("rows", type(attack).__name__)
-        claims = RankedAnswers.of(attack.run(release.view(rng), Knowledge(candidates, self._own_people), rng))
-        if not self.setting.repeats:
-            return row_scores(claims, release.origin, np.argsort(order), len(order), rng)["reidentification"]
-        return person_score(claims.best(rng), release.origin, order, self.setting.people)
+            linkage += [(QUASI_ROWS, QUASI, quasi, affordable)]
+        for attacks, knows, columns, count in linkage:
+            people = GivenPeople(records, records.take([]), self._own_people, order, rng, columns)
+            nothing = self._tells_nothing(columns, stem, records.frame)
+            asked = Asked(GivenRows(), people, knows, ("rows",), nothing_told=nothing, rows=known[whose < count])
+            yield from self._asked(asked, attacks)
 
     def _members(self) -> Iterator[MeasuredAttack]:
-        setting = self.setting
         # As many people who were not in the table, so that half of all guesses are right.
-        asked = setting.asked(self.targets)
-        members, others = (self._public(side(asked)) for side in (setting.members, setting.others))
+        count = self.setting.asked(self.targets)
+        members, others = (self._public(side(count)) for side in (self.setting.members, self.setting.others))
         people = self._people(members, others, self._own_people)
         quasi = [name for name in people.records.quasi_identifiers if name in self.table.frame]
         levels = [(EVERYTHING, list(people.candidates.columns))]
         levels += [(QUASI, quasi)] if set(quasi) < set(self.table.frame.columns) and quasi else []
         for knows, columns in levels:
-            told = not self._tells_nothing(columns, setting.records.frame, others.frame)
-            for attack in MEMBERS:
-                play = partial(self._decided, attack, people, columns)
-                yield attempted(attack, knows, play, nothing_told=not told)
-
-    def _decided(self, attack: Attack, people: People, columns: list[str]) -> Score | Tied:
-        """Score of an attack on membership that knows some columns of the candidates, by people."""
-        rng = self._rng(attack.goal, "", type(attack).__name__)
-        knowledge = Knowledge(people.candidates[columns], people.auxiliary, None)
-        decisions = Decisions.of(attack.run(self.release.view(rng), knowledge, rng))
-        whose = candidate_numbers(people)
-        member = np.zeros(int(whose.max(initial=-1)) + 1, dtype=bool)
-        member[whose] = people.member
-        if decisions.scores.shape != whose.shape:
-            raise ValueError(f"the decisions are about {decisions.scores.size} candidates, there are {whose.size}")
-        means = np.bincount(whose, weights=decisions.scores) / np.bincount(whose)
-        score = membership_scores(Decisions(means), member, rng)["membership"]
-        return Tied(score) if (means == means[0]).all() else score
+            nothing = self._tells_nothing(columns, self.setting.records.frame, others.frame)
+            known = replace(people, columns=columns)
+            asked = Asked(GivenMembers(), known, knows, ("membership", ""), nothing_told=nothing)
+            yield from self._asked(asked, ATTACKS)
 
     def _attributes(self, column: str) -> Iterator[MeasuredAttack]:
-        count, setting = self.targets, self.setting
+        setting, count = self.setting, self.targets
         if setting.control is None:
             # The other half, or more, is what the baseline learns from.
             count = min(count, setting.size // 2)
         members = with_first_sensitive(self._public(setting.members(count)), column)
         if setting.control is None:
-            yield from self._attributes_without_control(column, members, count)
-            return
-        others = with_first_sensitive(self._public(setting.others(self.targets)), column)
-        own = with_first_sensitive(self._own_people, column)
-        people = self._people(members, others, own)
-        domain, whose = own.domain(column), candidate_numbers(people)
-        truth = domain.codes(people.candidates[column])
-
-        def compared(attack: Attack) -> Score:
-            rng = self._rng("attribute", column, type(attack).__name__)
-            claims = attack.run(self.release.view(rng), AttributeQuestion().knowledge(people, None), rng)
-            correct, known = successes(ValueClaims.of(claims), column, domain, truth)[0], truth < domain.size
-            hits, targets = by_person(correct, known & people.member, whose)
-            control_hits, controls = by_person(correct, known & ~people.member, whose)
-            return controlled("attribute", hits, targets, control_hits, controls)["attribute"]
-
-        nothing = self._tells_nothing([column], setting.records.frame, others.frame)
-        for attack in ATTRIBUTES:
-            yield attempted(attack, QUASI, partial(compared, attack), column, nothing_told=nothing)
-
-    def _attributes_without_control(self, column: str, members: Microdata, count: int) -> Iterator[MeasuredAttack]:
-        """Attribute inference compared with what the other records predict (`baseline_successes`)."""
-        rest = with_first_sensitive(self._public(self.setting.rest(count)), column)
-        own = rest.take(np.arange(min(self._affordable(AUXILIARY), len(rest))))
-        truth, whose = true_codes(members, column), person_numbers(members)
-        known = truth < members.domains[column].size
-
-        def compared(attack: Attack) -> Score:
-            rng = self._rng("attributes", column, type(attack).__name__)
-            knowledge = Knowledge(members.frame[list(members.quasi_identifiers)], own)
-            claims = attack.run(self.release.view(rng), knowledge, rng)
-            hits, people = by_person(inferred(claims, members, column, truth), known, whose)
-            baseline, _ = by_person(baseline_successes(self.setting, column, count), known, whose)
-            return controlled("attribute", hits, people, baseline, people)["attribute"]
-
-        nothing = self._tells_nothing([column], self.setting.records.frame, self.setting.records.frame)
-        for attack in ATTRIBUTES:
-            yield attempted(attack, QUASI, partial(compared, attack), column, nothing_told=nothing)
+            others = members.take([])
+            rest = with_first_sensitive(self._public(setting.rest(count)), column)
+            own = rest.take(np.arange(min(self._affordable(AUXILIARY), len(rest))))
+            people = GivenPeople(members, others, own, np.arange(len(members)), self._rng("attributes"))
+            question: AttributeQuestion = LearnedBaseline(baseline=lambda: baseline_successes(setting, column, count))
+            strangers, name = setting.records, "attributes"
+        else:
+            others = strangers = with_first_sensitive(self._public(setting.others(self.targets)), column)
+            people = self._people(members, others, with_first_sensitive(self._own_people, column))
+            question, name = AttributeQuestion(), "attribute"
+        nothing = self._tells_nothing([column], setting.records.frame, strangers.frame)
+        asked = Asked(question, people, QUASI, (name, column), column, nothing_told=nothing)
+        yield from self._asked(asked, ATTACKS)
 
     def _singling_out(self) -> Iterator[MeasuredAttack]:
         setting, count = self.setting, self.setting.size
-        people = self._people(setting.records, setting.records.take([]), self._public(setting.records.take([])))
+        nobody = setting.records.take([])
+        people = self._people(setting.records, nobody, self._public(nobody))
         if setting.control_size >= count:
             people = replace(people, others=setting.strangers(count))
-        nothing = self._row is not None and self._held(list(self.table.frame.columns), setting.records.frame)
-
-        def isolated(attack: Attack) -> Score:
-            if nothing:
-                return Score("singling_out", None, bound(count), 0)
-            # With a control group, the same generator as in other questions with one.
-            names = ("singling_out", "") if len(people.others) else ("singling_out",)
-            rng = self._rng(*names, type(attack).__name__)
-            claims = attack.run(self.release.view(rng), SinglingOutQuestion().knowledge(people, None), rng)
-            if not isinstance(claims, Predicates) or not claims.predicates:
-                return Score("singling_out", None, bound(count), 0)
-            trials, hits = len(claims.predicates), people_isolated(claims.predicates, setting.records)
-            if not len(people.others):
-                return Score("singling_out", hits / trials, bound(count), trials)
-            strangers = people_isolated(claims.predicates, people.others)
-            return controlled("singling_out", hits, trials, strangers, trials)["singling_out"]
-
-        for attack in SINGLING_OUT:
-            yield attempted(attack, NOTHING, partial(isolated, attack), nothing_told=nothing)
+        # With a control group, the same generator as in other questions with one.
+        names = ("singling_out", "") if len(people.others) else ("singling_out",)
+        if self._row is not None and self._held(list(self.table.frame.columns), setting.records.frame):
+            blank = Score("singling_out", None, bound(count), 0)
+            for attack in pursuing(GivenSinglingOut.takes, ATTACKS):
+                yield attempted(attack, NOTHING, lambda: blank, nothing_told=True)
+        else:
+            yield from self._asked(Asked(GivenSinglingOut(), people, NOTHING, names), ATTACKS)
 
     def _links(self) -> Iterator[MeasuredAttack]:
-        columns, (attack,) = list(self.table.frame.columns), LINKS
+        columns = list(self.table.frame.columns)
         if len(columns) < 2:
-            yield MeasuredAttack(
-                attack=type(attack).__name__, goal=attack.goal, knows=HALVES, reason="there is one shared column"
-            )
+            for attack in pursuing(LinkQuestion.takes, ATTACKS):
+                blank = MeasuredAttack(attack=type(attack).__name__, goal=attack.goal, knows=HALVES)
+                yield replace(blank, reason="there is one shared column")
             return
         question = LinkQuestion(parts=dict(zip(("first", "second"), two_halves(columns), strict=True)))
         members, others = (self._public(side(self.targets)) for side in (self.setting.members, self.setting.others))
         people = self._people(one_row(members), one_row(others), self._own_people)
         nothing = self._tells_nothing(columns, self.setting.records.frame, others.frame)
-        yield attempted(attack, HALVES, partial(self._asked, question, attack, people), nothing_told=nothing)
+        yield from self._asked(Asked(question, people, HALVES, ("linkability", ""), nothing_told=nothing), ATTACKS)
 
     @cached_property
     def _row(self) -> pd.DataFrame | None:
@@ -508,12 +426,6 @@ class PosedQuestions:
             return False
         return self._held(columns, others) or not self._held(columns, described)
 
-    def _asked(self, question: Question, attack: Attack, people: People, column: str = "") -> Score:
-        """Score of one attack on one question of the game."""
-        rng = self._rng(attack.goal, column, type(attack).__name__)
-        claims = attack.run(self.release.view(rng), question.knowledge(people, None), rng)
-        return question.score(people, self.release, claims, rng)[attack.goal]
-
 
 def two_halves(columns: Sequence[str]) -> tuple[list[str], list[str]]:
     """Columns of the two files that an attacker joins."""
@@ -529,12 +441,3 @@ def most_targets(targets: int, records: int, rows: int) -> int:
 def _affordable(people: int, rows: int) -> int:
     """Number of people who are compared with all rows, fewer than wanted for many rows."""
     return min(people, max(FEWEST, PAIRS // rows))
-
-
-def bound(records: int) -> float:
-    """Largest probability that a predicate chosen without the release holds for one of so many records alone.
-
-    A predicate that holds for a share w of the population isolates one of n records with probability n w (1 - w)^(n -
-    1), which is largest for w = 1 / n (Cohen and Nissim 2020).
-    """
-    return (1 - 1 / records) ** (records - 1)

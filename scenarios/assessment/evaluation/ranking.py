@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from leaderboard.results.store import Store, interrupts_wait
+from leaderboard.results.store import Store
 from metrics.columns.printable import one_line
 from metrics.score import Score
 from scenarios.assessment.evaluation.baseline_releases import ReleasedFile
@@ -21,8 +20,8 @@ from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
 from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation, evaluate
 from scenarios.running.methods.fingerprint import closure, digest, versions
 from scenarios.running.workers.failure import reason_of
-from scenarios.running.workers.fork_server import worker_context
-from scenarios.running.workers.process import ended, leave_terminal, send_or_end
+from scenarios.running.workers.isolation import Death, isolated
+from scenarios.running.workers.limits import Limits
 
 # Evaluations of releases as JSON text, for the database of results.
 
@@ -51,6 +50,10 @@ def read_evaluation(text: str) -> ReleaseEvaluation:
 def _outcome(content: dict[str, Any]) -> MeasuredAttack:
     score = content["score"]
     return MeasuredAttack(**{**content, "score": None if score is None else Score(**score)})
+
+
+LIMITS = Limits(time=7 * 86_400.0, memory=1 << 50)
+"""Limits of one evaluation, which no release reaches: large ones take long, and what the machine has."""
 
 
 @dataclass(frozen=True)
@@ -136,50 +139,16 @@ class Ranking:
             return
         with threadpoolctl.threadpool_limits(1):
             self.setting.prepare()
-        yield from self._in_processes(list(reversed(files)))
-
-    def _in_processes(
-        self, waiting: list[tuple[int, ReleasedFile]]
-    ) -> Generator[tuple[int, RankedRelease], None, None]:
-        """Evaluate each file in a process of its own, whose memory is free afterwards."""
-        context = worker_context()
-        running: dict[Connection, tuple[Any, int, ReleasedFile]] = {}
-        try:
-            while waiting or running:
-                while waiting and len(running) < self.jobs:
-                    number, file = waiting.pop()
-                    receiver, sender = context.Pipe(duplex=False)
-                    process = context.Process(target=_serve, args=(sender, self.setting, file))
-                    # A process that is left half started complains of what it did not receive.
-                    with interrupts_wait():
-                        with suppress(BrokenPipeError):
-                            process.start()
-                            running[receiver] = process, number, file
-                        sender.close()
-                    if receiver not in running:
-                        yield number, RankedRelease(file.name, None, _lost(None))
-                for ready in wait(list(running)):
-                    assert isinstance(ready, Connection)  # noqa: S101 (only connections are waited for)
-                    process, number, file = running.pop(ready)
-                    try:
-                        line = ready.recv()
-                    except EOFError:
-                        line = None
-                    ready.close()
-                    exit_code = ended(process)
-                    yield number, line or RankedRelease(file.name, None, _lost(exit_code))
-        finally:
-            for receiver, (process, _, _) in running.items():
-                process.kill()
-                ended(process)
-                receiver.close()
+        tasks = [(self.setting, number, file) for number, file in files]
+        for (_, number, file), items in isolated(_lines, tasks, self.jobs, LIMITS):
+            for item in items:
+                yield number, RankedRelease(file.name, None, _lost(item)) if isinstance(item, Death) else item
 
 
-def _serve(sender: Connection, setting: EvaluationSetting, file: ReleasedFile) -> None:
+def _lines(task: tuple[EvaluationSetting, int, ReleasedFile]) -> Iterator[RankedRelease]:
     """Evaluate one file in a worker process."""
-    leave_terminal()
-    send_or_end(sender, _line(setting, file))
-    sender.close()
+    setting, _, file = task
+    yield _line(setting, file)
 
 
 def _line(setting: EvaluationSetting, file: ReleasedFile) -> RankedRelease:
@@ -203,9 +172,8 @@ def _named(evaluation: ReleaseEvaluation, file: ReleasedFile) -> ReleaseEvaluati
     return replace(evaluation, name=file.name, notes=(file.note, *notes) if file.note else notes)
 
 
-def _lost(code: int | None) -> str:
-    why = "at its start" if code is None else f"signal {-code}" if code < 0 else f"exit code {code}"
-    return f"the process that evaluated it ended early ({why}); the machine may lack memory: fewer --jobs may help"
+def _lost(death: Death) -> str:
+    return f"the evaluation failed: {death.reason}; the machine may lack memory: fewer --jobs may help"
 
 
 @cache

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from leaderboard import Promise, Section, Table, promise_tables
 from leaderboard.pages.number_text import number
-from leaderboard.pages.report import Section, Table, Value
+from leaderboard.pages.report import Value
 from leaderboard.pages.tables import interval_text
 from leaderboard.results.goals import goal_meaning, goal_title, goal_words, in_order
-from leaderboard.results.promises import Promise
-from leaderboard.statistics.promise_table import promise_tables
 from metrics.estimate import Estimate
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
 from scenarios.assessment.evaluation.ranking import RankedRelease

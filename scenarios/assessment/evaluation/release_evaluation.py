@@ -9,11 +9,9 @@ from functools import cached_property
 import pandas as pd
 
 from leaderboard.statistics.success import FEWEST_TRIALS
-from metrics.classes import equivalence_classes, k_anonymity, rows_in_classes
+from metrics import Estimate, equivalence_classes, k_anonymity, l_diversity, normalized_certainty_penalty
+from metrics.classes import rows_in_classes
 from metrics.columns.arrays import Integers
-from metrics.diversity import l_diversity
-from metrics.estimate import Estimate
-from metrics.information_loss import normalized_certainty_penalty
 from metrics.table_utility import headline_utility
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.finished_table import FinishedTable

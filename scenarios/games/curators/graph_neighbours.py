@@ -8,11 +8,10 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.base.attack import Knowledge
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
+from defenses import Defense, Microdata
 from defenses.base.queries import DegreeCounts, EdgeCount, TriangleCount
 from defenses.dp.graphs import check_level
-from metrics.columns.parameters import check_integer, check_real
+from metrics.columns.parameters import check_integer, check_real, require
 from scenarios.games.curators.indistinguishability import DistinguishingSecret, Indistinguishability
 from scenarios.games.curators.statistics_game import AnalystQuery, seed_of
 from scenarios.games.game import Game
@@ -67,8 +66,7 @@ class GraphNeighbours(Indistinguishability):
         check_integer("challenges", challenges, low=2)
         check_real("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
         edges, _ = EdgeCount().graph(records)
-        if not len(edges):
-            raise ValueError("records: nobody has a friend in this graph")
+        require(len(edges), "records: nobody has a friend in this graph")
         self.delta = 0.0
 
     @property

@@ -12,7 +12,7 @@ from attacks.statistics.statistics_knowledge import LinearSecret, StatisticsKnow
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Query
 from metrics.columns.arrays import Booleans, Floats
-from metrics.columns.parameters import check_integer
+from metrics.columns.parameters import check_integer, refuse
 from scenarios.games.curators.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of
 
 
@@ -50,8 +50,7 @@ class GroupsGame(StatisticsGame):
         self.workload = workload
         check_integer("persons", persons, low=2)
         check_integer("workload", workload, low=1)
-        if len(records) < persons:
-            raise ValueError(f"persons: {persons} are needed, but the table has {len(records)} rows")
+        refuse(len(records) < persons, f"persons: {persons} are needed, but the table has {len(records)} rows")
 
     @abstractmethod
     def numbers(self, records: Microdata) -> Floats:

@@ -11,17 +11,12 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims, Decisions
+from attacks import Claims, Decisions, Knowledge
 from attacks.statistics.distinguishing import DistinguishingKnowledge
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
+from defenses import Defense, Microdata, StatisticsRelease
 from defenses.base.queries import Histogram, Maximum, Mean, Median, Query, QuerySession, Sum
-from defenses.base.release import StatisticsRelease
-from metrics.columns.domains import CategoricalDomain, NumericDomain
-from metrics.columns.parameters import check_choice, check_integer, check_real
-from metrics.empirical_epsilon import epsilon_lower_bound
-from metrics.score import Score, Scores
+from metrics import CategoricalDomain, NumericDomain, Score, Scores, epsilon_lower_bound
+from metrics.columns.parameters import check_choice, check_integer, check_real, refuse
 from scenarios.games.curators.statistics_game import AnalystQuery, answered_utility, seed_of
 from scenarios.games.game import Game, Secret
 
@@ -113,8 +108,7 @@ class Indistinguishability(Game):
         check_integer("challenges", challenges, low=2)
         check_real("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
         check_real("delta", delta, low=0, high=1, open_high=True)
-        if len(records) < size:
-            raise ValueError(f"size: {size} records are needed, but the table has {len(records)}")
+        refuse(len(records) < size, f"size: {size} records are needed, but the table has {len(records)}")
 
     def _table(self, frame: pd.DataFrame) -> Microdata:
         return Microdata(frame, sensitive=(self.column,), domains={self.column: self.records.domain(self.column)})
@@ -152,11 +146,15 @@ class Indistinguishability(Game):
             choice = first, pd.concat([self._drawn(table_rng).iloc[:1], first.iloc[1:]], ignore_index=True)
         tables = [frame.reset_index(drop=True) for frame in choice]
         for frame in tables:
-            if list(frame.columns) != [self.column] or len(frame) != self.size:
-                raise ValueError(f"the tables must have only the column {self.column!r} and {self.size} rows")
+            refuse(
+                list(frame.columns) != [self.column] or len(frame) != self.size,
+                f"the tables must have only the column {self.column!r} and {self.size} rows",
+            )
         one, other = (frame[self.column] for frame in tables)
-        if int((~((one == other) | (one.isna() & other.isna()))).sum()) > 1:
-            raise ValueError("the tables must differ in at most one record")
+        refuse(
+            int((~((one == other) | (one.isna() & other.isna()))).sum()) > 1,
+            "the tables must differ in at most one record",
+        )
         second = order_rng.permutation(self.challenges) < self.challenges // 2
         return DistinguishingSecret(self._table(tables[0]), self._table(tables[1]), second, seed_of(order_rng))
 
@@ -209,10 +207,10 @@ class Indistinguishability(Game):
         from metrics.ranking import area_under_curve
 
         decisions: Decisions = self.taken(claims)
-        if decisions.scores.shape != secret.second.shape:
-            raise ValueError(
-                f"there must be {secret.second.size} decisions on the challenges, got {decisions.scores.size}"
-            )
+        refuse(
+            decisions.scores.shape != secret.second.shape,
+            f"there must be {secret.second.size} decisions on the challenges, got {decisions.scores.size}",
+        )
         count = int(secret.second.sum())
         decided = np.zeros(self.challenges, dtype=bool)
         decided[decisions.first(count, rng)] = True

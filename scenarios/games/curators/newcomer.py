@@ -12,7 +12,7 @@ from attacks.statistics.statistics_knowledge import LinearSecret, StatisticsKnow
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Mean, numbers
 from metrics.columns.domains import NumericDomain
-from metrics.columns.parameters import check_integer, check_real
+from metrics.columns.parameters import check_integer, check_real, refuse, require
 from scenarios.games.curators.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of
 
 
@@ -56,14 +56,17 @@ class Newcomer(StatisticsGame):
         self.residents = residents
         self.tolerance = tolerance
         self.newcomer = newcomer
-        if newcomer not in ("drawn", "last"):
-            raise ValueError(f"newcomer must be drawn or last, got {newcomer!r}")
-        if not isinstance(records.domains.get(column), NumericDomain):
-            raise ValueError(f"column: {column!r} is not a column of numbers with declared bounds")
+        refuse(newcomer not in ("drawn", "last"), f"newcomer must be drawn or last, got {newcomer!r}")
+        require(
+            isinstance(records.domains.get(column), NumericDomain),
+            f"column: {column!r} is not a column of numbers with declared bounds",
+        )
         check_integer("residents", residents, low=1)
         check_real("tolerance", tolerance, low=0, high=1, open_high=True)
-        if len(records) <= residents:
-            raise ValueError(f"residents: {residents} and a newcomer are needed, but the table has {len(records)} rows")
+        refuse(
+            len(records) <= residents,
+            f"residents: {residents} and a newcomer are needed, but the table has {len(records)} rows",
+        )
 
     def draw(self, rng: Generator, choice: Any = None) -> StatisticsSecret:
         """Draw residents and a newcomer, who is the last row of the table."""

@@ -8,6 +8,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.queries import Condition, Count, Query
 from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.domains import CategoricalDomain
+from metrics.columns.parameters import refuse
 from scenarios.games.curators.groups_game import GroupsGame
 
 
@@ -39,8 +40,7 @@ class SecretBits(GroupsGame):
         domain = records.domains.get(column)
         if not isinstance(domain, CategoricalDomain):
             raise ValueError(f"column: {column!r} is not a column with declared categories")
-        if category not in domain.categories:
-            raise ValueError(f"category: {column!r} has no category {category!r}")
+        refuse(category not in domain.categories, f"category: {column!r} has no category {category!r}")
         super().__init__(records=records, column=column, persons=persons, workload=workload)
         self.category = category
 

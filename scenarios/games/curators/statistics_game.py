@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from attacks.base.claims import Claims, ValueClaims
 from attacks.statistics.query_budget import ask, even_share
 from attacks.statistics.statistics_knowledge import StatisticsKnowledge
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
+from defenses import Defense, Microdata, StatisticsRelease
 from defenses.base.queries import Query, QuerySession
-from defenses.base.release import StatisticsRelease
+from metrics.columns.parameters import refuse
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
 
@@ -102,8 +101,7 @@ class StatisticsGame(Game):
             If the claims have another number of persons.
         """
         claimed, targets = self.taken(claims).values["value"], len(secret.truths)
-        if len(claimed) != targets:
-            raise ValueError(f"the claims are about {len(claimed)} persons, but there are {targets}")
+        refuse(len(claimed) != targets, f"the claims are about {len(claimed)} persons, but there are {targets}")
         answered = np.flatnonzero(claimed.notna())
         hits = sum(self.right(claimed.iloc[target], secret.truths[target]) for target in answered)
         return Scores.of(

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 from numpy.random import Generator
 
 from attacks.base.attack import Knowledge
-from defenses.base.defense import Defense
+from defenses import Defense, Release, StatisticsRelease
 from defenses.base.queries import Histogram
-from defenses.base.release import Release, StatisticsRelease
 from scenarios.games.curators.statistics_game import AnalystQuery, answered_utility
 from scenarios.games.membership import Membership
 from scenarios.games.people import Drawn

@@ -12,7 +12,7 @@ from attacks.statistics.statistics_knowledge import LinearSecret, StatisticsKnow
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Condition, Histogram
 from metrics.columns.domains import CategoricalDomain
-from metrics.columns.parameters import check_integer, check_real
+from metrics.columns.parameters import check_integer, check_real, require
 from scenarios.games.curators.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of
 
 
@@ -46,10 +46,11 @@ class VisitingHours(StatisticsGame):
         self.column = column
         self.weeks = weeks
         self.crowd = crowd
-        if not isinstance(records.domains.get(column), CategoricalDomain):
-            raise ValueError(f"column: {column!r} is not a column with declared categories")
-        if not records.frame[column].notna().any():
-            raise ValueError(f"column: {column!r} has no value in any row")
+        require(
+            isinstance(records.domains.get(column), CategoricalDomain),
+            f"column: {column!r} is not a column with declared categories",
+        )
+        require(records.frame[column].notna().any(), f"column: {column!r} has no value in any row")
         check_integer("weeks", weeks, low=1)
         check_real("crowd", crowd, low=0, high=1000)
 

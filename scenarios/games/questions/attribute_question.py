@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, ValueClaims
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses import Microdata, MicrodataRelease
+from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.parameters import refuse, require
 from metrics.score import Scores
-from scenarios.games.people import People
+from scenarios.games.people import Drawn, by_person
 from scenarios.games.questions.controlled import controlled
 from scenarios.games.questions.question import Question
 
@@ -37,19 +37,17 @@ class AttributeQuestion(Question):
 
     def check(self, records: Microdata, originals: int, others: int) -> None:
         """Refuse a table without sensitive column or without quasi-identifier."""
-        if not records.sensitive:
-            raise ValueError("sensitive: the table has no sensitive column, so there is no value to infer")
-        if not records.quasi_identifiers:
-            raise ValueError(
-                "records: the table has no quasi-identifier, so the attacker would know nothing about the candidates"
-            )
+        require(records.sensitive, "sensitive: the table has no sensitive column, so there is no value to infer")
+        require(
+            records.quasi_identifiers,
+            "records: the table has no quasi-identifier, so the attacker would know nothing about the candidates",
+        )
 
-    def knowledge(self, people: People, simulate: Any) -> Knowledge:
-        """Give the quasi-identifiers of the candidates."""
-        candidates = people.candidates[list(people.records.quasi_identifiers)]
-        return Knowledge(candidates, people.auxiliary, simulate)
+    def knows(self, records: Microdata) -> list[str]:
+        """The quasi-identifiers."""
+        return list(records.quasi_identifiers)
 
-    def score(self, people: People, published: MicrodataRelease, claims: ValueClaims, rng: Generator) -> Scores:
+    def score(self, people: Drawn, published: MicrodataRelease, claims: ValueClaims, rng: Generator) -> Scores:
         """Count correctly inferred values.
 
         An abstention is a failure. People whose value is missing are not counted.
@@ -72,17 +70,28 @@ class AttributeQuestion(Question):
         correct, answered = successes(claims, column, domain, truth)
         has_value = truth < domain.size
         member = people.member & has_value
-        control = ~people.member & has_value
         answers = float(answered[member].sum())
         return controlled(
             "attribute",
-            float(correct[member].sum()),
-            int(member.sum()),
-            float(correct[control].sum()),
-            int(control.sum()),
+            *by_person(correct, member, people.whose),
+            *self.control(people, correct, has_value),
             answered=answers / member.sum() if member.any() else None,
             precision=float(correct[member].sum()) / answers if answers else None,
         )
+
+    def control(self, people: Drawn, correct: Floats, has_value: Booleans) -> tuple[float, int]:
+        """Successes and trials without the release: the same attack on the people outside the table.
+
+        Parameters
+        ----------
+        people : Drawn
+            The people of the play.
+        correct : ndarray of float, shape (candidates,)
+            Probability that each candidate's value is inferred.
+        has_value : ndarray of bool, shape (candidates,)
+            Whether the value is known.
+        """
+        return by_person(correct, ~people.member & has_value, people.whose)
 
 
 def successes(
@@ -106,8 +115,7 @@ def successes(
     ValueError
         If the claims lack the column, a claimed value is outside the domain, or a person does not exist.
     """
-    if column not in claims.values:
-        raise ValueError(f"the claims have no column {column!r}")
+    refuse(column not in claims.values, f"the claims have no column {column!r}")
     if claims.about.size and claims.about.max() >= truth.size:
         raise ValueError(f"a claim is about person {claims.about.max()}, but the last person is {truth.size - 1}")
     values = claims.values[column]

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims
+from attacks import Claims, Knowledge
 from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows, TwoFiles
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses import Microdata, MicrodataRelease
+from metrics.columns.parameters import refuse, require
 from metrics.score import Scores
-from scenarios.games.people import People
+from scenarios.games.people import Drawn
 from scenarios.games.questions.controlled import controlled
 from scenarios.games.questions.question import Question
 
@@ -52,18 +51,21 @@ class LinkQuestion(Question):
         self.parts = parts
         if parts is None:
             return
-        if not isinstance(parts, Mapping) or set(parts) != set(SIDES):
-            raise ValueError("parts must name the columns of first and second")
-        if not parts["first"] or not parts["second"] or set(parts["first"]) & set(parts["second"]):
-            raise ValueError("parts must be two non-empty sets of columns without a common column")
+        refuse(
+            not isinstance(parts, Mapping) or set(parts) != set(SIDES),
+            "parts must name the columns of first and second",
+        )
+        refuse(
+            not parts["first"] or not parts["second"] or set(parts["first"]) & set(parts["second"]),
+            "parts must be two non-empty sets of columns without a common column",
+        )
 
     def check(self, records: Microdata, originals: int, others: int) -> None:
         """Refuse parts that are not released, and a table of one column."""
         first, second = self._columns(records)
         for name in (*first, *second):
             records.check_released("parts", name)
-        if not second:
-            raise ValueError("parts must be two non-empty sets of columns; the table releases one column")
+        require(second, "parts must be two non-empty sets of columns; the table releases one column")
 
     def _columns(self, records: Microdata) -> tuple[list[str], list[str]]:
         if self.parts is not None:
@@ -72,13 +74,13 @@ class LinkQuestion(Question):
         half = (len(columns) + 1) // 2
         return columns[:half], columns[half:]
 
-    def knowledge(self, people: People, simulate: Any) -> Knowledge:
+    def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
         """Give both files."""
         first, second = self._columns(people.records)
         other = people.candidates[second].iloc[_second_order(people)].reset_index(drop=True)
         return TwoFiles(people.candidates[first], people.auxiliary, simulate, other)
 
-    def score(self, people: People, published: MicrodataRelease, claims: LinkedRows, rng: Generator) -> Scores:
+    def score(self, people: Drawn, published: MicrodataRelease, claims: LinkedRows, rng: Generator) -> Scores:
         """Count expected links.
 
         Returns
@@ -93,8 +95,10 @@ class LinkQuestion(Question):
             If the claims have another number of rows or people.
         """
         shape = (len(published.frame), len(people.order))
-        if claims.first.sure.shape != shape or claims.second.sure.shape != shape:
-            raise ValueError(f"the claims must be about {shape[0]} rows and {shape[1]} people in each file")
+        refuse(
+            claims.first.sure.shape != shape or claims.second.sure.shape != shape,
+            f"the claims must be about {shape[0]} rows and {shape[1]} people in each file",
+        )
         inverse = np.argsort(_second_order(people))
         second = NearestRows(
             claims.second.sure[:, inverse], claims.second.tied[:, inverse], claims.second.drawn[inverse]
@@ -144,6 +148,6 @@ def _log_ways(total: NDArray[np.intp], drawn: NDArray[np.intp] | int) -> NDArray
     return ways
 
 
-def _second_order(people: People) -> NDArray[np.intp]:
+def _second_order(people: Drawn) -> NDArray[np.intp]:
     """Order of the second file, as positions in the first."""
     return deepcopy(people.rng).permutation(people.order.size)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, Decisions
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans
+from metrics.columns.parameters import refuse
 from metrics.ranking import area_under_curve, resolves_rate, true_positive_rate
 from metrics.score import Score, Scores
-from scenarios.games.people import People
+from scenarios.games.people import Drawn
 from scenarios.games.questions.question import Question
 
 
@@ -28,11 +28,7 @@ class MemberQuestion(Question):
 
     takes: ClassVar[Mapping[str, type[Claims]]] = {"membership": Decisions}
 
-    def knowledge(self, people: People, simulate: Any) -> Knowledge:
-        """Give all columns of the candidates."""
-        return Knowledge(people.candidates, people.auxiliary, simulate)
-
-    def score(self, people: People, published: MicrodataRelease, claims: Decisions, rng: Generator) -> Scores:
+    def score(self, people: Drawn, published: MicrodataRelease, claims: Decisions, rng: Generator) -> Scores:
         """Score how well the decisions separate members from non-members (`membership_scores`)."""
         return membership_scores(claims, people.member, rng)
 
@@ -62,8 +58,10 @@ def membership_scores(claims: Decisions, member: Booleans, rng: Generator) -> Sc
     ValueError
         If the number of decisions is not the number of candidates.
     """
-    if claims.scores.shape != member.shape:
-        raise ValueError(f"the decisions are about {claims.scores.size} candidates, there are {member.size}")
+    refuse(
+        claims.scores.shape != member.shape,
+        f"the decisions are about {claims.scores.size} candidates, there are {member.size}",
+    )
     members = int(member.sum())
     rate = float(member[claims.first(members, rng)].mean())
     return Scores.of(

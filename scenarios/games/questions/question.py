@@ -8,13 +8,11 @@ from typing import Any, ClassVar
 
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims
-from defenses.base.microdata import Microdata
+from attacks import Claims, Knowledge
+from defenses import Microdata, MicrodataRelease
 from defenses.base.parametrized import Parametrized
-from defenses.base.release import MicrodataRelease
 from metrics.score import Scores
-from scenarios.games.people import People
+from scenarios.games.people import Drawn
 
 
 class Question(Parametrized, ABC):
@@ -52,12 +50,17 @@ class Question(Parametrized, ABC):
             If it cannot; names the parameter or the column that is missing.
         """
 
-    @abstractmethod
-    def knowledge(self, people: People, simulate: Any) -> Knowledge:
+    def knows(self, records: Microdata) -> list[str]:
+        """Columns of the candidates that the adversary knows; by default all that are released."""
+        return list(records.released_columns)
+
+    def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
         """What the adversary knows besides the release; `simulate` repeats the defense, None if it is secret."""
+        columns = self.knows(people.records) if people.columns is None else people.columns
+        return Knowledge(people.candidates[columns], people.auxiliary, simulate)
 
     @abstractmethod
-    def score(self, people: People, published: MicrodataRelease, claims: Any, rng: Generator) -> Scores:
+    def score(self, people: Drawn, published: MicrodataRelease, claims: Any, rng: Generator) -> Scores:
         """Score claims of a kind that the question takes.
 
         Raises

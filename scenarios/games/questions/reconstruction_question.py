@@ -9,14 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, ValueClaims
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses import Microdata, MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats
-from metrics.columns.parameters import check_integer
+from metrics.columns.parameters import check_integer, refuse, require
 from metrics.score import Scores
-from scenarios.games.people import People
+from scenarios.games.people import Drawn
 from scenarios.games.questions.attribute_question import successes
 from scenarios.games.questions.controlled import controlled
 from scenarios.games.questions.question import Question
@@ -59,8 +57,7 @@ class ReconstructionQuestion(Question):
     def __init__(self, *, hidden: int | Sequence[str] = 5) -> None:
         self.hidden = hidden
         if isinstance(hidden, Sequence) and not isinstance(hidden, str):
-            if not hidden or len(set(hidden)) < len(hidden):
-                raise ValueError("hidden must name at least one column, each once")
+            refuse(not hidden or len(set(hidden)) < len(hidden), "hidden must name at least one column, each once")
         else:
             check_integer("hidden", hidden, low=1)
 
@@ -68,12 +65,14 @@ class ReconstructionQuestion(Question):
         """Refuse hidden columns that are not released, and a table without a known quasi-identifier."""
         for name in self.columns(records):
             records.check_released("hidden", name)
-        if not self._known(records):
-            raise ValueError(
-                "hidden: the table has no other quasi-identifier, so the attacker would know nothing about anybody"
-            )
-        if not self.columns(records):
-            raise ValueError("hidden: the table has no sensitive column and one quasi-identifier, so nothing is hidden")
+        require(
+            self.knows(records),
+            "hidden: the table has no other quasi-identifier, so the attacker would know nothing about anybody",
+        )
+        require(
+            self.columns(records),
+            "hidden: the table has no sensitive column and one quasi-identifier, so nothing is hidden",
+        )
 
     def columns(self, records: Microdata) -> list[str]:
         """Names of the hidden columns."""
@@ -83,15 +82,12 @@ class ReconstructionQuestion(Question):
         count = min(self.hidden - len(sensitive), max(0, len(quasi) - 1))
         return [quasi[(2 * i + 1) * len(quasi) // (2 * count)] for i in range(count)] + sensitive
 
-    def _known(self, records: Microdata) -> list[str]:
+    def knows(self, records: Microdata) -> list[str]:
+        """The quasi-identifiers that are not hidden."""
         hidden = self.columns(records)
         return [name for name in records.quasi_identifiers if name not in hidden]
 
-    def knowledge(self, people: People, simulate: Any) -> Knowledge:
-        """Give the quasi-identifiers of the candidates that are not hidden."""
-        return Knowledge(people.candidates[self._known(people.records)], people.auxiliary, simulate)
-
-    def score(self, people: People, published: MicrodataRelease, claims: ValueClaims, rng: Generator) -> Scores:
+    def score(self, people: Drawn, published: MicrodataRelease, claims: ValueClaims, rng: Generator) -> Scores:
         """Weigh the right values.
 
         An abstention is a failure. Missing true values are not counted.

@@ -7,6 +7,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from attacks.base.claims import RankedAnswers
+from metrics.columns.parameters import refuse
 from metrics.score import Score, Scores
 
 
@@ -42,11 +43,11 @@ def row_scores(
         If the claims have another number of rows or candidates.
     """
     rows = len(origin)
-    if (claims.targets, claims.answers) != (rows, candidates):
-        raise ValueError(
-            f"the answers are about {claims.targets} rows and {claims.answers} candidates, "
-            f"there are {rows} and {candidates}"
-        )
+    refuse(
+        (claims.targets, claims.answers) != (rows, candidates),
+        f"the answers are about {claims.targets} rows and {claims.answers} candidates, "
+        f"there are {rows} and {candidates}",
+    )
     has_origin = origin >= 0
     truth = np.where(has_origin, positions[origin], -1)
     linkable = int((truth >= 0).sum())

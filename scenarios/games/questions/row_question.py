@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, RankedAnswers
 from defenses.base.release import MicrodataRelease
 from metrics.ranking import area_under_curve
 from metrics.score import Score, Scores
-from scenarios.games.people import People
+from scenarios.games.people import Drawn
 from scenarios.games.questions.question import Question
 from scenarios.games.questions.row_answers import row_scores
 
@@ -32,11 +31,7 @@ class RowQuestion(Question):
 
     takes: ClassVar[Mapping[str, type[Claims]]] = {"reidentification": RankedAnswers}
 
-    def knowledge(self, people: People, simulate: Any) -> Knowledge:
-        """Give all columns of the candidates."""
-        return Knowledge(people.candidates, people.auxiliary, simulate)
-
-    def score(self, people: People, published: MicrodataRelease, claims: RankedAnswers, rng: Generator) -> Scores:
+    def score(self, people: Drawn, published: MicrodataRelease, claims: RankedAnswers, rng: Generator) -> Scores:
         """Score links of rows and membership of candidates; see `score_answers`."""
         return score_answers(claims, published.origin, people.answers, len(people.order), rng)
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims, Predicates
+from attacks import Claims, Knowledge, Predicates
 from attacks.criteria.atomic_predicates import records_met
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses import Microdata, MicrodataRelease
+from metrics.columns.arrays import Booleans
+from metrics.columns.parameters import refuse
 from metrics.score import Scores
-from scenarios.games.people import People
+from scenarios.games.people import Drawn
 from scenarios.games.questions.controlled import controlled
 from scenarios.games.questions.question import Question
 
@@ -39,14 +40,19 @@ class SinglingOutQuestion(Question):
 
     def check(self, records: Microdata, originals: int, others: int) -> None:
         """Refuse tables of unequal sizes, in which isolation is not equally likely."""
-        if originals != others:
-            raise ValueError(f"others must be as many as originals to be singled out, got {others} and {originals}")
+        refuse(
+            originals != others, f"others must be as many as originals to be singled out, got {others} and {originals}"
+        )
 
-    def knowledge(self, people: People, simulate: Any) -> Knowledge:
+    def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
         """Give nobody in clear."""
         return Knowledge(people.candidates.iloc[:0], people.auxiliary, simulate)
 
-    def score(self, people: People, published: MicrodataRelease, claims: Predicates, rng: Generator) -> Scores:
+    def isolated(self, predicates: Sequence[Callable[[pd.DataFrame], Booleans]], people: Microdata) -> int:
+        """Number of predicates that hold for exactly one record."""
+        return records_met(predicates, people.frame).count(1)
+
+    def score(self, people: Drawn, published: MicrodataRelease, claims: Predicates, rng: Generator) -> Scores:
         """Count the predicates that hold for exactly one original, and for exactly one of the others.
 
         Returns
@@ -57,7 +63,5 @@ class SinglingOutQuestion(Question):
             predicate was claimed.
         """
         predicates = claims.predicates
-        isolated, isolated_others = (
-            records_met(predicates, side.frame).count(1) for side in (people.records, people.others)
-        )
+        isolated, isolated_others = (self.isolated(predicates, side) for side in (people.records, people.others))
         return controlled("singling_out", isolated, len(predicates), isolated_others, len(predicates))

@@ -15,6 +15,7 @@ from attacks.base.claims import RankedAnswers
 from defenses import Constant, Identity, Microaggregation, Mondrian, RankSwapping, RetentionReplacement
 from defenses.base.defense import MicrodataDefense
 from defenses.base.release import MicrodataRelease
+from scenarios.games.playing import Randomness, claims_of
 from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tables.seeds import generator
 from scenarios.tournament.rules.advancing import advance
@@ -126,7 +127,8 @@ def _attack(
 ) -> Path:
     """Attack as a team would, and write a correspondence table into its folder."""
     rng = generator(seed, "simulation", "attack", team, target)
-    claims = RankedAnswers.of(attack.run(*seen, rng))
+    release, knowledge = seen
+    claims = RankedAnswers.of(claims_of(attack, release.view, knowledge, Randomness.in_turn(rng)))
     path = tournament.team_folder(team) / f"{team}_attack_{target}.csv"
     path.write_bytes(csv_bytes(correspondence(claims, rng)))
     return path

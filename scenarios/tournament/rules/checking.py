@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 
 from attacks.base.attack import Knowledge
-from attacks.base.claims import RankedAnswers
 from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats, Integers
+from metrics.columns.parameters import refuse
 from metrics.profile import original_profile, profile
 from metrics.similarity import record_similarity
 from scenarios.games.decoys import NearGroups
@@ -24,7 +23,7 @@ from scenarios.tournament.rules.folder import Tournament, originals_of
 from scenarios.tournament.rules.forms import form_of
 from scenarios.tournament.rules.opening import decimals
 from scenarios.tournament.rules.problems import InvalidFileError, Problem
-from scenarios.tournament.rules.scoring import baseline_name, baselines, scores, seed_name
+from scenarios.tournament.rules.scoring import baseline_claims, baseline_name, baselines, scores, seed_name
 from scenarios.tournament.rules.settings import FILE, Settings
 from scenarios.tournament.rules.sheets import ORIGINAL_ROW, Sheet, notes_on, read_answers, read_sheet, read_submission
 from scenarios.tournament.rules.standings import AttackOutcome, best_outcome
@@ -248,8 +247,10 @@ def _settings(path: Path, records: Microdata) -> Settings:
     """The tournament's settings; without a file, those of a tournament with these originals and as many decoys."""
     if path.is_file():
         settings = read_toml(path, read_bytes(path), Settings)
-        if settings.originals != len(records):
-            raise ValueError(f"{path}: expects {settings.originals} originals, but there are {len(records)}")
+        refuse(
+            settings.originals != len(records),
+            f"{path}: expects {settings.originals} originals, but there are {len(records)}",
+        )
         return settings
     end = "2100-01-01T00:00:00+00:00"
     return Settings(
@@ -289,8 +290,7 @@ def _outcomes(
     outcomes = []
     for attack in baselines():
         name = baseline_name(attack)
-        view = MicrodataRelease(sheet.frame.copy(), np.full(len(sheet.frame), -1))
-        claims = RankedAnswers.of(attack.run(view, knowledge, generator(0, "check", seed_name(name))))
+        claims = baseline_claims(attack, sheet.frame, knowledge, generator(0, "check", seed_name(name)))
         scored = scores(claims, origins, answers, len(candidates), (0, "check", "score", seed_name(name)))
         outcomes.append(best_outcome(name, scored.goals))
     return outcomes, decoys.size

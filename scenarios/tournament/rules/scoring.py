@@ -10,17 +10,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.random import Generator
 
-from attacks import AssignmentLinkage, ExpectationMaximizationLinkage, FellegiSunter, NearestNeighbour
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import RankedAnswers
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
-from leaderboard.results.result import Result
-from leaderboard.results.store import Store
+from attacks import (
+    AssignmentLinkage,
+    Attack,
+    ExpectationMaximizationLinkage,
+    FellegiSunter,
+    Knowledge,
+    NearestNeighbour,
+    RankedAnswers,
+)
+from defenses import Microdata, MicrodataRelease
+from leaderboard import Result, Store
 from metrics.columns.arrays import Booleans, Integers
 from metrics.score import Scores
+from scenarios.games.playing import Randomness, claims_of
 from scenarios.games.questions.row_question import score_answers
 from scenarios.running.methods.fingerprint import closure, digest, sources, versions
 from scenarios.running.workers.failure import reason_of, status_of
@@ -374,8 +380,25 @@ def _claims(table: PublishedTable, target: Target, name: str) -> RankedAnswers:
     knowledge = Knowledge(table.candidates.frame.copy(), auxiliary)
     # The label enters the random seed: another one would change the scores of earlier tournaments.
     rng = generator(tournament.secret["seed"], "tournament", "house", table.team, seed_name(name))
-    view = MicrodataRelease(frame, np.full(len(frame), -1))
-    return RankedAnswers.of(attack.run(view, knowledge, rng))
+    return baseline_claims(attack, frame, knowledge, rng)
+
+
+def baseline_claims(attack: Attack, frame: pd.DataFrame, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
+    """Claims of a baseline attack on a published table.
+
+    Parameters
+    ----------
+    attack : Attack
+        One of `baselines`.
+    frame : DataFrame, shape (rows, columns)
+        The table.
+    knowledge : Knowledge
+        The candidates and other people.
+    rng : Generator
+        Source of all randomness.
+    """
+    release = MicrodataRelease(frame, np.full(len(frame), -1))
+    return RankedAnswers.of(claims_of(attack, release.view, knowledge, Randomness.in_turn(rng)))
 
 
 def seed_name(name: str) -> str:

@@ -10,11 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks import AssignmentLinkage, ExpectationMaximizationLinkage
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import RankedAnswers
+from attacks.linkage.row_assignment import learned_assignment, nearest_assignment
 from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
 from leaderboard.statistics.pairs import pooled_utility
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import SUPPRESSED
@@ -231,7 +228,7 @@ class Originals:
 
         Ties are broken at random, so that a table of equal rows reveals nobody.
         """
-        return self._assigned(AssignmentLinkage(), released, rng)
+        return nearest_assignment(released, self._records, rng)
 
     def learned_origin(self, released: pd.DataFrame, rng: Generator) -> Integers:
         """One-to-one assignment of rows to originals that learns the mechanism of each column, shape (rows,).
@@ -241,12 +238,11 @@ class Originals:
         maximum, over the declared origins and the host's assignments. A truthful declaration is thus measured by a
         subset of the origins by which the same rows are measured under any other declaration.
         """
-        return self._assigned(ExpectationMaximizationLinkage(), released, rng)
+        return learned_assignment(released, self._records, rng)
 
-    def _assigned(self, attack: Attack, released: pd.DataFrame, rng: Generator) -> Integers:
-        records = Microdata(self.frame, quasi_identifiers=tuple(self.domains), domains=dict(self.domains))
-        release = MicrodataRelease(released, np.full(len(released), -1), None)
-        return RankedAnswers.of(attack.run(release, Knowledge(self.frame, records.take([])), rng)).best(rng)
+    @cached_property
+    def _records(self) -> Microdata:
+        return Microdata(self.frame, quasi_identifiers=tuple(self.domains), domains=dict(self.domains))
 
     def origins(self, origin: Integers, released: pd.DataFrame, rng: Generator) -> dict[str, Integers]:
         """Origins under which success is counted: as declared, and by both assignments of the host."""

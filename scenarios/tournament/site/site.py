@@ -146,7 +146,7 @@ class Site:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Outcome:
-        """Outcome of a job in a worker process, whose first argument is the tournament's folder; see `Workers.run`.
+        """Outcome of a job in a worker process, whose first argument is the tournament's folder; see `Workers.outcome`.
 
         Raises
         ------
@@ -156,7 +156,7 @@ class Site:
             If the worker process died.
         """
         with noticing_damage(self.folder):
-            return await self.workers.run(job, self.folder, *args, **kwargs)
+            return await self.workers.outcome(job, self.folder, *args, **kwargs)
 
     def next_upload(self) -> int:
         """Number of an upload that has just arrived, larger than those of all before it."""

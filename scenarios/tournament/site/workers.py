@@ -52,7 +52,7 @@ class Workers:
         self._lane = _Lane(_called, processes, LIMITS, module)
         self._apart = _Lane(_called_apart, min(processes, 1), LIMITS_APART, module)
 
-    async def run(
+    async def outcome(
         self, function: Callable[Arguments, Outcome], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Outcome:
         """Outcome of a function of a module, whose arguments and outcome can be pickled.
@@ -63,7 +63,7 @@ class Workers:
             If the worker process died, for example because memory ran out, or took longer than its limit.
         """
         lane = self._apart if getattr(function, "apart", False) else self._lane
-        outcome: Outcome = await lane.run(function, args, kwargs)
+        outcome: Outcome = await lane.outcome(function, args, kwargs)
         return outcome
 
     def stop(self) -> None:
@@ -85,7 +85,7 @@ class _Lane:
             self._idle.put(worker)
             self._threads.submit(self._call, _load, (module,), {})
 
-    async def run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    async def outcome(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._call, function, args, kwargs)
 
     def stop(self) -> None:

@@ -31,13 +31,13 @@ def remove_originals(site):
 
 def damaging_before_the_worker(site, monkeypatch, damage):
     """Damage the folder after the site has looked at it, and before a worker does."""
-    real = site.site.workers.run
+    real = site.site.workers.outcome
 
     async def run(*given):
         damage(site)
         return await real(*given)
 
-    monkeypatch.setattr(site.site.workers, "run", run)
+    monkeypatch.setattr(site.site.workers, "outcome", run)
 
 
 @pytest.mark.usefixtures("one_baseline")
