@@ -185,11 +185,11 @@ def phase_periods(tournament: Tournament) -> dict[Phase, tuple[datetime, datetim
     ValueError
         If a phase ends before it begins.
     """
-    entries = tournament.log.entries()
-    start = datetime.fromisoformat(entries[0].time)
+    state = tournament.state(tournament.log.entries())
+    start = datetime.fromisoformat(state.entries[0].time)
     periods: dict[Phase, tuple[datetime, datetime]] = {}
     for phase in tournament.settings.phases[:-1]:
-        end = tournament.until(entries, phase)
+        end = state.end(phase)
         if end is None or end <= start:
             raise ValueError(f"phase {phase} ends before it begins at {_moment(start)}; `extend` moves its end")
         periods[phase] = start, end

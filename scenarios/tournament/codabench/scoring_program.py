@@ -174,7 +174,7 @@ def scored(tournament: Tournament, share: float, folder: Path) -> tuple[dict[str
         If the submission breaks a rule otherwise.
     """
     files = read_files(tournament, folder)
-    if tournament.phase(tournament.log.head().lasting) is Phase.ATTACK:
+    if tournament.state().phase is Phase.ATTACK:
         return _attacks_scored(tournament, share, files)
     return _table_scored(tournament, share, files)
 
@@ -208,7 +208,7 @@ def _table_scored(tournament: Tournament, share: float, files: SubmissionFiles) 
 def _attacks_scored(tournament: Tournament, share: float, files: SubmissionFiles) -> tuple[dict[str, float], str]:
     """Mean advantage of a team's attacks over the other teams' tables; a table that it does not attack counts 0."""
     team = files.team
-    tables = tournament.tables(tournament.log.entries())
+    tables = tournament.state(tournament.log.entries()).tables
     others = [other for other in tables if other != team]
     if not others:
         raise RefusedSubmissionError("no other table is published yet; wait until the host has published the tables")

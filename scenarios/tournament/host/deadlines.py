@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.rules.log import LogEntry
+from scenarios.tournament.rules.folder import State, Tournament
 from scenarios.tournament.rules.names import checked_reason
 from scenarios.tournament.rules.settings import Phase, moment
 
@@ -39,14 +38,14 @@ def extend(tournament: Tournament, phase: Phase, until: str, reason: str, now: d
     """
     reason = checked_reason(reason)
     with tournament.log.locked():
-        entries = tournament.log.head().lasting
-        current, order = tournament.phase(entries), tournament.settings.phases
+        state, order = tournament.state(), tournament.settings.phases
+        current = state.phase
         if order.index(phase) < order.index(current):
             raise ValueError(f"phase {phase} is over, the phase is {current}; `reopen` opens it again")
-        present = tournament.until(entries, phase)
+        present = state.end(phase)
         if present is None:
             raise ValueError(f"phase {phase} has no end")
-        end = _checked_end(tournament, entries, phase, until, now)
+        end = _checked_end(state, phase, until, now)
         if end <= present:
             raise ValueError(f"phase {phase} runs until {present.isoformat()} already; --until must be later")
         _record(tournament, "extended", phase, end, reason, now)
@@ -70,26 +69,24 @@ def reopen(tournament: Tournament, phase: Phase, until: str, reason: str, now: d
     """
     reason = checked_reason(reason)
     with tournament.log.locked():
-        entries = tournament.log.head().lasting
-        current, order = tournament.phase(entries), tournament.settings.phases
+        state, order = tournament.state(), tournament.settings.phases
+        current = state.phase
         if order.index(phase) >= order.index(current):
             raise ValueError(f"phase {phase} is not over, the phase is {current}; `extend` moves its end")
-        end = _checked_end(tournament, entries, phase, until, now)
+        end = _checked_end(state, phase, until, now)
         _record(tournament, "reopened", phase, end, reason, now)
     return end
 
 
-def _checked_end(
-    tournament: Tournament, entries: tuple[LogEntry, ...], phase: Phase, until: str, now: datetime
-) -> datetime:
+def _checked_end(state: State, phase: Phase, until: str, now: datetime) -> datetime:
     end = datetime.fromisoformat(moment(until))
     if end <= now:
         raise ValueError(f"{end.isoformat()} has passed; name a later moment")
-    order = tournament.settings.phases
-    current = order.index(tournament.phase(entries))
+    order = state.tournament.settings.phases
+    current = order.index(state.phase)
     # The last phase first, since no later one keeps it from being moved.
     for number in reversed(range(order.index(phase) + 1, len(order))):
-        theirs = tournament.until(entries, order[number])
+        theirs = state.end(order[number])
         if theirs is not None and theirs <= end:
             how = "reopen" if number < current else "extend"
             raise ValueError(f"phase {order[number]} ends at {theirs.isoformat()}, too early; {how} it first")

@@ -44,14 +44,14 @@ def post(tournament: Tournament, text: str, now: datetime) -> Notice:
     """
     text = checked_text(text, "message", LONGEST_MESSAGE)
     with tournament.log.locked():
-        tournament.phase(tournament.log.head().lasting)
+        _ = tournament.state().phase
         entry = tournament.log.append("messaged", {"text": text}, now)
     return Notice(entry.number, entry.time, text)
 
 
 def notices(tournament: Tournament, entries: Sequence[LogEntry], shown: Callable[[str], str] = str) -> list[Notice]:
     """Messages and decisions of the host, oldest first; `shown` words a deadline, which is given in ISO 8601."""
-    titles = tournament.titles(entries)
+    titles = tournament.state(entries).titles
     texts = ((entry, _text(entry, titles, shown)) for entry in entries)
     return [Notice(entry.number, entry.time, text) for entry, text in texts if text]
 
@@ -90,8 +90,7 @@ def _rules(tournament: Tournament, entries: Sequence[LogEntry]) -> str:
     settings = tournament.settings
     ends = {
         f"{str(phase).replace('-', '_')}_until": end.isoformat(timespec="seconds")
-        for phase in settings.phases
-        if (end := tournament.until(entries, phase)) is not None
+        for phase, end in tournament.state(entries).ends
     }
     own, roles = (
         tournament.unchanged(one) for one in (tournament.original_path(settings.teams[0]), tournament.roles_path)

@@ -28,7 +28,6 @@ from scenarios.tournament.host.opened_tournament import opened_tournament
 from scenarios.tournament.host.updating import shares_of, update_boards
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.scoring import Target, results_of, score_target, scoring_plan
-from scenarios.tournament.rules.settings import Phase
 
 # Functions that run in a process of their own, so that they do not hold up the threads of this one.
 
@@ -228,7 +227,7 @@ class ScoringQueue:
                 if asked == handled and tournament.log.stamp() == stamp:
                     continue
                 stamp = tournament.log.stamp()
-                published = tournament.phase(tournament.log.head().lasting) in (Phase.ATTACK, Phase.CLOSED)
+                published = tournament.state().phase.published
                 idle, begun = self._plan(retry=retry) if published else (True, False)
                 # A board of no result would only take the place of an older one that has some.
                 if idle or (begun and monotonic() - written > REFRESH):

@@ -33,13 +33,13 @@ def verify(tournament: Tournament) -> str:
         If an accepted or published file, or one of the host's, is missing or was changed.
     """
     entries = tournament.log.entries()
-    phase = tournament.phase(entries)
+    phase = tournament.state(entries).phase
     if tournament.log.head().lasting != tuple(entry for entry in entries if entry.lasting):
         raise ValueError(f"{tournament.log.path}.checkpoint: contradicts the log; remove it")
     tournament.check_opening()
     _check_order(tournament, entries)
-    accepted = tournament.accepted(entries)
-    for content in dict.fromkeys(submission.content for submission in accepted):
+    accepted = [entry.details["sha256"] for entry in entries if entry.kind == "submitted"]
+    for content in dict.fromkeys(accepted):
         tournament.content(content)
     for entry in entries:
         if entry.kind == "presented":

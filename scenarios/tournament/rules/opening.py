@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import secrets
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -28,7 +26,7 @@ from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.written_cells import ColumnForm, GroupLabels, WrittenCells, integer_cell
 from scenarios.tables.seeds import generator
 from scenarios.tables.toml.toml_file import read_bytes
-from scenarios.tournament.rules.folder import PUBLIC, csv_bytes, toml_bytes, write_whole
+from scenarios.tournament.rules.folder import PUBLIC, csv_bytes, new_folder, toml_bytes, write_whole
 from scenarios.tournament.rules.guide import rules
 from scenarios.tournament.rules.log import Log
 from scenarios.tournament.rules.names import alike, checked_title, tournament_title
@@ -184,16 +182,8 @@ def open_tournament(
         hide_standings=hide_standings,
     )
     _check_phases(settings, now)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}.part")
-    try:
+    with new_folder(folder) as unfinished:
         _fill(unfinished, settings, records, dataset.written, secret, titles or {}, now)
-        if folder.exists():
-            folder.rmdir()
-        unfinished.rename(folder)
-    except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise
     return settings
 
 

@@ -29,6 +29,11 @@ class Phase(StrEnum):
     ATTACK = "attack"
     CLOSED = "closed"
 
+    @property
+    def published(self) -> bool:
+        """Whether the teams' tables are published."""
+        return self in (Phase.ATTACK, Phase.CLOSED)
+
 
 def team_name(name: str) -> str:
     """Check a team's name, which is also used in file names.

@@ -76,9 +76,10 @@ def validated(
             read_sheet(name, data, form)
             raise
         return Upload(team, name, plain, None, None, rows)
-    if target in tournament.disqualified(entries):
+    state = tournament.state(entries)
+    if target in state.disqualified:
         raise ValueError(f"{target} is disqualified; there is nothing to attack")
-    table = tournament.tables(entries).get(target)
+    table = state.tables.get(target)
     if table is None:
         raise ValueError(f"{target} has submitted no table; there is nothing to attack")
     candidates = tournament.settings.candidates
@@ -123,7 +124,7 @@ def check_kind(tournament: Tournament, phase: Phase, team: str, name: str, again
     ValueError
         If it is an attack while tables are submitted, or a table in the attack phase.
     """
-    until = tournament.until(tournament.log.head().lasting, phase)
+    until = tournament.state().end(phase)
     takes = f"until {until.isoformat()}" if until else "now"
     attack = against is not None or _ATTACK_FILE.fullmatch(name) is not None
     if phase is not Phase.ATTACK and attack:

@@ -71,7 +71,7 @@ def incidents(folder: Path, now: datetime) -> dict[str, Any]:
 
 
 def _advance(tournament: Tournament, fields: Fields, now: datetime) -> str:
-    if fields.get("phase") != str(tournament.phase(tournament.log.head().lasting)):
+    if fields.get("phase") != str(tournament.state().phase):
         raise ValueError("the phase has changed since this page was loaded; load it again")
     phase = advance(tournament, now, early=bool(fields.get("early")))
     return "the tournament is closed" if phase is Phase.CLOSED else f"phase {phase} is open"

@@ -78,7 +78,7 @@ def submit_file(
         )
 
     def attacking() -> bool:
-        end = tournament.until(tournament.log.head().lasting, phase)
+        end = tournament.state().end(phase)
         if end is not None and now < end:
             check_kind(tournament, phase, team, shown_name(claimed), chosen or None)
         return phase is Phase.ATTACK
@@ -166,8 +166,7 @@ def take(folder: Path, team: str, number: int, now: datetime) -> str:
         If the rules do not allow it.
     """
     one = take_into_force(opened_tournament(folder), team, number, now)
-    kind = "table" if one.against is None else f"attack on {one.against}"
-    return f"submission {one.number} counts now as your {kind}"
+    return f"submission {one.number} counts now as your {one.kind}"
 
 
 @apart
@@ -209,7 +208,7 @@ def preview_table(
 
 def _accepted_table(tournament: Tournament, team: str, number: int | None) -> bytes:
     """Content of an accepted table of a team."""
-    for one in tournament.accepted(tournament.log.head().lasting, team):
+    for one, _ in tournament.state().submissions[team]:
         if one.number == number and one.against is None:
             return tournament.content(one.content)
     raise ValueError(f"{team} has no table {number}")

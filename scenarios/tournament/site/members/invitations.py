@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from scenarios.tournament.site.members.account_store import AccountStore, new_token, token_hash
+from scenarios.tournament.site.members.account_store import AccountPart, new_token, token_hash
 
 LIFETIME = timedelta(days=14)
 
 
-class Invitations:
+class Invitations(AccountPart):
     """One-time invitations in the database; it holds their hashes only.
 
     Parameters
@@ -17,9 +17,6 @@ class Invitations:
     store : AccountStore
         The database.
     """
-
-    def __init__(self, store: AccountStore) -> None:
-        self._store = store
 
     def issue(self, name: str, now: datetime, lifetime: timedelta = LIFETIME) -> str:
         """Issue an invitation for a user and return its token. The user's earlier unused invitations end."""
@@ -32,10 +29,8 @@ class Invitations:
 
     def find(self, token: str, now: datetime) -> tuple[str, bool] | None:
         """Name of the invited user, and whether the invitation was used; None if there is none that is still valid."""
-        with self._store.reading() as database:
-            row = database.execute(
-                "SELECT name, used FROM invitations WHERE hash = ? AND expires >= ?", (token_hash(token), _s(now))
-            ).fetchone()
+        query = "SELECT name, used FROM invitations WHERE hash = ? AND expires >= ?"
+        row = self._store.row(query, token_hash(token), _s(now))
         return None if row is None else (row[0], bool(row[1]))
 
     def redeem(self, token: str, password_hash: str, now: datetime) -> str | None:

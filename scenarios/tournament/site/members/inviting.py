@@ -48,7 +48,7 @@ def invite(
     for name in names:
         if name != host:
             tournament.team_folder(name)
-    titles = tournament.titles(tournament.log.head().lasting)
+    titles = tournament.state().titles
     invitations = Invitations(AccountStore(tournament.host / FILE))
     return [
         Invitation(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import io
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -17,10 +15,11 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from scenarios.tournament.host.boards import SCORING_GOES_ON
+from scenarios.tournament.rules.folder import zip_bytes
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.site.journal import State
 from scenarios.tournament.site.members.user import Role
-from scenarios.tournament.site.pages.answers import answered
+from scenarios.tournament.site.pages.answers import answered, published_bytes
 from scenarios.tournament.site.pages.live_updates import MOST
 from scenarios.tournament.site.pages.page_templates import STATIC, environment, rendered, static_content
 from scenarios.tournament.site.pages.public_board import PublicBoard, read_board
@@ -235,11 +234,8 @@ async def rules_page(visit: Visit) -> Response:
     """The rules of the tournament."""
     site = visit.site
     path = site.folder / "teams" / site.settings.teams[0] / "RULES.md"
-    try:
-        text = await to_thread.run_sync(lambda: path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RefusalError(404, "the rules are missing from the teams' folders") from None
-    return answered(visit, "document.html", {"text": text}, heading="")
+    data = await published_bytes(path, "the rules are missing from the teams' folders")
+    return answered(visit, "document.html", {"text": data.decode()}, heading="")
 
 
 async def board_file(visit: Visit) -> Response:
@@ -249,7 +245,13 @@ async def board_file(visit: Visit) -> Response:
         raise RefusalError(404, f"there is no such file; there are {' and '.join(_BOARDS)}")
     if hidden(visit, await visit.site.state()):
         raise RefusalError(403, HIDDEN)
-    return attachment(await _read(_public(visit) / name), name, "text/csv; charset=utf-8")
+    return await _published(visit, name)
+
+
+async def _published(visit: Visit, name: str) -> Response:
+    """A CSV file of the public folder."""
+    data = await published_bytes(_public(visit) / name, "this file is not published yet")
+    return attachment(data, name, "text/csv; charset=utf-8")
 
 
 async def published_files(visit: Visit) -> Response:
@@ -268,7 +270,7 @@ async def published_file(visit: Visit) -> Response:
     name = f"{visit.request.path_params['of']}_{kind}.csv"
     if visit.request.path_params["of"] not in visit.site.teams:
         raise RefusalError(404, "there is no such team")
-    return attachment(await _read(_public(visit) / name), name, "text/csv; charset=utf-8")
+    return await _published(visit, name)
 
 
 async def static_file(visit: Visit) -> Response:
@@ -291,18 +293,8 @@ async def live(visit: Visit) -> Response:
     return StreamingResponse(updates.events(), media_type="text/event-stream", headers=headers)
 
 
-async def _read(path: Path) -> bytes:
-    try:
-        return await to_thread.run_sync(path.read_bytes)
-    except FileNotFoundError:
-        raise RefusalError(404, "this file is not published yet") from None
-
-
 def _zipped(public: Path, teams: list[str]) -> bytes | None:
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
-        for name in (f"{team}_{kind}.csv" for team in teams for kind in ("anonymized", "candidate")):
-            if (public / name).is_file():
-                target.writestr(name, (public / name).read_bytes())
-        empty = not target.namelist()
-    return None if empty else archive.getvalue()
+    """Archive of what is published, as far as it is; None if nothing is."""
+    paths = [public / f"{team}_{kind}.csv" for team in teams for kind in ("anonymized", "candidate")]
+    published = [path for path in paths if path.is_file()]
+    return zip_bytes((path.name, path.read_bytes()) for path in published) if published else None

@@ -14,7 +14,7 @@ from PIL import Image
 from run_tools import invoke
 from tournament_tools import HOUR, START, opened
 
-from scenarios.tournament.codabench import submission_files as make_submission
+from scenarios.tournament.codabench import make_submission
 from scenarios.tournament.codabench.bundle import export_codabench, section
 from scenarios.tournament.codabench.competition import COLUMNS, check_image, yaml_text
 from scenarios.tournament.codabench.scoring_program import run
