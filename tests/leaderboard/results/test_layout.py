@@ -11,7 +11,7 @@ from run_tools import invoke
 from leaderboard import Store, rank, recorded_runs
 from leaderboard.results.store import LAYOUT
 
-STORED = Path(__file__).parent / "databases"
+STORED = Path(__file__).parents[1] / "databases"
 
 
 def filled(path, name, *statements):

@@ -13,6 +13,7 @@ from run_tools import invoke
 
 import leaderboard as lb
 from leaderboard import Result, Store, compare_with_baseline, plays_to_judge
+from leaderboard.statistics.significance import corrected
 from metrics import Score
 from scenarios.running.boards.board_result import BoardResult
 
@@ -60,7 +61,7 @@ def test_holm_counts_every_row():
     rows = compare_with_baseline(played(0), "Greedy")
     assert [(row.attack, row.goal) for row in rows] == [("Optimal", "reidentification"), ("Optimal", "membership")]
     barely = [replace(row, p=0.04) for row in rows]
-    assert lb.significance.corrected([row.p for row in barely], [row.smallest_p for row in barely], 0.05) == [False] * 2
+    assert corrected([row.p for row in barely], [row.smallest_p for row in barely], 0.05) == [False] * 2
 
 
 def test_only_trials_that_both_ended_count():

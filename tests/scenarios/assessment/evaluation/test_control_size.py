@@ -104,7 +104,7 @@ def test_words_say_what_is_enough():
 
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_the_page_names_the_numbers_rounded_up(language):
-    page = (Path(__file__).parents[3] / "docs/site" / language / "your-table.md").read_text()
+    page = (Path(__file__).parents[4] / "docs/site" / language / "your-table.md").read_text()
     rows = re.findall(r"^\| (\.\d+) \|[^|]*\|\D*([\d,]+)[^|]*\|\D*([\d,]+)", page, re.MULTILINE)
     assert len(rows) == 3
     for threshold, *people in rows:

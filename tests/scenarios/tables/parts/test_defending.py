@@ -29,7 +29,7 @@ from scenarios.tables.parts.records import large_records
 
 SLOW = """
 import sys, time
-from scenarios.tables.parts import spool
+from scenarios.tables.parts.files import spool
 bucket = spool.Spool.permuted
 def permuted(self):
     for number, rows in enumerate(bucket(self)):
@@ -38,7 +38,7 @@ def permuted(self):
             print("writing", flush=True)
             time.sleep(600)
 spool.Spool.permuted = permuted
-from scenarios.tables.parts import shuffled_output
+from scenarios.tables.parts.files import shuffled_output
 shuffled_output.BUCKET = 1000
 from scenarios.commands.cli import cli
 cli(sys.argv[1:])
