@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from metrics.columns.parameters import require
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.settings import Phase
 
@@ -83,8 +84,9 @@ def check_image(name: str) -> str:
     ValueError
         If it is no name of an image such as ``name/tournament:1``.
     """
-    if not _IMAGE.fullmatch(name):
-        raise ValueError(f"--docker-image must be the name of an image such as name/tournament:1, got {name!r}")
+    require(
+        _IMAGE.fullmatch(name), f"--docker-image must be the name of an image such as name/tournament:1, got {name!r}"
+    )
     return name
 
 

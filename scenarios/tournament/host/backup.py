@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from metrics.columns.files import PRIVATE, UNFINISHED
+from metrics.columns.parameters import refuse, require
 from scenarios.tournament.host.exporting import new_archive
 from scenarios.tournament.host.verifying import verify
 from scenarios.tournament.rules.advancing import publish_again
@@ -75,17 +76,14 @@ def restore(path: Path, folder: Path) -> str:
     ValueError
         If the folder exists, or the archive is no valid backup; then there is no folder.
     """
-    if os.path.lexists(folder):
-        raise ValueError(f"{folder}: exists already; name a new folder")
-    if not path.exists():
-        raise ValueError(f"{path}: there is no such file")
+    refuse(os.path.lexists(folder), f"{folder}: exists already; name a new folder")
+    require(path.exists(), f"{path}: there is no such file")
     with new_folder(folder) as unfinished:
         unfinished.mkdir(mode=0o700)
         try:
             with tarfile.open(path, "r:") as archive:
                 for member in archive:
-                    if not member.isfile():
-                        raise ValueError(f"{path}: {member.name!r} is no file")
+                    require(member.isfile(), f"{path}: {member.name!r} is no file")
                     archive.extract(member, unfinished, filter="data")
                     (unfinished / member.name).chmod(member.mode & 0o777)
         except (tarfile.TarError, FileNotFoundError, EOFError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from metrics.columns.parameters import refuse
 from scenarios.tournament.rules.folder import State, Tournament
 from scenarios.tournament.rules.names import checked_reason
 from scenarios.tournament.rules.settings import Phase, moment
@@ -40,8 +41,10 @@ def extend(tournament: Tournament, phase: Phase, until: str, reason: str, now: d
     with tournament.log.locked():
         state, order = tournament.state(), tournament.settings.phases
         current = state.phase
-        if order.index(phase) < order.index(current):
-            raise ValueError(f"phase {phase} is over, the phase is {current}; `reopen` opens it again")
+        refuse(
+            order.index(phase) < order.index(current),
+            f"phase {phase} is over, the phase is {current}; `reopen` opens it again",
+        )
         present = state.end(phase)
         if present is None:
             raise ValueError(f"phase {phase} has no end")
@@ -71,8 +74,10 @@ def reopen(tournament: Tournament, phase: Phase, until: str, reason: str, now: d
     with tournament.log.locked():
         state, order = tournament.state(), tournament.settings.phases
         current = state.phase
-        if order.index(phase) >= order.index(current):
-            raise ValueError(f"phase {phase} is not over, the phase is {current}; `extend` moves its end")
+        refuse(
+            order.index(phase) >= order.index(current),
+            f"phase {phase} is not over, the phase is {current}; `extend` moves its end",
+        )
         end = _checked_end(state, phase, until, now)
         _record(tournament, "reopened", phase, end, reason, now)
     return end

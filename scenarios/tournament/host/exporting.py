@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from metrics.columns.files import PRIVATE, UNFINISHED, check_new_file
+from metrics.columns.parameters import refuse
 from scenarios.tournament.host.boards import PAGES
 from scenarios.tournament.host.presentation_picture import media_type
 from scenarios.tournament.host.presenting import presentations, presented_file
@@ -49,7 +50,9 @@ def export(tournament: Tournament, path: Path, *, everything: bool = False) -> i
     OSError
         If it cannot be written; then there is no archive.
     """
-    return write_archive(tournament, path, _neutral_files(tournament, everything=everything), secret=everything)
+    files = _files(tournament, everything=everything)
+    neutral = ((name, _neutral(data) if name.endswith(".csv") else data) for name, data in files)
+    return write_archive(tournament, path, neutral, secret=everything)
 
 
 def write_archive(tournament: Tournament, path: Path, files: Iterable[tuple[str, bytes]], *, secret: bool) -> int:
@@ -102,11 +105,9 @@ def new_archive(path: Path, mode: int, wrong: str = "") -> Iterator[BinaryIO]:
     ValueError
         If it exists already, its folder takes no new file, or it must not be there.
     """
-    if os.path.lexists(path):
-        raise ValueError(f"{path}: exists already; name a new file")
+    refuse(os.path.lexists(path), f"{path}: exists already; name a new file")
     check_new_file(path)
-    if wrong:
-        raise ValueError(wrong)
+    refuse(wrong, wrong)
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
     handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
@@ -117,12 +118,6 @@ def new_archive(path: Path, mode: int, wrong: str = "") -> Iterator[BinaryIO]:
         os.link(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-def _neutral_files(tournament: Tournament, *, everything: bool) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the files; no cell of a CSV file begins like a formula."""
-    for name, data in _files(tournament, everything=everything):
-        yield name, _neutral(data) if name.endswith(".csv") else data
 
 
 def _files(tournament: Tournament, *, everything: bool) -> Iterator[tuple[str, bytes]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from metrics.columns.parameters import refuse
 from scenarios.tournament.rules.advancing import publish_again
 from scenarios.tournament.rules.folder import Submission, Tournament
 from scenarios.tournament.rules.names import checked_reason
@@ -49,8 +50,10 @@ def _decide(tournament: Tournament, team: str, reason: str, now: datetime, kind:
     reason = checked_reason(reason)
     with tournament.log.locked():
         out = team in tournament.state().disqualified
-        if out == (kind == "disqualified"):
-            raise ValueError(f"team {team} is {'' if out else 'not '}disqualified{' already' if out else ''}")
+        refuse(
+            out == (kind == "disqualified"),
+            f"team {team} is {'' if out else 'not '}disqualified{' already' if out else ''}",
+        )
         tournament.log.append(kind, {"team": team, "reason": reason}, now)
 
 
@@ -98,13 +101,11 @@ def admit(
         state, order = tournament.state(), tournament.settings.phases
         phase = state.phase
         theirs = Phase.ATTACK if target is not None else (order[-3] if phase in (Phase.ATTACK, Phase.CLOSED) else phase)
-        if team in state.disqualified:
-            raise ValueError(f"team {team} is disqualified; readmit it first")
+        refuse(team in state.disqualified, f"team {team} is disqualified; readmit it first")
         end = state.end(theirs)
         if phase is theirs and end is not None and now < end:
             raise ValueError(f"phase {phase} runs until {end.isoformat()}; `submit` takes the file")
-        if order.index(phase) < order.index(theirs):
-            raise ValueError(f"phase {theirs} has not begun, the phase is {phase}")
+        refuse(order.index(phase) < order.index(theirs), f"phase {theirs} has not begun, the phase is {phase}")
         if target is None and phase is not theirs and team in state.tables:
             raise ValueError(f"the table of {team} is published and others attack it; `reopen` the phase to replace it")
         # A table that nobody can attack would lower the mean advantage of all other teams.

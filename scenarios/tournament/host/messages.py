@@ -12,7 +12,7 @@ from scenarios.tournament.rules.folder import Tournament, write_whole
 from scenarios.tournament.rules.guide import rules
 from scenarios.tournament.rules.log import LogEntry
 from scenarios.tournament.rules.names import LONGEST_MESSAGE, checked_text
-from scenarios.tournament.rules.settings import moment_text
+from scenarios.tournament.rules.settings import Phase, moment_text
 
 
 @dataclass(frozen=True)
@@ -111,15 +111,13 @@ def _text(entry: LogEntry, titles: dict[str, str], shown: Callable[[str], str]) 
         kind = "table" if details["against"] is None else f"attack on {titles[details['against']]}"
         return f"The host admitted a late {kind} of {team}: {details['late']}"
     end = shown(details["until"]) if "until" in details else ""
+    to = details.get("to")
+    opened = "The tournament is closed." if to == Phase.CLOSED else f"Phase {to} is open."
     words = {
-        "advanced": f"Phase {details.get('from')} is closed. " + _opened(details.get("to")),
+        "advanced": f"Phase {details.get('from')} is closed. {opened}",
         "extended": f"Phase {details.get('phase')} ends at {end}: {reason}",
         "reopened": f"Phase {details.get('phase')} is open again until {end}: {reason}",
         "disqualified": f"{team} is disqualified: {reason}",
         "readmitted": f"{team} takes part again: {reason}",
     }
     return words.get(entry.kind, "")
-
-
-def _opened(phase: str | None) -> str:
-    return "The tournament is closed." if phase == "closed" else f"Phase {phase} is open."

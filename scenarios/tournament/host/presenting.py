@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from metrics.columns.files import PRIVATE
+from metrics.columns.parameters import refuse
 from scenarios.tournament.host.presentation_picture import checked_picture
 from scenarios.tournament.rules.folder import State, Tournament, store_file, stored_file
 from scenarios.tournament.rules.log import LogEntry
@@ -132,10 +133,11 @@ def _check_open(state: State, team: str, now: datetime) -> None:
     phase, end = state.phase, state.until
     if phase is Phase.CLOSED or (phase is Phase.ATTACK and end is not None and now >= end):
         raise ValueError("the tournament has ended; presentations stay as they are")
-    if team in state.disqualified:
-        raise ValueError(f"team {team} is disqualified")
-    if sum(one.kind == "presented" and one.details["team"] == team for one in state.entries) >= MOST_CHANGES:
-        raise ValueError(f"team {team} has changed its presentation {MOST_CHANGES} times, no more changes are allowed")
+    refuse(team in state.disqualified, f"team {team} is disqualified")
+    refuse(
+        sum(one.kind == "presented" and one.details["team"] == team for one in state.entries) >= MOST_CHANGES,
+        f"team {team} has changed its presentation {MOST_CHANGES} times, no more changes are allowed",
+    )
 
 
 def _store(tournament: Tournament, data: bytes) -> str:

@@ -11,6 +11,7 @@ from leaderboard.pages.report import Section
 from leaderboard.results.goals import goal_words
 from leaderboard.results.result import FAILURES, Result
 from leaderboard.results.store import Store
+from metrics.columns.parameters import refuse
 from metrics.columns.printable import one_line, printable
 from scenarios.tournament.host.boards import (
     failures_section,
@@ -234,8 +235,10 @@ def scored_phase(tournament: Tournament) -> Phase:
     phase = state.phase
     if phase.published:
         return phase
-    if any(entry.opens == Phase.ATTACK for entry in state.entries):
-        raise ValueError(f"phase {phase} is open again; scores follow once the attack phase is open")
+    refuse(
+        any(entry.opens == Phase.ATTACK for entry in state.entries),
+        f"phase {phase} is open again; scores follow once the attack phase is open",
+    )
     raise ValueError(f"no table is published yet; the phase is {phase}")
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from metrics.columns.parameters import refuse
 from scenarios.tables.seeds import generator
 from scenarios.tables.toml.toml_file import read_bytes
 from scenarios.tournament.host.opened_tournament import opened_tournament
@@ -48,8 +49,7 @@ def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Ph
         tournament.sweep()
         state = tournament.state(tournament.log.entries())
         phase, end = state.phase, state.until
-        if phase is Phase.CLOSED:
-            raise ValueError("the tournament is closed")
+        refuse(phase is Phase.CLOSED, "the tournament is closed")
         if end is not None and now < end and not early:
             raise ValueError(f"phase {phase} runs until {end.isoformat()}; --early closes it now")
         following = tournament.settings.after(phase)

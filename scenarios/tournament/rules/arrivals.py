@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from metrics.columns.files import PRIVATE, UNFINISHED, write_atomically
+from metrics.columns.parameters import refuse
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import LogEntry, named_file
 from scenarios.tournament.rules.settings import Phase
@@ -104,8 +105,7 @@ def record(
     folder.mkdir(mode=0o700, exist_ok=True)
     size = sum(len(data) for _, data in files)
     waits = sum(_size(path) for path in _paths(tournament) if path.name.split(".")[1] == team)
-    if waits + size > MOST_WAITING:
-        raise ValueError(f"{waits >> 20} MiB of {team} wait to be checked; send this once they are")
+    refuse(waits + size > MOST_WAITING, f"{waits >> 20} MiB of {team} wait to be checked; send this once they are")
     phase, token = phase_at(tournament, tournament.log.head().lasting, arrived, now), secrets.token_hex(8)
     one = Arrival(folder / f"{number:020d}.{team}.{phase}.{token}", team, phase, arrived, chosen, token)
     head = {"arrived": arrived.isoformat(), "chosen": chosen, "files": [(name, len(data)) for name, data in files]}

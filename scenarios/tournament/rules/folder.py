@@ -31,6 +31,7 @@ import pandas as pd
 from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Integers
 from metrics.columns.files import UNFINISHED, write_atomically
+from metrics.columns.parameters import refuse
 from metrics.table_utility import prediction_target
 from scenarios.tables.dataset import load_table
 from scenarios.tables.toml.toml_file import read_bytes
@@ -126,8 +127,10 @@ class Tournament:
         ValueError
             If there is no such team.
         """
-        if team not in self.settings.teams:
-            raise ValueError(f"there is no team {team[:40]!r}; the teams are {', '.join(self.settings.teams[:20])}")
+        refuse(
+            team not in self.settings.teams,
+            f"there is no team {team[:40]!r}; the teams are {', '.join(self.settings.teams[:20])}",
+        )
         return self.folder / "teams" / team
 
     def state(self, entries: Sequence[LogEntry] | None = None) -> State:
@@ -151,9 +154,8 @@ class Tournament:
             (self.host / "presentations", ""),
             (self.host, self.log.path.name),
         ):
-            for name in _names(folder):
-                if name.startswith(f".{prefix}") and name.endswith(UNFINISHED):
-                    (folder / name).unlink(missing_ok=True)
+            for path in folder.glob(f".{prefix}*{UNFINISHED}"):
+                path.unlink(missing_ok=True)
 
     def content(self, sha256: str) -> bytes:
         """Content of an accepted file.
@@ -207,8 +209,7 @@ class Tournament:
             If the file is missing, was changed or was added since.
         """
         wrong = changed_file(self.folder, self.recorded_files, path)
-        if wrong:
-            raise ValueError(wrong)
+        refuse(wrong, wrong)
         return path
 
     def changed_since_opening(self, *, settings: bool = True) -> str:
@@ -230,8 +231,7 @@ class Tournament:
             If one was changed by hand, is missing or was added; the message names it.
         """
         wrong = self.changed_since_opening(settings=settings)
-        if wrong:
-            raise ValueError(wrong)
+        refuse(wrong, wrong)
 
     @property
     def people(self) -> Path | None:
@@ -289,8 +289,10 @@ class State:
             If the log does not begin with the opening of this tournament, since it is missing or another's.
         """
         teams, log = self.tournament.settings.teams, self.tournament.log.path
-        if not self.entries or self.entries[0].kind != "opened" or self.entries[0].details.get("teams") != teams:
-            raise ValueError(f"{log}: does not begin with the opening of this tournament; put it back")
+        refuse(
+            not self.entries or self.entries[0].kind != "opened" or self.entries[0].details.get("teams") != teams,
+            f"{log}: does not begin with the opening of this tournament; put it back",
+        )
         moves = [entry.opens for entry in self.entries if entry.opens]
         return Phase(moves[-1]) if moves else Phase.ANONYMIZE
 
@@ -392,14 +394,6 @@ class _File:
         return cls(hashlib.sha256(data).hexdigest(), path)
 
 
-def _names(folder: Path) -> list[str]:
-    """Names of the files in a folder; none if it cannot be read."""
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
-
-
 @lru_cache(maxsize=64)
 def _records(table: _File, roles: _File) -> Microdata:
     return load_table(table.path, roles.path).records
@@ -430,8 +424,10 @@ def write_whole(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:
     OSError
         If it cannot be written; then no unfinished file is left.
     """
-    if path.parent.resolve() != path.parent or not path.parent.is_dir():
-        raise ValueError(f"{path.parent}: is no folder of the tournament")
+    refuse(
+        path.parent.resolve() != path.parent or not path.parent.is_dir(),
+        f"{path.parent}: is no folder of the tournament",
+    )
     with named_file(path):
         write_atomically(path, data, mode=mode, durable=True)
 
@@ -452,8 +448,7 @@ def stored_file(path: Path, since: str) -> bytes:
         If the file is missing, or was changed since it was `since`, such as accepted.
     """
     data = read_bytes(path)
-    if hashlib.sha256(data).hexdigest() != path.name:
-        raise ValueError(f"{path}: was changed after it was {since}")
+    refuse(hashlib.sha256(data).hexdigest() != path.name, f"{path}: was changed after it was {since}")
     return data
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from metrics.columns.parameters import refuse
 from scenarios.tournament.rules.folder import Submission, Tournament, store_file
 from scenarios.tournament.rules.incidents import record_refusal
 from scenarios.tournament.rules.log import LogEntry
@@ -143,8 +144,9 @@ def submit_content(
         with tournament.log.locked():
             tournament.sweep()
             entries = tournament.log.head().lasting
-            if open_phase(tournament, entries, team, now, recorded) is not phase:
-                raise ValueError(f"phase {phase} was closed meanwhile")
+            refuse(
+                open_phase(tournament, entries, team, now, recorded) is not phase, f"phase {phase} was closed meanwhile"
+            )
             entry = archive(tournament, entries, phase, upload, now, arrival=arrival)
     except ValueError:
         about = clear_target(team, name, against) if phase is Phase.ATTACK else None
@@ -227,8 +229,7 @@ def take_into_force(tournament: Tournament, team: str, number: int, now: datetim
         target = state.tables.get(one.against) if one.against is not None else None
         if one.against is not None and (target is None or one.table not in (None, target.content)):
             raise ValueError(f"submission {number} attacks a table that {one.against} has withdrawn or replaced")
-        if state.in_force.get((team, one.against)) == one:
-            raise ValueError(f"submission {number} counts already")
+        refuse(state.in_force.get((team, one.against)) == one, f"submission {number} counts already")
         details = {
             "team": team,
             "phase": str(phase),
@@ -320,8 +321,7 @@ def open_phase(
     """
     state = tournament.state(entries)
     phase = recorded or state.phase
-    if phase is Phase.CLOSED:
-        raise ValueError("the tournament is closed; no file is accepted any more")
+    refuse(phase is Phase.CLOSED, "the tournament is closed; no file is accepted any more")
     if (reason := state.disqualified.get(team)) is not None:
         raise ValueError(f"team {team} is disqualified: {reason}")
     end = state.end(phase)

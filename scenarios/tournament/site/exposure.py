@@ -6,6 +6,8 @@ import ipaddress
 import ssl
 from pathlib import Path
 
+from metrics.columns.parameters import refuse
+
 
 def parsed_address(text: str) -> tuple[str, int]:
     """Host and port of an address such as ``127.0.0.1:8000`` or ``[::1]:8000``.
@@ -17,8 +19,10 @@ def parsed_address(text: str) -> tuple[str, int]:
     """
     host, colon, port = text.rpartition(":")
     bracketed = host.startswith("[") and host.endswith("]")
-    if not colon or not port.isdecimal() or int(port) > 65535 or not host or (":" in host and not bracketed):
-        raise ValueError(f"--address must be HOST:PORT such as 127.0.0.1:8000 or [::1]:8000, got {text!r}")
+    refuse(
+        not colon or not port.isdecimal() or int(port) > 65535 or not host or (":" in host and not bracketed),
+        f"--address must be HOST:PORT such as 127.0.0.1:8000 or [::1]:8000, got {text!r}",
+    )
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from metrics.columns.parameters import refuse
 from metrics.columns.printable import one_line, printable
 from scenarios.tournament.host.exporting import export
 from scenarios.tournament.host.late import admit
@@ -135,10 +136,10 @@ def file_name(
     named = (match["attacker"], match["target"]) if match else (team, "")
     if chosen in teams and not (named[0] in teams and named[1] in teams):
         named = team, chosen
-    if named[0] not in teams or named[1] not in teams:
-        raise ValueError(
-            f"which team does it attack? The phase is attack; choose the team, or name the file {team}_attack_TEAM.csv"
-        )
+    refuse(
+        named[0] not in teams or named[1] not in teams,
+        f"which team does it attack? The phase is attack; choose the team, or name the file {team}_attack_TEAM.csv",
+    )
     return f"{named[0]}_attack_{named[1]}.csv", chosen if chosen in teams else None
 
 

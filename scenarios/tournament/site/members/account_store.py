@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from metrics.columns.files import PRIVATE
+from metrics.columns.parameters import refuse
 
 # Random tokens of sessions, invitations and forms, and their hashes.
 
@@ -84,8 +85,7 @@ class AccountStore:
             mode = os.fstat(handle).st_mode & 0o777
         finally:
             os.close(handle)
-        if mode & 0o077:
-            raise ValueError(f"{path}: may be read by other users; `chmod 600 {path}` mends that")
+        refuse(mode & 0o077, f"{path}: may be read by other users; `chmod 600 {path}` mends that")
         try:
             with closing(self._connection()) as database:
                 database.executescript(_SCHEMA)

@@ -15,7 +15,7 @@ from scenarios.tournament.site.members.devices import Devices
 from scenarios.tournament.site.members.invitations import Invitations
 from scenarios.tournament.site.members.passwords import Passwords, check_password
 from scenarios.tournament.site.members.user import User, user_of
-from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.refusal_error import RefusalError, found, refuse_if
 
 # Sessions of users who have logged in.
 
@@ -141,9 +141,7 @@ class Accounts:
             If the invitation is unknown, expired or used, the password is too weak, or after too many attempts.
         """
         invited = self.invitations.find(token, now)
-        if invited is None:
-            raise RefusalError(404, "this link is not valid (any more); ask the host for a new one")
-        name, used = invited
+        name, used = found(invited, "this link is not valid (any more); ask the host for a new one")
         if not used:
             try:
                 check_password(password, repeated, name)
@@ -152,8 +150,11 @@ class Accounts:
             if self.invitations.redeem(token, self._passwords.hash(password), now) is not None:
                 return self.sessions.start(name, now)
         self._admit(name, address, now, device)
-        if not self._passwords.verify(self._stored(name), password[:1000]):
-            raise RefusalError(409, "this link was used already; log in, or ask the host for a new one")
+        refuse_if(
+            not self._passwords.verify(self._stored(name), password[:1000]),
+            409,
+            "this link was used already; log in, or ask the host for a new one",
+        )
         return self.sessions.start(name, now)
 
     def _admit(self, name: str, address: str, now: datetime, device: str, *, exists: bool = True) -> str:

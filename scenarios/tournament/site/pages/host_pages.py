@@ -23,7 +23,7 @@ from scenarios.tournament.site.pages.answers import answered, decided, shown
 from scenarios.tournament.site.pages.page_words import without_options
 from scenarios.tournament.site.pages.public_board import read_board
 from scenarios.tournament.site.posted_form import UploadLimits
-from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.refusal_error import refuse_if
 from scenarios.tournament.site.visit import Visit
 
 # Whether the site is well, for supervisors.
@@ -126,8 +126,11 @@ def decision(action: str) -> Callable[[Visit], Awaitable[Response]]:
 
     async def handle(visit: Visit) -> Response:
         site, form = visit.site, visit.form
-        if action in ("advance", "reopen", "disqualify") and not form.text("sure"):
-            raise RefusalError(422, "tick the box to confirm; nothing has changed")
+        refuse_if(
+            action in ("advance", "reopen", "disqualify") and not form.text("sure"),
+            422,
+            "tick the box to confirm; nothing has changed",
+        )
 
         async def decide_now() -> str:
             # Files that arrived before the decision are still being checked.
@@ -144,10 +147,8 @@ async def admit_late(visit: Visit) -> Response:
     """Admit a late file of a team."""
     site, form = visit.site, visit.form
     team = form.text("team")
-    if team not in site.teams:
-        raise RefusalError(422, "choose a team")
-    if len(form.files) != 1:
-        raise RefusalError(422, "no file was sent; choose a file first")
+    refuse_if(team not in site.teams, 422, "choose a team")
+    refuse_if(len(form.files) != 1, 422, "no file was sent; choose a file first")
     one = form.files[0]
 
     async def carry_out() -> dict[str, Any]:
@@ -183,8 +184,7 @@ async def export(visit: Visit) -> Response:
 async def invite(visit: Visit) -> Response:
     """Make a one-time link for a team or the host, and show it once."""
     site, name = visit.site, visit.form.text("team")
-    if name not in site.teams and name != host_name(site.settings.teams):
-        raise RefusalError(422, "choose a team")
+    refuse_if(name not in site.teams and name != host_name(site.settings.teams), 422, "choose a team")
     token = await to_thread.run_sync(site.accounts.invitations.issue, name, site.clock())
     link = str(visit.request.base_url.replace(path=f"/invitation/{token}"))
     return answered(visit, "invited.html", {"name": name, "link": link, "days": LIFETIME.days})

@@ -24,7 +24,7 @@ from scenarios.tournament.site.pages.live_updates import MOST
 from scenarios.tournament.site.pages.page_templates import STATIC, environment, rendered, static_content
 from scenarios.tournament.site.pages.public_board import PublicBoard, read_board
 from scenarios.tournament.site.pages.team_pages import attachment, hidden
-from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.refusal_error import RefusalError, found, refuse_if
 from scenarios.tournament.site.site import Site
 from scenarios.tournament.site.visit import Visit
 
@@ -153,7 +153,8 @@ async def _board(visit: Visit, name: str) -> Response:
         # All members see the same content, and only the navigation has a name.
         main = await site.pages.get((name, member, concealed), (stamp, ended), content)
         text = rendered(visit, f"{name}.html", content=Markup(main.decode()))  # noqa: S704 (a template has escaped it)
-        return await to_thread.run_sync(_compressed, text.encode()) if compressed else text.encode()
+        data = text.encode()
+        return await to_thread.run_sync(lambda: gzip.compress(data, 6, mtime=0)) if compressed else data
 
     data = await site.pages.get((name, visit.user, compressed), (stamp, ended), whole)
     tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
@@ -184,11 +185,6 @@ def _content(site: Site, template: str, state: State, ended: bool, member: bool,
         )
     )
     return text.encode()
-
-
-def _compressed(data: bytes) -> bytes:
-    """The same bytes for the same data, whenever they are compressed."""
-    return gzip.compress(data, 6, mtime=0)
 
 
 def _phases(state: State, ended: bool) -> dict[str, Any]:
@@ -241,10 +237,8 @@ async def rules_page(visit: Visit) -> Response:
 async def board_file(visit: Visit) -> Response:
     """Standings or matrix as a file."""
     name = visit.request.path_params["name"]
-    if name not in _BOARDS:
-        raise RefusalError(404, f"there is no such file; there are {' and '.join(_BOARDS)}")
-    if hidden(visit, await visit.site.state()):
-        raise RefusalError(403, HIDDEN)
+    refuse_if(name not in _BOARDS, 404, f"there is no such file; there are {' and '.join(_BOARDS)}")
+    refuse_if(hidden(visit, await visit.site.state()), 403, HIDDEN)
     return await _published(visit, name)
 
 
@@ -257,27 +251,26 @@ async def _published(visit: Visit, name: str) -> Response:
 async def published_files(visit: Visit) -> Response:
     """All published tables and candidate files as a ZIP archive."""
     data = await to_thread.run_sync(_zipped, _public(visit), visit.site.settings.teams)
-    if data is None:
-        raise RefusalError(404, "nothing is published yet")
-    return attachment(data, "published.zip", "application/zip")
+    return attachment(found(data, "nothing is published yet"), "published.zip", "application/zip")
 
 
 async def published_file(visit: Visit) -> Response:
     """A team's published table or candidate file."""
     kind = visit.request.path_params["kind"]
-    if kind not in ("anonymized", "candidate"):
-        raise RefusalError(404, "there is no such file; there are the tables (anonymized) and the candidate files")
+    refuse_if(
+        kind not in ("anonymized", "candidate"),
+        404,
+        "there is no such file; there are the tables (anonymized) and the candidate files",
+    )
     name = f"{visit.request.path_params['of']}_{kind}.csv"
-    if visit.request.path_params["of"] not in visit.site.teams:
-        raise RefusalError(404, "there is no such team")
+    refuse_if(visit.request.path_params["of"] not in visit.site.teams, 404, "there is no such team")
     return await _published(visit, name)
 
 
 async def static_file(visit: Visit) -> Response:
     """Style sheet or script."""
     name = visit.request.path_params["name"]
-    if name not in STATIC:
-        raise RefusalError(404, "there is no such file")
+    refuse_if(name not in STATIC, 404, "there is no such file")
     headers = {"Cache-Control": "public, max-age=86400"}
     return Response(await to_thread.run_sync(static_content, name), media_type=STATIC[name], headers=headers)
 

@@ -22,7 +22,7 @@ from scenarios.tournament.site.journal import State
 from scenarios.tournament.site.members.attempts import RateLimit
 from scenarios.tournament.site.pages.answers import answered, damage_refusal, decided, published_bytes, shown
 from scenarios.tournament.site.posted_form import UploadedFile, UploadLimits
-from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.refusal_error import RefusalError, found, refuse_if
 from scenarios.tournament.site.visit import Visit
 from scenarios.tournament.site.workers import LIMITS_APART
 
@@ -101,8 +101,7 @@ def _number(text: str) -> int | None:
 async def upload(visit: Visit) -> Response:
     """Submit tables or attacks; the files are independent of each other."""
     site, team, form = visit.site, visit.team, visit.form
-    if not form.files:
-        raise RefusalError(422, "no file was sent; choose a file first")
+    refuse_if(not form.files, 422, "no file was sent; choose a file first")
     arrived = visit.arrived
     chosen = form.text("against")
     places = asyncio.Semaphore(AT_ONCE)
@@ -155,11 +154,11 @@ async def preview(visit: Visit) -> Response:
         raise RefusalError(422, "no file was sent; choose a file first")
 
     async def preview_one() -> dict[str, Any]:
-        if team in site.previewing:
-            raise RefusalError(
-                409,
-                f"a preview of {team} is running still; wait for it, at most {LIMITS_APART.time:g} seconds once begun",
-            )
+        refuse_if(
+            team in site.previewing,
+            409,
+            f"a preview of {team} is running still; wait for it, at most {LIMITS_APART.time:g} seconds once begun",
+        )
         site.previewing.add(team)
         try:
             return {"kind": "preview", **await site.work(preview_table, team, claimed, content, number)}
@@ -172,9 +171,8 @@ async def preview(visit: Visit) -> Response:
 
 async def take_older(visit: Visit) -> Response:
     """Take an older submission into force."""
-    site, team, number = visit.site, visit.team, _number(visit.form.text("number"))
-    if number is None:
-        raise RefusalError(422, "name the number of a receipt")
+    site, team = visit.site, visit.team
+    number = found(_number(visit.form.text("number")), "name the number of a receipt", 422)
 
     async def take_now() -> str:
         async with site.turns.of(team):
@@ -194,9 +192,8 @@ async def submitted_file(visit: Visit) -> Response:
     """A file that the team submitted."""
     state = await visit.site.state()
     number = _number(visit.request.path_params["number"])
-    one = next((one for one, _ in state.submissions[visit.team] if one.number == number), None)
-    if one is None:
-        raise RefusalError(404, f"{visit.team} has no such submission; its page lists all")
+    same = next((one for one, _ in state.submissions[visit.team] if one.number == number), None)
+    one = found(same, f"{visit.team} has no such submission; its page lists all")
     data = await to_thread.run_sync(state.tournament.content, one.content)
     kind = "anonymized" if one.against is None else f"attack_{one.against}"
     return attachment(data, f"{visit.team}_{kind}_{number}.csv", "text/csv; charset=utf-8")
