@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leaderboard.pages.number_text import counted
+from metrics.columns.parameters import refuse
 from scenarios.commands.common import GATE_FAILED, bad_input, echo
 from scenarios.commands.tournament_host import COMMANDS, watch_scoring
 from scenarios.commands.tournament_site import invite, serve
@@ -308,10 +309,8 @@ def _dataset(name: str | None, data: Path | None, roles: Path | None) -> Dataset
     from scenarios.datasets import load
     from scenarios.tables.dataset import load_table
 
-    if (name is None) == (data is None):
-        raise ValueError("name the records by one of --dataset and --data")
+    refuse((name is None) == (data is None), "name the records by one of --dataset and --data")
     if data is not None:
         return load_table(data, roles)
-    if roles is not None:
-        raise ValueError("--roles describes a table of your own; name it with --data")
+    refuse(roles, "--roles describes a table of your own; name it with --data")
     return load(str(name))

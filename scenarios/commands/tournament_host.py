@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from leaderboard.pages.number_text import counted
+from metrics.columns.parameters import refuse
 from scenarios.commands.common import bad_input, echo
 from scenarios.commands.tournament_texts import (
     FILE,
@@ -203,14 +204,12 @@ def export(
     from scenarios.tournament.codabench.bundle import export_codabench
     from scenarios.tournament.host.exporting import export
 
-    if codabench and everything:
-        raise ValueError("use either --all or --codabench")
-    if (image is not None) != codabench:
-        raise ValueError(
-            "--codabench needs --docker-image NAME, an image that you build from the bundle's image/Dockerfile"
-            if codabench
-            else "--docker-image is for --codabench"
-        )
+    refuse(codabench and everything, "use either --all or --codabench")
+    refuse(
+        codabench and image is None,
+        "--codabench needs --docker-image NAME, an image that you build from the bundle's image/Dockerfile",
+    )
+    refuse(image is not None and not codabench, "--docker-image is for --codabench")
     if codabench:
         count = export_codabench(tournament, output, str(image), public_share)
     else:

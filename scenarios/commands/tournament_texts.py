@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.columns.parameters import refuse
 from scenarios.commands.common import bad_input, echo
 from scenarios.tables.toml.json_text import json_text
 
@@ -132,7 +133,5 @@ def check_all_accepted(refused: int, count: int) -> None:
     ValueError
         If any was.
     """
-    if refused and count == 1:
-        raise ValueError("the file was refused")
-    if refused:
-        raise ValueError(f"{refused} of {count} files were refused, the others are accepted")
+    refuse(refused and count == 1, "the file was refused")
+    refuse(refused, f"{refused} of {count} files were refused, the others are accepted")

@@ -30,7 +30,7 @@ from scenarios.tournament.rules.leakage import leaking_columns
 from scenarios.tournament.rules.log import LogEntry
 from scenarios.tournament.rules.scoring import BASELINE, score_shares, scoring_plan
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.rules.standings import UNSCORABLE, Standing, outcome_of, standings
+from scenarios.tournament.rules.standings import UNSCORABLE, AttackOutcome, Standing, outcome_of, standings
 from scenarios.tournament.rules.submission_utility import COMPONENTS
 
 # Report to each team: scores, strongest attacks on its table, and the columns that leak.
@@ -125,7 +125,9 @@ def one_line_of(text: str) -> str:
 
 def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> list[str]:
     values = next(result.values for result in results if result.defense == team and result.attack is None)
-    lines = [
+    outcomes = [outcome_of(result) for result in results if result.defense == team and result.attack is not None]
+    strongest = sorted(outcomes, key=lambda one: (-one.advantage, one.attacker))
+    return [
         "## Your table",
         f"Utility {written(standing.utility)}: of the table {written(standing.utility_table)} ("
         + ", ".join(f"{name} {written(values[f'table_{name}'])}" for name in COMPONENTS if f"table_{name}" in values)
@@ -133,15 +135,7 @@ def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> l
         f"Defense {written(standing.defense)}, rank {standing.defense_rank}.",
         "",
         "## Strongest attacks on it",
-        "| attacker | best at | success | advantage |",
-        "|---|---|---|---|",
-    ]
-    outcomes = [outcome_of(result) for result in results if result.defense == team and result.attack is not None]
-    lines += [
-        f"| {one.attacker} | {goal_words(one.goal)} | {written(one.success)} | {written(one.advantage)} |"
-        for one in sorted(outcomes, key=lambda one: (-one.advantage, one.attacker))[:10]
-    ]
-    lines += [
+        *_outcome_table("attacker", [(one.attacker, one) for one in strongest[:10]]),
         "",
         "## Which columns leak",
         "The share of your rows whose original is the nearest candidate (Gower), by all columns and without one.",
@@ -153,19 +147,24 @@ def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> l
         *(f"| {name} | {written(rate)} | {written(drop)} |" for name, rate, drop in leaking_columns(values)),
         "",
     ]
-    return lines
+
+
+def _outcome_table(what: str, outcomes: Sequence[tuple[str, AttackOutcome]]) -> list[str]:
+    """Outcomes of attacks as a table of a report; `what` heads the column of their names."""
+    return [
+        f"| {what} | best at | success | advantage |",
+        "|---|---|---|---|",
+        *(
+            f"| {name} | {goal_words(one.goal)} | {written(one.success)} | {written(one.advantage)} |"
+            for name, one in outcomes
+        ),
+    ]
 
 
 def _attack_report(team: str, standing: Standing, results: Sequence[Result]) -> list[str]:
-    lines = ["## Your attacks", f"Attack {written(standing.attack)}, rank {standing.attack_rank}.", ""]
     own = [(result.defense, outcome_of(result)) for result in results if result.attack == team]
-    if own:
-        lines += ["| table | best at | success | advantage |", "|---|---|---|---|"]
-        lines += [
-            f"| {target} | {goal_words(one.goal)} | {written(one.success)} | {written(one.advantage)} |"
-            for target, one in own
-        ]
-    return [*lines, ""]
+    table = _outcome_table("table", own) if own else []
+    return ["## Your attacks", f"Attack {written(standing.attack)}, rank {standing.attack_rank}.", "", *table, ""]
 
 
 def written(value: float | None) -> str:

@@ -198,11 +198,10 @@ def _check_phases(settings: Settings, now: datetime) -> None:
         end = settings.until(phase)
         if end is None:
             raise ValueError("two rounds need --anonymize-again-until, the end of the second one")
-        if end <= last:
-            raise ValueError(f"phase {phase} must end after {name}, its end is {end.isoformat()}")
+        refuse(end <= last, f"phase {phase} must end after {name}, its end is {end.isoformat()}")
         last, name = end, f"phase {phase}"
-    if settings.rounds == 1 and settings.anonymize_again_until is not None:
-        raise ValueError("--anonymize-again-until is for tournaments of two rounds (--rounds 2)")
+    needless = settings.rounds == 1 and settings.anonymize_again_until is not None
+    refuse(needless, "--anonymize-again-until is for tournaments of two rounds (--rounds 2)")
 
 
 def _fill(

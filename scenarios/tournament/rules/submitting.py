@@ -180,8 +180,7 @@ def submit_all(
         If a file cannot be written; earlier files stay accepted.
     """
     tournament.team_folder(team)
-    if against is not None and len(paths) > 1:
-        raise ValueError(f"--against is for one file, but {len(paths)} are given")
+    refuse(against is not None and len(paths) > 1, f"--against is for one file, but {len(paths)} are given")
     for path in paths:
         try:
             yield submit(tournament, team, path, now, against=against)

@@ -42,15 +42,16 @@ def check_exposure(host: str, *, proxy: str | None, certificate: Path | None, ke
     ValueError
         If passwords would cross the network without encryption, or the files for TLS do not fit.
     """
-    if (certificate is None) != (key is None):
-        raise ValueError("TLS needs both --tls-certificate and --tls-key")
-    if certificate is not None and proxy is not None:
-        raise ValueError("use either --trust-proxy, if a proxy does TLS, or --tls-certificate with --tls-key")
-    if certificate is None and proxy is None and not is_loopback(host):
-        raise ValueError(
-            f"{host} can be reached by others, and passwords would cross the network unencrypted; use "
-            "--tls-certificate with --tls-key, or --trust-proxy behind a proxy that does TLS, or 127.0.0.1"
-        )
+    refuse((certificate is None) != (key is None), "TLS needs both --tls-certificate and --tls-key")
+    refuse(
+        certificate is not None and proxy is not None,
+        "use either --trust-proxy, if a proxy does TLS, or --tls-certificate with --tls-key",
+    )
+    refuse(
+        certificate is None and proxy is None and not is_loopback(host),
+        f"{host} can be reached by others, and passwords would cross the network unencrypted; use --tls-certificate "
+        "with --tls-key, or --trust-proxy behind a proxy that does TLS, or 127.0.0.1",
+    )
     if certificate is not None and key is not None:
         try:
             ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key)
