@@ -174,7 +174,7 @@ def submit(opened: Tournament, team: str, files: Sequence[Path], against: str | 
             say(f"refused: {outcome}")
             if isinstance(outcome, InvalidFileError) and outcome.total > 1:
                 say_problems(outcome)
-        elif form == "table":
+        elif form == "table" and not isinstance(outcome, ValueError):
             show_receipt(outcome)
     if form == "json":
         show_outcomes(files, outcomes)
