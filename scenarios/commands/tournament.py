@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from leaderboard.pages.number_text import counted
+from metrics.columns.parameters import refuse
 from scenarios.commands.common import GATE_FAILED, bad_input, echo
-from scenarios.commands.tournament_host import COMMANDS, publish_notices, watch_scoring
+from scenarios.commands.tournament_host import COMMANDS, watch_scoring
 from scenarios.commands.tournament_site import invite, serve
 from scenarios.commands.tournament_texts import (
+    FILE,
+    FOLDER,
     check_all_accepted,
-    check_one_target,
+    decision,
     listing_problems,
+    now,
+    on_tournament,
+    publish_notices,
+    say,
     say_problems,
+    show_check,
     show_outcomes,
     show_receipt,
 )
@@ -26,6 +33,7 @@ from scenarios.tables.toml.json_text import json_text
 
 if TYPE_CHECKING:
     from scenarios.tables.dataset import Dataset
+    from scenarios.tournament.rules.folder import Tournament
 
 EPILOG = """\b
 A host's tournament:
@@ -41,8 +49,6 @@ A team:
 \b
 The guides: `tokumei tournament guide host`, `tokumei tournament guide team`.
 """
-FOLDER = click.Path(file_okay=False, path_type=Path)
-FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.group(epilog=EPILOG)
@@ -94,11 +100,9 @@ def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, 
         dataset = _dataset(name, data, roles)
         names = read_teams(teams)
         given = {option: value for option, value in settings.items() if option != "quota" or value is not None}
-        opened = open_tournament(folder, dataset, list(names), titles=names, now=_now(), **given)
+        opened = open_tournament(folder, dataset, list(names), titles=names, now=now(), **given)
     if settings["seed"] is not None:
-        _say(
-            "warning: whoever guesses the seed knows every secret of this tournament; omit --seed in a real tournament"
-        )
+        say("warning: whoever guesses the seed knows every secret of this tournament; omit --seed in a real tournament")
     echo(f"{folder}: {len(names)} teams; hand each its folder in {folder / 'teams'}, keep {folder / 'host'}")
     for phase, end in opened.ends:
         echo(f"phase {phase} ends on {moment_text(end)}")
@@ -132,8 +136,7 @@ def check(
     With --released and --candidates, FILE is a correspondence table: its answers are checked and counted.
     """
     with bad_input():
-        from scenarios.tournament.rules.checking import check as check_table
-        from scenarios.tournament.rules.checking import check_answers
+        from scenarios.tournament.rules.checking import check, check_answers
 
         if released is not None and candidates is not None and original is None:
             with listing_problems(as_json=form == "json"):
@@ -143,68 +146,56 @@ def check(
         if original is None or released is not None or candidates is not None:
             raise ValueError("name --original for a table, or --released and --candidates for an attack")
         with listing_problems(as_json=form == "json"):
-            report = check_table(file, original, roles=roles, others=others)
-    from scenarios.tournament.rules.check_report import check_report_to_json, check_report_to_terminal
-
-    echo(check_report_to_json(report) if form == "json" else check_report_to_terminal(report))
+            report = check(file, original, roles=roles, others=others)
+    show_check(report, form)
 
 
 @tournament.command()
-@click.argument("folder", type=FOLDER)
+@on_tournament
 @click.argument("team")
 @click.argument("files", type=FILE, nargs=-1, required=True)
 @click.option("--against", metavar="TEAM", help="Team that the attack targets.  [default: read from the file name]")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
-def submit(folder: Path, team: str, files: Sequence[Path], against: str | None, form: str) -> None:
+def submit(opened: Tournament, team: str, files: Sequence[Path], against: str | None, form: str) -> None:
     """Submit a team's table, or in the attack phase any number of files with its answers about other teams."""
-    with bad_input():
-        from scenarios.tournament.rules.folder import Tournament
-        from scenarios.tournament.rules.problems import InvalidFileError
-        from scenarios.tournament.rules.submitting import submit as submit_file
-        from scenarios.tournament.rules.submitting import submit_all
-        from scenarios.tournament.site.deciding import settle
+    from scenarios.tournament.rules.problems import InvalidFileError
+    from scenarios.tournament.rules.submitting import submit, submit_all
+    from scenarios.tournament.site.deciding import settle
 
-        opened = Tournament(folder)
-        settle(opened)
-        if form == "json":
-            show_outcomes(opened, team, files, _now(), against)
-            return
-        if len(files) == 1:
-            with listing_problems():
-                show_receipt(submit_file(opened, team, files[0], _now(), against=against))
-            return
-        check_one_target(files, against)
-        refused = 0
-        for outcome in submit_all(opened, team, files, _now()):
-            if isinstance(outcome, ValueError):
-                _say(f"refused: {outcome}")
-                if isinstance(outcome, InvalidFileError) and outcome.total > 1:
-                    say_problems(outcome)
-                refused += 1
-            else:
-                show_receipt(outcome)
-        check_all_accepted(refused, len(files))
+    settle(opened)
+    if form == "table" and len(files) == 1:
+        with listing_problems():
+            show_receipt(submit(opened, team, files[0], now(), against=against))
+        return
+    outcomes = []
+    for outcome in submit_all(opened, team, files, now(), against=against):
+        outcomes.append(outcome)
+        if form == "table" and isinstance(outcome, ValueError):
+            say(f"refused: {outcome}")
+            if isinstance(outcome, InvalidFileError) and outcome.total > 1:
+                say_problems(outcome)
+        elif form == "table" and not isinstance(outcome, ValueError):
+            show_receipt(outcome)
+    if form == "json":
+        show_outcomes(files, outcomes)
+    check_all_accepted(sum(isinstance(one, ValueError) for one in outcomes), len(files))
 
 
 @tournament.command()
-@click.argument("folder", type=FOLDER)
+@decision
 @click.option("--early", is_flag=True, help="Allow the phase to close before its announced end.")
-def advance(folder: Path, *, early: bool) -> None:
+def advance(opened: Tournament, *, early: bool) -> str:
     """Close the current phase, publish its submissions and open the next phase."""
-    with bad_input():
-        from scenarios.tournament.rules.advancing import advance as advance_phase
-        from scenarios.tournament.rules.folder import Tournament
-        from scenarios.tournament.site.deciding import settle
+    from scenarios.tournament.rules.advancing import advance
+    from scenarios.tournament.site.deciding import settle
 
-        opened = Tournament(folder)
-        settle(opened)
-        now_open = advance_phase(opened, _now(), early=early)
-        echo(f"phase {now_open} is open" if now_open != "closed" else "the tournament is closed")
-        publish_notices(opened)
+    settle(opened)
+    phase = advance(opened, now(), early=early)
+    return f"phase {phase} is open" if phase != "closed" else "the tournament is closed"
 
 
 @tournament.command()
-@click.argument("folder", type=FOLDER)
+@on_tournament
 @click.option(
     "--public-share",
     type=click.FloatRange(min=0, max=1, min_open=True),
@@ -216,37 +207,30 @@ def advance(folder: Path, *, early: bool) -> None:
 @click.option("--format", "form", type=click.Choice(["table", "csv"]), default="table", show_default=True)
 @click.option("--retry", is_flag=True, help="Score again what failed before.")
 @click.option("--watch", is_flag=True, help="Keep scoring new files as they come, until Ctrl-C.")
-def score(folder: Path, public_share: float, jobs: int | None, form: str, *, retry: bool, watch: bool) -> None:
+def score(opened: Tournament, public_share: float, jobs: int | None, form: str, *, retry: bool, watch: bool) -> None:
     """Score every table against every attacker; write boards and reports."""
-    with bad_input():
-        from scenarios.tournament.rules.folder import Tournament
-        from scenarios.tournament.site.deciding import settle
+    from scenarios.tournament.site.deciding import settle
 
-        opened = Tournament(folder)
-        opened.check_opening()
-        if left := settle(opened):
-            _say(f"{counted(left, 'upload')} not checked yet by the server; score again later")
-        if watch:
-            watch_scoring(opened, public_share, jobs, retry=retry)
-        else:
-            _scored(opened, public_share, jobs, form, retry=retry)
+    opened.check_opening()
+    if left := settle(opened):
+        say(f"{counted(left, 'upload')} not checked yet by the server; score again later")
+    if watch:
+        watch_scoring(opened, public_share, jobs, retry=retry)
+    else:
+        _scored(opened, public_share, jobs, form, retry=retry)
 
 
 @tournament.command()
-@click.argument("folder", type=FOLDER)
-def verify(folder: Path) -> None:
+@on_tournament
+def verify(opened: Tournament) -> None:
     """Verify that log, accepted files and published files are unchanged (exit code 1 if not)."""
-    from scenarios.tournament.host.verifying import verify as verify_folder
-    from scenarios.tournament.rules.folder import Tournament
+    from scenarios.tournament.host.verifying import verify
 
-    with bad_input():
-        opened = Tournament(folder)
     try:
-        verdict = verify_folder(opened)
+        echo(verify(opened))
     except ValueError as error:
-        echo(str(error), err=True)
+        say(str(error))
         sys.exit(GATE_FAILED)
-    echo(verdict)
 
 
 @tournament.command()
@@ -270,10 +254,10 @@ def simulate(
 ) -> None:
     """Simulate a tournament in which the teams are built-in defenses and attacks."""
     with bad_input():
-        from scenarios.tournament.host.simulation import simulate as simulate_all
+        from scenarios.tournament.host.simulation import simulate
 
         dataset = _dataset(None if data else name, data, roles)
-        played = simulate_all(folder, dataset, originals=originals, candidates=candidates, seed=seed, say=_say)
+        played = simulate(folder, dataset, originals=originals, candidates=candidates, seed=seed, say=say)
         publish_notices(played)
         _scored(played, 1.0, jobs, "table")
 
@@ -288,57 +272,26 @@ def guide(reader: str) -> None:
     echo(text)
 
 
-def _scored(opened: Any, public_share: float, jobs: int | None, form: str, *, retry: bool = False) -> None:
+def _scored(opened: Tournament, public_share: float, jobs: int | None, form: str, *, retry: bool = False) -> None:
     """Score all tables, write boards and reports, and show the standings."""
+    import leaderboard as lb
     from scenarios.running.workers.local import cores
-    from scenarios.tournament.host.boards import (
-        FOR_THE_HOST,
-        failures_table,
-        standings_csv,
-        standings_table,
-        what_counts,
-    )
-    from scenarios.tournament.host.updating import PhaseChangedError, scored_phase, shares_in, write_all
-    from scenarios.tournament.rules.advancing import publish_again
-    from scenarios.tournament.rules.incidents import counted_incidents, record_scoring, tournament_incidents
-    from scenarios.tournament.rules.scoring import score_shares
+    from scenarios.tournament.host.boards import FOR_THE_HOST
+    from scenarios.tournament.host.updating import score_all
+    from scenarios.tournament.rules.incidents import counted_incidents, tournament_incidents
 
-    phase = scored_phase(opened)
-    shares = shares_in(phase, public_share)
-    publish_again(opened)
-    began = _now()
-    try:
-        scored = score_shares(opened, shares, jobs or cores(), _progress("scoring"), retry=retry)
-    except Exception:
-        record_scoring(opened, began, _now(), failed=True)
-        raise
-    record_scoring(opened, began, _now(), failed=False)
-    try:
-        boards = write_all(opened, phase, scored[1.0], scored[shares[0]], shares[0])
-    except PhaseChangedError as error:
-        _say(str(error))
-        _scored(opened, public_share, jobs, form, retry=retry)
-        return
+    boards = score_all(opened, public_share, jobs or cores(), _progress("scoring"), say, retry=retry)
     for reason in boards.warnings:
-        _say(f"warning: {reason}")
-    secret = not boards.closed and (shares[0] < 1 or opened.settings.hide_standings)
-    if secret:
-        _say(FOR_THE_HOST)
+        say(f"warning: {reason}")
+    if boards.secret:
+        say(FOR_THE_HOST)
     if form == "csv":
-        echo(standings_csv(boards.ordered, boards.titles, closed=boards.closed, partial=boards.partial), nl=False)
+        echo(boards.standings_csv(), nl=False)
     else:
-        import leaderboard as lb
-
-        counts = what_counts(1.0, closed=boards.closed, partial=boards.partial)
-        table = standings_table(boards.ordered, boards.titles, counts)
-        about = f"{opened.settings.title}, for the host only" if secret else opened.settings.title
-        sections = [lb.Section(about, tables=(table,))]
-        if boards.failed:
-            sections.append(lb.Section("Failed scorings", tables=(failures_table(boards.failed),)))
-        echo(lb.report_to_terminal(sections))
+        echo(lb.report_to_terminal(boards.sections(opened.settings.title)))
     if failures := counted_incidents(tournament_incidents(opened)):
-        _say(f"failures so far: {failures}; `tokumei downtime --tournament {opened.folder}` shows how long they lasted")
-    _say(f"boards written to {opened.public} (for everybody) and {opened.host} (for the host)")
+        say(f"failures so far: {failures}; `tokumei downtime --tournament {opened.folder}` shows how long they lasted")
+    say(f"boards written to {opened.public} (for everybody) and {opened.host} (for the host)")
 
 
 def _progress(what: str) -> Callable[[int, int], None]:
@@ -346,13 +299,9 @@ def _progress(what: str) -> Callable[[int, int], None]:
 
     def show(done: int, total: int) -> None:
         if done == total or done * 20 // total > (done - 1) * 20 // total:
-            _say(f"{what}: {done} of {total} tables")
+            say(f"{what}: {done} of {total} tables")
 
     return show
-
-
-def _say(text: str) -> None:
-    echo(text, err=True)
 
 
 def _dataset(name: str | None, data: Path | None, roles: Path | None) -> Dataset:
@@ -360,14 +309,8 @@ def _dataset(name: str | None, data: Path | None, roles: Path | None) -> Dataset
     from scenarios.datasets import load
     from scenarios.tables.dataset import load_table
 
-    if (name is None) == (data is None):
-        raise ValueError("name the records by one of --dataset and --data")
+    refuse((name is None) == (data is None), "name the records by one of --dataset and --data")
     if data is not None:
         return load_table(data, roles)
-    if roles is not None:
-        raise ValueError("--roles describes a table of your own; name it with --data")
+    refuse(roles, "--roles describes a table of your own; name it with --data")
     return load(str(name))
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

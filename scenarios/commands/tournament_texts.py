@@ -2,21 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from scenarios.commands.common import echo
+import click
+
+from metrics.columns.parameters import refuse
+from scenarios.commands.common import bad_input, echo
 from scenarios.tables.toml.json_text import json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from pathlib import Path
-
+    from scenarios.tournament.rules.checking import CheckReport
     from scenarios.tournament.rules.folder import Tournament
     from scenarios.tournament.rules.problems import InvalidFileError
     from scenarios.tournament.rules.submitting import Receipt
+
+FOLDER = click.Path(file_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+def on_tournament(command: Callable[..., None]) -> Callable[..., None]:
+    """The argument FOLDER of a command, which gets the opened tournament; its errors are bad input."""
+
+    @click.argument("folder", type=FOLDER)
+    @wraps(command)
+    def opened(folder: Path, **others: Any) -> None:
+        with bad_input():
+            from scenarios.tournament.rules.folder import Tournament
+
+            command(Tournament(folder), **others)
+
+    return opened
+
+
+def decision(command: Callable[..., str]) -> Callable[..., None]:
+    """A decision of the host about a tournament: what the command returns is said, and everybody's notices follow."""
+
+    @on_tournament
+    @wraps(command)
+    def decided(tournament: Tournament, **others: Any) -> None:
+        echo(command(tournament, **others))
+        publish_notices(tournament)
+
+    return decided
+
+
+def publish_notices(tournament: Tournament) -> None:
+    """Write what everybody should read; the log has it in any case."""
+    from scenarios.tournament.host.messages import write_notices
+
+    for reason in write_notices(tournament):
+        say(f"warning: {reason}")
+
+
+def say(text: str) -> None:
+    """Write a line for the user, who may redirect the output, to standard error."""
+    echo(text, err=True)
+
+
+def now() -> datetime:
+    """The current time."""
+    return datetime.now(UTC)
 
 
 @contextmanager
@@ -49,10 +99,9 @@ def say_problems(error: InvalidFileError) -> None:
 def show_receipt(receipt: Receipt) -> None:
     """Acknowledge an accepted file."""
     submission = receipt.submission
-    kind = "table" if submission.against is None else f"attack on {submission.against}"
     rows = f"{submission.rows} row{'' if submission.rows == 1 else 's'}"
     echo(
-        f"accepted: {submission.team}'s {kind}, {rows}, entry {submission.number}, "
+        f"accepted: {submission.team}'s {submission.kind}, {rows}, entry {submission.number}, "
         f"content {submission.content[:16]}, log {receipt.entry.hash[:16]}"
     )
     for note in receipt.notes:
@@ -62,39 +111,18 @@ def show_receipt(receipt: Receipt) -> None:
         echo(f"utility {utility.counted:.3f} (of the table {utility.table:.3f}, of the records {utility.record:.3f})")
 
 
-def show_outcomes(tournament: Tournament, team: str, files: Sequence[Path], now: datetime, against: str | None) -> None:
-    """Submit files, and write a JSON list with the receipt or the problems of each.
+def show_outcomes(files: Sequence[Path], outcomes: Sequence[Receipt | ValueError]) -> None:
+    """Show the outcomes of submitted files as JSON."""
+    from scenarios.tournament.host.outcomes import outcome
 
-    Raises
-    ------
-    ValueError
-        If a file was refused; the list is written even so.
-    """
-    from scenarios.tournament.host.outcomes import accepted_outcome, refused_outcome
-    from scenarios.tournament.rules.submitting import submit
-
-    tournament.team_folder(team)
-    check_one_target(files, against)
-    outcomes = []
-    for file in files:
-        try:
-            outcomes.append(accepted_outcome(file.name, submit(tournament, team, file, now, against=against)))
-        except ValueError as error:
-            outcomes.append(refused_outcome(file.name, error))
-    echo(json_text(outcomes))
-    check_all_accepted(sum(not one["accepted"] for one in outcomes), len(files))
+    echo(json_text([outcome(file.name, one) for file, one in zip(files, outcomes, strict=True)]))
 
 
-def check_one_target(files: Sequence[Path], against: str | None) -> None:
-    """Refuse a target that several files would share.
+def show_check(report: CheckReport, form: str) -> None:
+    """Show what a check of a table found."""
+    from scenarios.tournament.rules.check_report import check_report_to_json, check_report_to_terminal
 
-    Raises
-    ------
-    ValueError
-        If there are several files and a target.
-    """
-    if against is not None and len(files) > 1:
-        raise ValueError(f"--against is for one file, but {len(files)} are given")
+    echo(check_report_to_json(report) if form == "json" else check_report_to_terminal(report))
 
 
 def check_all_accepted(refused: int, count: int) -> None:
@@ -105,7 +133,5 @@ def check_all_accepted(refused: int, count: int) -> None:
     ValueError
         If any was.
     """
-    if refused and count == 1:
-        raise ValueError("the file was refused")
-    if refused:
-        raise ValueError(f"{refused} of {count} files were refused, the others are accepted")
+    refuse(refused and count == 1, "the file was refused")
+    refuse(refused, f"{refused} of {count} files were refused, the others are accepted")

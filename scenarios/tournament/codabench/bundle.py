@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-import struct
-import zlib
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
 from scenarios.tournament.codabench import vendored
 from scenarios.tournament.codabench.competition import check_image, competition, yaml_text
-from scenarios.tournament.codabench.reference_data import reference_data, zipped
+from scenarios.tournament.codabench.reference_data import reference_data
 from scenarios.tournament.host.exporting import write_archive
-from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.folder import Tournament, zip_bytes
 from scenarios.tournament.rules.settings import Phase
 
 # Pages of a Codabench bundle, from the guides for hosts and teams.
@@ -83,28 +81,6 @@ def _text(name: str) -> str:
     return (resources.files("scenarios.tournament.codabench") / name).read_text(encoding="utf-8")
 
 
-# Logo of a competition as a PNG picture: a table whose cells are masked.
-
-_SIZE, _CELL = 240, 60
-_DARK, _LIGHT, _PAPER = bytes((31, 78, 121)), bytes((157, 190, 220)), bytes((255, 255, 255))
-
-
-def logo() -> bytes:
-    """The picture, 240 x 240 pixels."""
-    rows = b"".join(b"\0" + b"".join(_pixel(x, y) for x in range(_SIZE)) for y in range(_SIZE))
-    header = struct.pack(">IIBBBBB", _SIZE, _SIZE, 8, 2, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
-    )
-
-
-def _pixel(x: int, y: int) -> bytes:
-    if x % _CELL < 6 or y % _CELL < 6:
-        return _PAPER
-    return _DARK if y < _CELL or (x // _CELL + y // _CELL) % 3 == 0 else _LIGHT
-
-
 _COMMAND = "python3 /app/program/score.py /app/input /app/output"
 """Command of the scoring program; the platform splits it at blanks."""
 
@@ -142,18 +118,18 @@ def export_codabench(tournament: Tournament, path: Path, image: str, share: floa
     """
     check_image(image)
     tournament.check_opening()
-    if tournament.phase(tournament.log.entries()) is Phase.CLOSED:
+    if tournament.state(tournament.log.entries()).phase is Phase.CLOSED:
         share = 1.0
     public = {phase: files for phase in tournament.settings.phases[:-1] if (files := _public_data(tournament, phase))}
     names = {phase: f"public_{phase}.zip" for phase in public}
     texts = pages(tournament, share)
     contents = {
         "competition.yaml": yaml_text(competition(tournament, image, TITLES, names)).encode(),
-        "logo.png": logo(),
+        "logo.png": _file("logo.png"),
         **{name: text.encode() for name, text in texts.items()},
         "scoring_program.zip": scoring_program(),
         "starting_kit.zip": _starting_kit(tournament, texts),
-        **{name: zipped(public[phase]) for phase, name in names.items()},
+        **{name: zip_bytes(public[phase].items()) for phase, name in names.items()},
         **{
             f"reference_{phase}.zip": reference_data(tournament, phase, share)
             for phase in (Phase.ANONYMIZE, Phase.ATTACK)
@@ -169,22 +145,21 @@ def scoring_program() -> bytes:
     """The scoring program as a ZIP archive without folders, since the platform would move their content."""
     files = {
         "metadata.yaml": f"command: {_COMMAND}\n".encode(),
-        "score.py": _script("score.py"),
+        "score.py": _file("score.py"),
         "tokumei.zip": vendored.archive(),
     }
-    return zipped(files)
+    return zip_bytes(files.items())
 
 
 def _starting_kit(tournament: Tournament, texts: dict[str, str]) -> bytes:
     """What helps a team to submit; nothing in it belongs to one team."""
-    return zipped(
-        {
-            "make_submission.py": _script("make_submission.py"),
-            "roles.toml": tournament.roles_path.read_bytes(),
-            "SUBMITTING.md": texts["pages/submitting.md"].encode(),
-            "RULES.md": texts["pages/rules.md"].encode(),
-        }
-    )
+    files = {
+        "make_submission.py": _file("make_submission.py"),
+        "roles.toml": tournament.roles_path.read_bytes(),
+        "SUBMITTING.md": texts["pages/submitting.md"].encode(),
+        "RULES.md": texts["pages/rules.md"].encode(),
+    }
+    return zip_bytes(files.items())
 
 
 def _public_data(tournament: Tournament, phase: Phase) -> dict[str, bytes]:
@@ -196,5 +171,6 @@ def _public_data(tournament: Tournament, phase: Phase) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in files if file.is_file()}
 
 
-def _script(name: str) -> bytes:
+def _file(name: str) -> bytes:
+    """A file of this package that goes into a bundle."""
     return (resources.files("scenarios.tournament.codabench") / name).read_bytes()

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from metrics.columns.parameters import require
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.settings import Phase
 
@@ -83,8 +84,9 @@ def check_image(name: str) -> str:
     ValueError
         If it is no name of an image such as ``name/tournament:1``.
     """
-    if not _IMAGE.fullmatch(name):
-        raise ValueError(f"--docker-image must be the name of an image such as name/tournament:1, got {name!r}")
+    require(
+        _IMAGE.fullmatch(name), f"--docker-image must be the name of an image such as name/tournament:1, got {name!r}"
+    )
     return name
 
 
@@ -185,11 +187,11 @@ def phase_periods(tournament: Tournament) -> dict[Phase, tuple[datetime, datetim
     ValueError
         If a phase ends before it begins.
     """
-    entries = tournament.log.entries()
-    start = datetime.fromisoformat(entries[0].time)
+    state = tournament.state(tournament.log.entries())
+    start = datetime.fromisoformat(state.entries[0].time)
     periods: dict[Phase, tuple[datetime, datetime]] = {}
     for phase in tournament.settings.phases[:-1]:
-        end = tournament.until(entries, phase)
+        end = state.end(phase)
         if end is None or end <= start:
             raise ValueError(f"phase {phase} ends before it begins at {_moment(start)}; `extend` moves its end")
         periods[phase] = start, end

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
 import tempfile
 import zipfile
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 
 from metrics.columns.files import PRIVATE
-from scenarios.tournament.rules.folder import Tournament, write_whole
+from scenarios.tournament.rules.folder import Tournament, write_whole, zip_bytes
 from scenarios.tournament.rules.log import Log
 from scenarios.tournament.rules.settings import FILE, Phase
 
@@ -41,30 +41,33 @@ def reference_data(tournament: Tournament, phase: Phase, share: float) -> bytes:
             (folder / name).mkdir(mode=0o700)
         _write_log(tournament, folder, phase)
         write_whole(folder / "host" / _SHARE, json.dumps({"share": share}).encode(), mode=PRIVATE)
-        content = io.BytesIO()
-        with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-            for root in (*(tournament.folder / name for name in _NEEDED), folder / "host"):
-                base = folder if folder in root.parents else tournament.folder
-                for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
-                    if path.is_file() and path.suffix in (".csv", ".json", ".jsonl", ".toml", ""):
-                        archive.writestr(path.relative_to(base).as_posix(), path.read_bytes())
-    return zipped({ARCHIVE: content.getvalue()})
+        roots = (*(tournament.folder / name for name in _NEEDED), folder / "host")
+        return zip_bytes([(ARCHIVE, zip_bytes(_needed(roots, (folder, tournament.folder))))])
+
+
+def _needed(roots: Iterable[Path], bases: tuple[Path, Path]) -> Iterator[tuple[str, bytes]]:
+    """Files of some folders and files: the path below the one of two folders in which it lies, and the content."""
+    for root in roots:
+        base = next(one for one in bases if one in root.parents)
+        for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
+            if path.is_file() and path.suffix in (".csv", ".json", ".jsonl", ".toml", ""):
+                yield path.relative_to(base).as_posix(), path.read_bytes()
 
 
 def _write_log(tournament: Tournament, folder: Path, phase: Phase) -> None:
     """Write the log of the reference data, and the tables in force that it names."""
-    entries = tournament.log.entries()
-    opened = entries[0]
+    state = tournament.state(tournament.log.entries())
+    opened = state.entries[0]
     now = datetime.fromisoformat(opened.time)
     log = Log(folder / "host" / "log.jsonl")
     with log.locked():
         log.append("opened", opened.details, now)
-        for team, reason in tournament.disqualified(entries).items():
+        for team, reason in state.disqualified.items():
             log.append("disqualified", {"team": team, "reason": reason}, now)
         if phase is not Phase.ATTACK:
             return
-        published = tournament.phase(entries) in (Phase.ATTACK, Phase.CLOSED)
-        for team, table in sorted(tournament.tables(entries).items()) if published else ():
+        tables = state.tables if state.phase.published else {}
+        for team, table in sorted(tables.items()):
             details = {"team": team, "phase": str(table.phase), "against": None, "sha256": table.content}
             log.append("submitted", {**details, "rows": table.rows}, now)
             data = tournament.content(table.content)
@@ -84,12 +87,3 @@ def unpacked(reference: Path, folder: Path) -> tuple[Tournament, float]:
         archive.extractall(folder)
     (folder / "host" / "submissions").mkdir(exist_ok=True)
     return Tournament(folder), float(json.loads((folder / "host" / _SHARE).read_bytes())["share"])
-
-
-def zipped(contents: dict[str, bytes]) -> bytes:
-    """Files without folders as a ZIP archive, by name."""
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in contents.items():
-            archive.writestr(name, content)
-    return data.getvalue()

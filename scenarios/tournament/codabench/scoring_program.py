@@ -16,7 +16,12 @@ from leaderboard.results.result import Result
 from scenarios.running.workers.isolation import TaskStep
 from scenarios.tournament.codabench.competition import COLUMNS
 from scenarios.tournament.codabench.reference_data import unpacked
-from scenarios.tournament.codabench.submission_files import RefusedSubmissionError, SubmissionFiles, read_files
+from scenarios.tournament.codabench.submission_files import (
+    RefusedSubmissionError,
+    SubmissionFiles,
+    read_files,
+    refuse_submission,
+)
 from scenarios.tournament.rules.folder import Submission, Tournament
 from scenarios.tournament.rules.leakage import leaking_columns
 from scenarios.tournament.rules.problems import InvalidFileError
@@ -174,7 +179,7 @@ def scored(tournament: Tournament, share: float, folder: Path) -> tuple[dict[str
         If the submission breaks a rule otherwise.
     """
     files = read_files(tournament, folder)
-    if tournament.phase(tournament.log.head().lasting) is Phase.ATTACK:
+    if tournament.state().phase is Phase.ATTACK:
         return _attacks_scored(tournament, share, files)
     return _table_scored(tournament, share, files)
 
@@ -186,8 +191,9 @@ def _table_scored(tournament: Tournament, share: float, files: SubmissionFiles) 
         given = ", ".join(files.contents) or "none"
         raise RefusedSubmissionError(f"this phase takes {team}_anonymized.csv alone; the submission has {given}")
     (name,) = files.contents
-    if named_target(name):
-        raise RefusedSubmissionError(f"{name}: attacks are submitted in the attack phase; submit {team}_anonymized.csv")
+    refuse_submission(
+        named_target(name), f"{name}: attacks are submitted in the attack phase; submit {team}_anonymized.csv"
+    )
     table = _stored(tournament, files, name, None)
     keys = {share: {"": "table", **{name: name for name in map(baseline_name, baselines())}}}
     results = _results(tournament, Target(team, table, {}, keys, frozenset(keys[share].values())))
@@ -208,17 +214,16 @@ def _table_scored(tournament: Tournament, share: float, files: SubmissionFiles) 
 def _attacks_scored(tournament: Tournament, share: float, files: SubmissionFiles) -> tuple[dict[str, float], str]:
     """Mean advantage of a team's attacks over the other teams' tables; a table that it does not attack counts 0."""
     team = files.team
-    tables = tournament.tables(tournament.log.entries())
+    tables = tournament.state(tournament.log.entries()).tables
     others = [other for other in tables if other != team]
-    if not others:
-        raise RefusedSubmissionError("no other table is published yet; wait until the host has published the tables")
-    if not files.contents:
-        raise RefusedSubmissionError(f"the submission has no CSV file; name attacks {team}_attack_OTHER.csv")
+    refuse_submission(not others, "no other table is published yet; wait until the host has published the tables")
+    refuse_submission(not files.contents, f"the submission has no CSV file; name attacks {team}_attack_OTHER.csv")
     targets = []
     # All files are read before the first is scored, so that a wrong one is refused at once.
     for name in files.contents:
-        if not named_target(name):
-            raise RefusedSubmissionError(f"{name}: in the attack phase files are named {team}_attack_OTHER.csv")
+        refuse_submission(
+            not named_target(name), f"{name}: in the attack phase files are named {team}_attack_OTHER.csv"
+        )
         attack = _stored(tournament, files, name, Phase.ATTACK)
         other = str(attack.against)
         keys = {share: {"": "table", team: team}}

@@ -18,6 +18,12 @@ class RefusedSubmissionError(ValueError):
     """A submission that breaks a rule; the message is one line for its team."""
 
 
+def refuse_submission(condition: object, message: str) -> None:
+    """Refuse a submission with this message if the condition holds."""
+    if condition:
+        raise RefusedSubmissionError(message)
+
+
 @dataclass(frozen=True)
 class SubmissionFiles:
     """Files of a submission.
@@ -59,33 +65,31 @@ def read_files(tournament: Tournament, folder: Path) -> SubmissionFiles:
         if path.suffix.lower() in (".csv", ".key")
         and not any(part.startswith((".", "__MACOSX")) for part in path.relative_to(folder).parts)
     ]
-    if len(paths) > MOST_FILES:
-        raise RefusedSubmissionError(f"the submission has {len(paths)} files; at most {MOST_FILES} are read")
+    refuse_submission(len(paths) > MOST_FILES, f"the submission has {len(paths)} files; at most {MOST_FILES} are read")
     contents: dict[str, bytes] = {}
     for path in paths:
-        if path.name in contents:
-            raise RefusedSubmissionError(f"{path.name}: is in the submission twice")
+        refuse_submission(path.name in contents, f"{path.name}: is in the submission twice")
         try:
             contents[path.name] = read_submission(path)
         except ValueError as error:
             raise RefusedSubmissionError(str(error).replace(f"{path}", path.name)) from None
     keys = [name for name in contents if name.lower().endswith(".key")]
-    if len(keys) != 1:
-        raise RefusedSubmissionError(
-            f"the submission has {len(keys)} files TEAM.key; make_submission.py of the starting kit makes it with one"
-        )
+    refuse_submission(
+        len(keys) != 1,
+        f"the submission has {len(keys)} files TEAM.key; make_submission.py of the starting kit makes it with one",
+    )
     team, given = keys[0][: -len(".key")], contents.pop(keys[0])
     expected = (
         key(tournament.unchanged(tournament.original_path(team)).read_bytes()).encode()
         if team in tournament.settings.teams
         else b"no team"
     )
-    if not hmac.compare_digest(given.strip(), expected):
-        raise RefusedSubmissionError(
-            f"{keys[0][:40]!r}: is not the key of that team; make_submission.py makes it from TEAM_original.csv as the "
-            "host handed it out"
-        )
-    reason = tournament.disqualified(tournament.log.head().lasting).get(team)
+    refuse_submission(
+        not hmac.compare_digest(given.strip(), expected),
+        f"{keys[0][:40]!r}: is not the key of that team; make_submission.py makes it from TEAM_original.csv as the "
+        "host handed it out",
+    )
+    reason = tournament.state().disqualified.get(team)
     if reason is not None:
         raise RefusedSubmissionError(f"team {team} is disqualified: {reason}")
     return SubmissionFiles(team, contents)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import io
 import sys
-import zipfile
 from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
@@ -13,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from scenarios.running.methods.fingerprint import PACKAGES, closure
+from scenarios.tournament.rules.folder import zip_bytes
 
 PROGRAM = "scenarios.tournament.codabench.scoring_program"
 
@@ -20,7 +19,7 @@ PROGRAM = "scenarios.tournament.codabench.scoring_program"
 @cache
 def modules() -> dict[str, Path]:
     """Source files of the scoring program and of all project modules that it imports, by path in the archive."""
-    # The package itself imports what finds modules by their former paths.
+    # To import a module is to import the packages above it, of which this one imports modules.
     names = closure([PROGRAM, "scenarios"])
     parents = {".".join(name.split(".")[:depth]) for name in names for depth in range(1, name.count(".") + 1)}
     files: dict[str, Path] = {}
@@ -40,11 +39,7 @@ def modules() -> dict[str, Path]:
 
 def archive() -> bytes:
     """The modules as a ZIP archive."""
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as target:
-        for name, path in modules().items():
-            target.writestr(name, path.read_bytes())
-    return data.getvalue()
+    return zip_bytes((name, path.read_bytes()) for name, path in modules().items())
 
 
 @cache

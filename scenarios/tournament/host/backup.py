@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import io
 import os
-import secrets
-import shutil
 import sqlite3
 import tarfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from metrics.columns.files import PRIVATE, UNFINISHED, check_new_file
+from metrics.columns.files import PRIVATE, UNFINISHED
+from metrics.columns.parameters import refuse, require
+from scenarios.tournament.host.exporting import new_archive
 from scenarios.tournament.host.verifying import verify
 from scenarios.tournament.rules.advancing import publish_again
-from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.rules.log import named_file
+from scenarios.tournament.rules.folder import Tournament, new_folder
 
 _SQLITE = b"SQLite format 3\0"
 _LEFT_OUT = (UNFINISHED, ".lock", ".checkpoint", "-wal", "-shm", "-journal")
@@ -48,29 +47,17 @@ def backup(tournament: Tournament, path: Path) -> int:
     OSError
         If it cannot be written; then there is no archive.
     """
-    if os.path.lexists(path):
-        raise ValueError(f"{path}: exists already; name a new file")
-    check_new_file(path)
-    if tournament.folder in path.resolve().parents:
-        raise ValueError(f"{path}: lies in the tournament's folder; name a file elsewhere")
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
-    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
-    try:
-        with named_file(path), os.fdopen(handle, "wb") as file:
-            log = tournament.log.complete()
-            with tarfile.open(fileobj=file, mode="w") as archive:
-                moment = tournament.log.path.stat().st_mtime
-                _add(archive, tournament.log.path.relative_to(tournament.folder), log, PRIVATE, moment)
-                for one in _files(tournament.folder):
-                    if one != tournament.log.path:
-                        status = one.stat()
-                        name, mode = one.relative_to(tournament.folder), status.st_mode & 0o777
-                        _add(archive, name, _content(one), mode, status.st_mtime)
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    inside = tournament.folder in path.resolve().parents
+    wrong = f"{path}: lies in the tournament's folder; name a file elsewhere" if inside else ""
+    with new_archive(path, PRIVATE, wrong) as file, tarfile.open(fileobj=file, mode="w") as archive:
+        log = tournament.log.complete()
+        moment = tournament.log.path.stat().st_mtime
+        _add(archive, tournament.log.path.relative_to(tournament.folder), log, PRIVATE, moment)
+        for one in _files(tournament.folder):
+            if one != tournament.log.path:
+                status = one.stat()
+                name, mode = one.relative_to(tournament.folder), status.st_mode & 0o777
+                _add(archive, name, _content(one), mode, status.st_mtime)
     return log.count(b"\n")
 
 
@@ -89,19 +76,14 @@ def restore(path: Path, folder: Path) -> str:
     ValueError
         If the folder exists, or the archive is no valid backup; then there is no folder.
     """
-    if os.path.lexists(folder):
-        raise ValueError(f"{folder}: exists already; name a new folder")
-    if not path.exists():
-        raise ValueError(f"{path}: there is no such file")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}{UNFINISHED}")
-    try:
+    refuse(os.path.lexists(folder), f"{folder}: exists already; name a new folder")
+    require(path.exists(), f"{path}: there is no such file")
+    with new_folder(folder) as unfinished:
         unfinished.mkdir(mode=0o700)
         try:
             with tarfile.open(path, "r:") as archive:
                 for member in archive:
-                    if not member.isfile():
-                        raise ValueError(f"{path}: {member.name!r} is no file")
+                    require(member.isfile(), f"{path}: {member.name!r} is no file")
                     archive.extract(member, unfinished, filter="data")
                     (unfinished / member.name).chmod(member.mode & 0o777)
         except (tarfile.TarError, FileNotFoundError, EOFError) as error:
@@ -110,15 +92,10 @@ def restore(path: Path, folder: Path) -> str:
         try:
             # What is published follows from the log, and may have changed while the backup was written.
             publish_again(Tournament(unfinished))
-            verdict = verify(Tournament(unfinished))
+            return verify(Tournament(unfinished))
         except ValueError as error:
             # The folder is temporary; what is damaged is the file of that name in the archive.
             raise ValueError(f"{path}: {str(error).replace(f'{unfinished.resolve()}/', '')}") from None
-        unfinished.rename(folder)
-    except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise
-    return verdict
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -180,7 +180,7 @@ def write_boards(
     share : float
         Share of the rows that count in public.
     """
-    closed = tournament.phase(entries) is Phase.CLOSED
+    closed = tournament.state(entries).phase is Phase.CLOSED
     pages: dict[str, str] = {}
     for folder, results, part in ((tournament.host, full, 1.0), (tournament.public, public, share)):
         if folder == tournament.public and tournament.settings.hide_standings and not closed:
@@ -198,7 +198,8 @@ def _pages(
     tournament: Tournament, entries: Sequence[LogEntry], results: Sequence[Result], part: float, *, closed: bool
 ) -> dict[str, str]:
     """Content of each board by its file name, over a share of the rows."""
-    teams, titles, out = tournament.settings.teams, tournament.titles(entries), tournament.disqualified(entries)
+    state, teams = tournament.state(entries), tournament.settings.teams
+    titles, out = state.titles, state.disqualified
     partial = is_partial(results)
     ordered = standings(teams, results, out)
     results = [one for one in results if one.status == "ok" and not {one.defense, one.attack} & set(out)]
@@ -250,16 +251,15 @@ def write_host_report(
         Current time, with a time zone.
     """
     table = lb.downtime_table(tournament_incidents(tournament), now)
-    closed = tournament.phase(entries) is Phase.CLOSED
+    closed = tournament.state(entries).phase is Phase.CLOSED
     counts = what_counts(1.0, closed=closed, partial=is_partial(results))
-    failed = [one for one in results if one.status in FAILURES]
     sections = (
         lb.Section(
             "Standings",
             () if closed else (FOR_THE_HOST,),
-            tables=(standings_table(ordered, tournament.titles(entries), counts),),
+            tables=(standings_table(ordered, tournament.state(entries).titles, counts),),
         ),
-        *([lb.Section("Failed scorings", (FAILED,), (failures_table(failed),))] if failed else []),
+        *failures_section([one for one in results if one.status in FAILURES], FAILED),
         lb.Section(
             "Failures",
             (
@@ -279,6 +279,11 @@ def failures_table(failed: Sequence[Result]) -> lb.Table:
     """Submissions whose scoring failed: the table, the attack on it, and why, in one line."""
     rows = [(one.defense, one.attack or "(the table)", one.status, one.reason.partition("\n")[0]) for one in failed]
     return lb.Table("Failed scorings", ("table", "attack", "status", "reason"), rows, 3, "")
+
+
+def failures_section(failed: Sequence[Result], *paragraphs: str) -> tuple[lb.Section, ...]:
+    """Section about scorings that failed; none without any."""
+    return (lb.Section("Failed scorings", paragraphs, (failures_table(failed),)),) if failed else ()
 
 
 def _page(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.rules.log import LogEntry
+from metrics.columns.parameters import refuse
+from scenarios.tournament.rules.folder import State, Tournament
 from scenarios.tournament.rules.names import checked_reason
 from scenarios.tournament.rules.settings import Phase, moment
 
@@ -37,20 +37,7 @@ def extend(tournament: Tournament, phase: Phase, until: str, reason: str, now: d
         If the phase is over, the moment is invalid or no later than now and the present end, or a later phase would end
         before it.
     """
-    reason = checked_reason(reason)
-    with tournament.log.locked():
-        entries = tournament.log.head().lasting
-        current, order = tournament.phase(entries), tournament.settings.phases
-        if order.index(phase) < order.index(current):
-            raise ValueError(f"phase {phase} is over, the phase is {current}; `reopen` opens it again")
-        present = tournament.until(entries, phase)
-        if present is None:
-            raise ValueError(f"phase {phase} has no end")
-        end = _checked_end(tournament, entries, phase, until, now)
-        if end <= present:
-            raise ValueError(f"phase {phase} runs until {present.isoformat()} already; --until must be later")
-        _record(tournament, "extended", phase, end, reason, now)
-    return end
+    return _moved(tournament, "extended", phase, until, reason, now)
 
 
 def reopen(tournament: Tournament, phase: Phase, until: str, reason: str, now: datetime) -> datetime:
@@ -68,36 +55,36 @@ def reopen(tournament: Tournament, phase: Phase, until: str, reason: str, now: d
     ValueError
         If the phase is not over, the moment is invalid or no later than now, or a later phase would end before it.
     """
-    reason = checked_reason(reason)
+    return _moved(tournament, "reopened", phase, until, reason, now)
+
+
+def _moved(tournament: Tournament, kind: str, phase: Phase, until: str, reason: str, now: datetime) -> datetime:
+    """Record the new end of a phase that is over and is ``reopened``, or that is not over and is ``extended``."""
+    reason, again = checked_reason(reason), kind == "reopened"
     with tournament.log.locked():
-        entries = tournament.log.head().lasting
-        current, order = tournament.phase(entries), tournament.settings.phases
-        if order.index(phase) >= order.index(current):
-            raise ValueError(f"phase {phase} is not over, the phase is {current}; `extend` moves its end")
-        end = _checked_end(tournament, entries, phase, until, now)
-        _record(tournament, "reopened", phase, end, reason, now)
+        state, order = tournament.state(), tournament.settings.phases
+        current, present = state.phase, state.end(phase)
+        over = order.index(phase) < order.index(current)
+        refuse(over and not again, f"phase {phase} is over, the phase is {current}; `reopen` opens it again")
+        refuse(again and not over, f"phase {phase} is not over, the phase is {current}; `extend` moves its end")
+        refuse(present is None and not again, f"phase {phase} has no end")
+        end = _checked_end(state, phase, until, now)
+        if present is not None and end <= present and not again:
+            raise ValueError(f"phase {phase} runs until {present.isoformat()} already; --until must be later")
+        details = {"phase": str(phase), "until": end.isoformat(timespec="seconds"), "reason": reason}
+        tournament.log.append(kind, details | ({"moment": now.isoformat()} if again else {}), now)
     return end
 
 
-def _checked_end(
-    tournament: Tournament, entries: tuple[LogEntry, ...], phase: Phase, until: str, now: datetime
-) -> datetime:
+def _checked_end(state: State, phase: Phase, until: str, now: datetime) -> datetime:
     end = datetime.fromisoformat(moment(until))
-    if end <= now:
-        raise ValueError(f"{end.isoformat()} has passed; name a later moment")
-    order = tournament.settings.phases
-    current = order.index(tournament.phase(entries))
+    refuse(end <= now, f"{end.isoformat()} has passed; name a later moment")
+    order = state.tournament.settings.phases
+    current = order.index(state.phase)
     # The last phase first, since no later one keeps it from being moved.
     for number in reversed(range(order.index(phase) + 1, len(order))):
-        theirs = tournament.until(entries, order[number])
+        theirs = state.end(order[number])
         if theirs is not None and theirs <= end:
             how = "reopen" if number < current else "extend"
             raise ValueError(f"phase {order[number]} ends at {theirs.isoformat()}, too early; {how} it first")
     return end
-
-
-def _record(tournament: Tournament, kind: str, phase: Phase, end: datetime, reason: str, now: datetime) -> None:
-    details = {"phase": str(phase), "until": end.isoformat(timespec="seconds"), "reason": reason}
-    if kind == "reopened":
-        details["moment"] = now.isoformat()
-    tournament.log.append(kind, details, now)

@@ -8,16 +8,19 @@ import json
 import os
 import secrets
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from metrics.columns.files import PRIVATE, UNFINISHED, check_new_file
+from metrics.columns.parameters import refuse
+from scenarios.tournament.host.boards import PAGES
 from scenarios.tournament.host.presentation_picture import media_type
 from scenarios.tournament.host.presenting import presentations, presented_file
 from scenarios.tournament.host.spreadsheet import SEPARATORS, neutralized_csv
-from scenarios.tournament.rules.folder import PUBLIC, Submission, Tournament
+from scenarios.tournament.rules.folder import PUBLIC, State, Submission, Tournament, folder_files
 from scenarios.tournament.rules.log import LogEntry, named_file
-from scenarios.tournament.rules.submitting import quota_left
 
 
 def export(tournament: Tournament, path: Path, *, everything: bool = False) -> int:
@@ -47,7 +50,9 @@ def export(tournament: Tournament, path: Path, *, everything: bool = False) -> i
     OSError
         If it cannot be written; then there is no archive.
     """
-    return write_archive(tournament, path, _neutral_files(tournament, everything=everything), secret=everything)
+    files = _files(tournament, everything=everything)
+    neutral = ((name, _neutral(data) if name.endswith(".csv") else data) for name, data in files)
+    return write_archive(tournament, path, neutral, secret=everything)
 
 
 def write_archive(tournament: Tournament, path: Path, files: Iterable[tuple[str, bytes]], *, secret: bool) -> int:
@@ -71,47 +76,63 @@ def write_archive(tournament: Tournament, path: Path, files: Iterable[tuple[str,
     OSError
         If it cannot be written; then there is no archive.
     """
-    if os.path.lexists(path):
-        raise ValueError(f"{path}: exists already; name a new file")
+    published = tournament.public in (path.resolve().parent, *path.resolve().parent.parents)
+    wrong = f"{path}: everybody sees this folder; name another one" if secret and published else ""
+    with (
+        new_archive(path, PRIVATE if secret else PUBLIC, wrong) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for name, data in files:
+            archive.writestr(name, data)
+        return len(archive.infolist())
+
+
+@contextmanager
+def new_archive(path: Path, mode: int, wrong: str = "") -> Iterator[BinaryIO]:
+    """A new file that gets its name once the block has written it; if the block fails, there is none.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    mode : int
+        Its permissions.
+    wrong : str
+        Why the file must not be there; empty if it may.
+
+    Raises
+    ------
+    ValueError
+        If it exists already, its folder takes no new file, or it must not be there.
+    """
+    refuse(os.path.lexists(path), f"{path}: exists already; name a new file")
     check_new_file(path)
-    if secret and tournament.public in (path.resolve().parent, *path.resolve().parent.parents):
-        raise ValueError(f"{path}: everybody sees this folder; name another one")
+    refuse(wrong, wrong)
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
-    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE if secret else PUBLIC)
-    count = 0
+    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
-        with (
-            named_file(path),
-            os.fdopen(handle, "wb") as file,
-            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
-        ):
-            for name, data in files:
-                archive.writestr(name, data)
-                count += 1
+        with named_file(path), os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(handle)
         os.link(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
-    return count
-
-
-def _neutral_files(tournament: Tournament, *, everything: bool) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the files; no cell of a CSV file begins like a formula."""
-    for name, data in _files(tournament, everything=everything):
-        yield name, _neutral(data) if name.endswith(".csv") else data
 
 
 def _files(tournament: Tournament, *, everything: bool) -> Iterator[tuple[str, bytes]]:
     """Names and contents of the files."""
     yield "tournament.toml", (tournament.folder / "tournament.toml").read_bytes()
-    yield from _folder(tournament.public, "public")
+    yield from folder_files(tournament.public, "public")
     if not everything:
         return
-    entries = tournament.log.entries()
+    state = tournament.state(tournament.log.entries())
+    entries = state.entries
     yield "log.jsonl", tournament.log.path.read_bytes()
     yield "log.csv", _log(entries)
-    yield "teams.csv", _teams(tournament, entries)
-    yield "submissions.csv", _submissions(tournament, entries)
-    for one in tournament.accepted(entries):
+    yield "teams.csv", _teams(state)
+    yield "submissions.csv", _submissions(state)
+    for one in (Submission.of(entry) for entry in entries if entry.kind == "submitted"):
         yield f"submissions/{one.team}/{_file_name(one)}", tournament.content(one.content)
     for team, page in presentations(entries).items():
         yield f"presentations/{team}.md", presented_file(tournament, page.text)
@@ -119,11 +140,8 @@ def _files(tournament: Tournament, *, everything: bool) -> Iterator[tuple[str, b
             data = presented_file(tournament, page.picture)
             yield f"presentations/{team}.{'png' if media_type(data) == 'image/png' else 'jpg'}", data
     for name in ("originals", "candidates"):
-        yield from _folder(tournament.host / name, f"host/{name}")
-    for name in ("roles.toml", "others.csv", "standings.csv", "standings.html", "matrix.csv", "board.html"):
-        if (tournament.host / name).is_file():
-            yield f"host/{name}", (tournament.host / name).read_bytes()
-    for name in ("report.html", "incidents.jsonl"):
+        yield from folder_files(tournament.host / name, f"host/{name}")
+    for name in ("roles.toml", "others.csv", *PAGES, "report.html", "incidents.jsonl"):
         if (tournament.host / name).is_file():
             yield f"host/{name}", (tournament.host / name).read_bytes()
     rows = [
@@ -139,18 +157,12 @@ def _files(tournament: Tournament, *, everything: bool) -> Iterator[tuple[str, b
                 yield f"teams/{team}/{name}", file.read_bytes()
 
 
-def _folder(folder: Path, name: str) -> Iterator[tuple[str, bytes]]:
-    for path in sorted(folder.iterdir()):
-        if path.is_file() and not path.is_symlink() and not path.name.startswith("."):
-            yield f"{name}/{path.name}", path.read_bytes()
-
-
 def _file_name(one: Submission) -> str:
     kind = "table" if one.against is None else f"attack_{one.against}"
     return f"{one.number:06d}_{kind}.csv"
 
 
-def _log(entries: list[LogEntry]) -> bytes:
+def _log(entries: Sequence[LogEntry]) -> bytes:
     rows = [
         (one.number, one.time, one.kind, one.details.get("team"), json.dumps(one.details, ensure_ascii=False), one.hash)
         for one in entries
@@ -158,30 +170,30 @@ def _log(entries: list[LogEntry]) -> bytes:
     return neutralized_csv(("number", "time", "kind", "team", "details", "hash"), rows).encode()
 
 
-def _teams(tournament: Tournament, entries: list[LogEntry]) -> bytes:
-    titles, out = tournament.titles(entries), tournament.disqualified(entries)
+def _teams(state: State) -> bytes:
+    quota = state.tournament.settings.quota
     rows = [
         (
             team,
-            titles[team],
-            len(tournament.accepted(entries, team)),
-            quota_left(tournament, team, entries),
-            out.get(team),
+            state.titles[team],
+            len(state.submissions[team]),
+            quota - state.used(team),
+            state.disqualified.get(team),
         )
-        for team in tournament.settings.teams
+        for team in state.tournament.settings.teams
     ]
     return neutralized_csv(("team", "title", "submissions", "quota_left", "disqualified"), rows).encode()
 
 
-def _submissions(tournament: Tournament, entries: list[LogEntry]) -> bytes:
-    in_force = {one.number for one in tournament.in_force(entries).values()}
+def _submissions(state: State) -> bytes:
+    in_force = {one.number for one in state.in_force.values()}
     rows = [
         (
             *(entry.number, entry.arrived, entry.details["team"], entry.details["phase"], entry.details["against"]),
             *(entry.details["rows"], entry.details["bytes"], entry.details["sha256"]),
             *("yes" if entry.number in in_force else "no", entry.details.get("late")),
         )
-        for entry in entries
+        for entry in state.entries
         if entry.kind == "submitted"
     ]
     header = ("number", "time", "team", "phase", "against", "rows", "bytes", "sha256", "in_force", "late")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from metrics.columns.parameters import refuse
 from scenarios.tournament.rules.advancing import publish_again
-from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.folder import Submission, Tournament
 from scenarios.tournament.rules.names import checked_reason
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.submitting import Receipt, archive
@@ -48,9 +49,11 @@ def _decide(tournament: Tournament, team: str, reason: str, now: datetime, kind:
     tournament.team_folder(team)
     reason = checked_reason(reason)
     with tournament.log.locked():
-        out = team in tournament.disqualified(tournament.log.head().lasting)
-        if out == (kind == "disqualified"):
-            raise ValueError(f"team {team} is {'' if out else 'not '}disqualified{' already' if out else ''}")
+        out = team in tournament.state().disqualified
+        refuse(
+            out == (kind == "disqualified"),
+            f"team {team} is {'' if out else 'not '}disqualified{' already' if out else ''}",
+        )
         tournament.log.append(kind, {"team": team, "reason": reason}, now)
 
 
@@ -95,26 +98,24 @@ def admit(
     upload = validated(tournament, tournament.log.head().lasting, team, name, data, target)
     with tournament.log.locked():
         tournament.sweep()
-        entries = tournament.log.head().lasting
-        phase, order = tournament.phase(entries), tournament.settings.phases
+        state, order = tournament.state(), tournament.settings.phases
+        phase = state.phase
         theirs = Phase.ATTACK if target is not None else (order[-3] if phase in (Phase.ATTACK, Phase.CLOSED) else phase)
-        if team in tournament.disqualified(entries):
-            raise ValueError(f"team {team} is disqualified; readmit it first")
-        end = tournament.until(entries, theirs)
+        refuse(team in state.disqualified, f"team {team} is disqualified; readmit it first")
+        end = state.end(theirs)
         if phase is theirs and end is not None and now < end:
             raise ValueError(f"phase {phase} runs until {end.isoformat()}; `submit` takes the file")
-        if order.index(phase) < order.index(theirs):
-            raise ValueError(f"phase {theirs} has not begun, the phase is {phase}")
-        if target is None and phase is not theirs and team in tournament.tables(entries):
+        refuse(order.index(phase) < order.index(theirs), f"phase {theirs} has not begun, the phase is {phase}")
+        if target is None and phase is not theirs and team in state.tables:
             raise ValueError(f"the table of {team} is published and others attack it; `reopen` the phase to replace it")
         # A table that nobody can attack would lower the mean advantage of all other teams.
-        closing = tournament.until(entries, Phase.ATTACK)
+        closing = state.end(Phase.ATTACK)
         ended = phase is Phase.ATTACK and closing is not None and now >= closing
         if target is None and (ended or phase is Phase.CLOSED):
             command = "extend" if ended else "reopen"
             raise ValueError(
                 f"phase attack is over, nobody can attack a table of {team}; `{command}` phase attack first"
             )
-        entry = archive(tournament, entries, theirs, upload, now, late=reason)
+        entry = archive(tournament, state.entries, theirs, upload, now, late=reason)
     publish_again(tournament)
-    return Receipt(tournament.accepted([entry])[0], entry, None, upload.notes)
+    return Receipt(Submission.of(entry), entry, None, upload.notes)

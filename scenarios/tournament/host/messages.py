@@ -12,7 +12,7 @@ from scenarios.tournament.rules.folder import Tournament, write_whole
 from scenarios.tournament.rules.guide import rules
 from scenarios.tournament.rules.log import LogEntry
 from scenarios.tournament.rules.names import LONGEST_MESSAGE, checked_text
-from scenarios.tournament.rules.settings import moment_text
+from scenarios.tournament.rules.settings import Phase, moment_text
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ def post(tournament: Tournament, text: str, now: datetime) -> Notice:
     """
     text = checked_text(text, "message", LONGEST_MESSAGE)
     with tournament.log.locked():
-        tournament.phase(tournament.log.head().lasting)
+        _ = tournament.state().phase
         entry = tournament.log.append("messaged", {"text": text}, now)
     return Notice(entry.number, entry.time, text)
 
 
 def notices(tournament: Tournament, entries: Sequence[LogEntry], shown: Callable[[str], str] = str) -> list[Notice]:
     """Messages and decisions of the host, oldest first; `shown` words a deadline, which is given in ISO 8601."""
-    titles = tournament.titles(entries)
+    titles = tournament.state(entries).titles
     texts = ((entry, _text(entry, titles, shown)) for entry in entries)
     return [Notice(entry.number, entry.time, text) for entry, text in texts if text]
 
@@ -90,8 +90,7 @@ def _rules(tournament: Tournament, entries: Sequence[LogEntry]) -> str:
     settings = tournament.settings
     ends = {
         f"{str(phase).replace('-', '_')}_until": end.isoformat(timespec="seconds")
-        for phase in settings.phases
-        if (end := tournament.until(entries, phase)) is not None
+        for phase, end in tournament.state(entries).ends
     }
     own, roles = (
         tournament.unchanged(one) for one in (tournament.original_path(settings.teams[0]), tournament.roles_path)
@@ -112,15 +111,13 @@ def _text(entry: LogEntry, titles: dict[str, str], shown: Callable[[str], str]) 
         kind = "table" if details["against"] is None else f"attack on {titles[details['against']]}"
         return f"The host admitted a late {kind} of {team}: {details['late']}"
     end = shown(details["until"]) if "until" in details else ""
+    to = details.get("to")
+    opened = "The tournament is closed." if to == Phase.CLOSED else f"Phase {to} is open."
     words = {
-        "advanced": f"Phase {details.get('from')} is closed. " + _opened(details.get("to")),
+        "advanced": f"Phase {details.get('from')} is closed. {opened}",
         "extended": f"Phase {details.get('phase')} ends at {end}: {reason}",
         "reopened": f"Phase {details.get('phase')} is open again until {end}: {reason}",
         "disqualified": f"{team} is disqualified: {reason}",
         "readmitted": f"{team} takes part again: {reason}",
     }
     return words.get(entry.kind, "")
-
-
-def _opened(phase: str | None) -> str:
-    return "The tournament is closed." if phase == "closed" else f"Phase {phase} is open."

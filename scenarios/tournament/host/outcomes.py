@@ -42,6 +42,11 @@ def accepted_outcome(name: str, receipt: Receipt) -> dict[str, Any]:
     }
 
 
+def outcome(name: str, one: Receipt | ValueError | OSError) -> dict[str, Any]:
+    """Outcome of a file as JSON, whether it was accepted or refused."""
+    return accepted_outcome(name, one) if isinstance(one, Receipt) else refused_outcome(name, one)
+
+
 def refused_outcome(name: str, error: ValueError | OSError) -> dict[str, Any]:
     """Outcome of a refused file as JSON.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import struct
 
+from metrics.columns.parameters import refuse, require
+
 LARGEST = 2 << 20
 """Largest size of a picture, in bytes."""
 LONGEST_SIDE, MOST_PIXELS = 4096, 8_000_000
@@ -32,8 +34,7 @@ def checked_picture(data: bytes) -> bytes:
         If it is neither PNG nor JPEG, damaged or too large. Also if Pillow is not installed: metadata may tell where a
         photograph was taken.
     """
-    if len(data) > LARGEST:
-        raise ValueError(f"picture: has {len(data)} bytes, at most {LARGEST} are allowed")
+    refuse(len(data) > LARGEST, f"picture: has {len(data)} bytes, at most {LARGEST} are allowed")
     kind = media_type(data)
     if kind is None:
         raise ValueError("picture: is neither PNG nor JPEG; save it as one of them")
@@ -41,11 +42,11 @@ def checked_picture(data: bytes) -> bytes:
         width, height = _png_size(data) if kind == "image/png" else _jpeg_size(data)
     except (struct.error, IndexError):
         raise ValueError("picture: is damaged; save it again") from None
-    if not (0 < width <= LONGEST_SIDE and 0 < height <= LONGEST_SIDE and width * height <= MOST_PIXELS):
-        raise ValueError(
-            f"picture: has {width} x {height} pixels; at most {LONGEST_SIDE} a side and {MOST_PIXELS} altogether are "
-            "allowed"
-        )
+    require(
+        0 < width <= LONGEST_SIDE and 0 < height <= LONGEST_SIDE and width * height <= MOST_PIXELS,
+        f"picture: has {width} x {height} pixels; at most {LONGEST_SIDE} a side and {MOST_PIXELS} altogether are "
+        "allowed",
+    )
     return _written_anew(data, kind)
 
 
@@ -85,8 +86,7 @@ def _written_anew(data: bytes, kind: str) -> bytes:
     target = io.BytesIO()
     try:
         with Image.open(io.BytesIO(data), formats=[name]) as source:
-            if source.width * source.height > MOST_PIXELS:
-                raise ValueError("picture: has too many pixels")
+            refuse(source.width * source.height > MOST_PIXELS, "picture: has too many pixels")
             turned = ImageOps.exif_transpose(source)
             mode = "RGBA" if name == "PNG" and turned.has_transparency_data else "RGB"
             pixels = turned.convert(mode)
@@ -96,6 +96,5 @@ def _written_anew(data: bytes, kind: str) -> bytes:
         clean.save(target, name, **({"quality": 90} if name == "JPEG" else {}))
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
         raise ValueError("picture: is damaged; save it again") from None
-    if target.tell() > 2 * LARGEST:
-        raise ValueError("picture: is too large when it is decoded; save it with fewer pixels")
+    refuse(target.tell() > 2 * LARGEST, "picture: is too large when it is decoded; save it with fewer pixels")
     return target.getvalue()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from metrics.columns.files import PRIVATE
-from scenarios.tables.toml.toml_file import read_bytes
+from metrics.columns.parameters import refuse
 from scenarios.tournament.host.presentation_picture import checked_picture
-from scenarios.tournament.rules.folder import Tournament, write_whole
+from scenarios.tournament.rules.folder import State, Tournament, store_file, stored_file
 from scenarios.tournament.rules.log import LogEntry
 from scenarios.tournament.rules.names import checked_text
 from scenarios.tournament.rules.settings import Phase
@@ -83,10 +82,10 @@ def present(
     image = None if picture is None else checked_picture(picture)
     with tournament.log.locked():
         tournament.sweep()
-        entries = tournament.log.head().lasting
-        _check_open(tournament, entries, team, now)
+        state = tournament.state()
+        _check_open(state, team, now)
         details = {"team": team, "text": _store(tournament, content)}
-        former = presentations(entries).get(team)
+        former = presentations(state.entries).get(team)
         if image is not None:
             details["picture"] = _store(tournament, image)
         elif keep_picture and former is not None and former.picture is not None:
@@ -102,10 +101,9 @@ def presentations(entries: Sequence[LogEntry]) -> dict[str, Presentation]:
 
 def shown_presentations(tournament: Tournament, entries: Sequence[LogEntry]) -> dict[str, Presentation]:
     """Presentations that everybody sees: none before the close, and none of disqualified teams."""
-    if tournament.phase(entries) is not Phase.CLOSED:
-        return {}
-    out = tournament.disqualified(entries)
-    return {team: one for team, one in presentations(entries).items() if team not in out}
+    state = tournament.state(entries)
+    shown = presentations(entries) if state.phase is Phase.CLOSED else {}
+    return {team: one for team, one in shown.items() if team not in state.disqualified}
 
 
 def presented_file(tournament: Tournament, sha256: str) -> bytes:
@@ -116,11 +114,7 @@ def presented_file(tournament: Tournament, sha256: str) -> bytes:
     ValueError
         If the file is missing or was changed.
     """
-    path = tournament.host / _FOLDER / sha256
-    data = read_bytes(path)
-    if hashlib.sha256(data).hexdigest() != sha256:
-        raise ValueError(f"{path}: was changed after it was stored")
-    return data
+    return stored_file(tournament.host / _FOLDER / sha256, "stored")
 
 
 def wrong_presentation(entry: LogEntry, phase: Phase, end: datetime | None, out: set[str]) -> str:
@@ -135,24 +129,22 @@ def wrong_presentation(entry: LogEntry, phase: Phase, end: datetime | None, out:
     return ""
 
 
-def _check_open(tournament: Tournament, entries: Sequence[LogEntry], team: str, now: datetime) -> None:
-    phase = tournament.phase(entries)
-    end = tournament.until(entries, phase)
+def _check_open(state: State, team: str, now: datetime) -> None:
+    phase, end = state.phase, state.until
     if phase is Phase.CLOSED or (phase is Phase.ATTACK and end is not None and now >= end):
         raise ValueError("the tournament has ended; presentations stay as they are")
-    if team in tournament.disqualified(entries):
-        raise ValueError(f"team {team} is disqualified")
-    if sum(one.kind == "presented" and one.details["team"] == team for one in entries) >= MOST_CHANGES:
-        raise ValueError(f"team {team} has changed its presentation {MOST_CHANGES} times, no more changes are allowed")
+    refuse(team in state.disqualified, f"team {team} is disqualified")
+    refuse(
+        sum(one.kind == "presented" and one.details["team"] == team for one in state.entries) >= MOST_CHANGES,
+        f"team {team} has changed its presentation {MOST_CHANGES} times, no more changes are allowed",
+    )
 
 
 def _store(tournament: Tournament, data: bytes) -> str:
     """Write a file under its hash; return the hash."""
     folder = tournament.host / _FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
-    name = hashlib.sha256(data).hexdigest()
-    write_whole(folder / name, data, mode=PRIVATE)
-    return name
+    return store_file(folder, data, mode=PRIVATE)
 
 
 def _presentation(entry: LogEntry) -> Presentation:

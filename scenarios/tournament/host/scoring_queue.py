@@ -9,7 +9,9 @@ hold the interpreter's lock, for which a server waits at almost every step of a 
 
 from __future__ import annotations
 
+import pickle
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -28,12 +30,13 @@ from scenarios.tournament.host.opened_tournament import opened_tournament
 from scenarios.tournament.host.updating import shares_of, update_boards
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.scoring import Target, results_of, score_target, scoring_plan
-from scenarios.tournament.rules.settings import Phase
 
 # Functions that run in a process of their own, so that they do not hold up the threads of this one.
 
 Arguments = ParamSpec("Arguments")
 Outcome = TypeVar("Outcome")
+Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+"""A function with its arguments."""
 
 
 class SeparateProcess:
@@ -46,7 +49,7 @@ class SeparateProcess:
     """
 
     def __init__(self, limits: Limits) -> None:
-        self._worker: IsolatedWorker[Any, _Done] = IsolatedWorker(_called, limits)
+        self._worker: IsolatedWorker[Task, Done] = IsolatedWorker(called, limits)
 
     def call(
         self, function: Callable[Arguments, Outcome], *args: Arguments.args, **kwargs: Arguments.kwargs
@@ -64,8 +67,8 @@ class SeparateProcess:
         (done,) = items
         if isinstance(done, Death):
             raise RuntimeError(done.reason)
-        if done.error:
-            raise RuntimeError(done.error)
+        if done.error is not None:
+            raise RuntimeError(one_line(done.error))
         outcome: Outcome = done.outcome
         return outcome
 
@@ -75,20 +78,31 @@ class SeparateProcess:
 
 
 @dataclass(frozen=True)
-class _Done:
-    """Outcome of a call, or what it raised, in one line."""
+class Done:
+    """Outcome of a call in another process, or what it raised."""
 
     outcome: Any = None
-    error: str = ""
+    error: Exception | None = None
 
 
-def _called(task: tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]) -> Iterator[_Done]:
+def called(task: Task) -> Iterator[Done]:
+    """Call a function in this process, for another one, which gets the error if there is one."""
     function, args, kwargs = task
     try:
-        done = _Done(function(*args, **kwargs))
+        done = Done(function(*args, **kwargs))
     except Exception as error:
-        done = _Done(error=one_line(error))
+        # Tracebacks are not pickled; a note is.
+        error.add_note(traceback.format_exc())
+        done = Done(error=error if _picklable(error) else RuntimeError(one_line(error)))
     yield done
+
+
+def _picklable(error: Exception) -> bool:
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 (this process has just written them)
+    except Exception:
+        return False
+    return True
 
 
 POLL = 1.0
@@ -228,7 +242,7 @@ class ScoringQueue:
                 if asked == handled and tournament.log.stamp() == stamp:
                     continue
                 stamp = tournament.log.stamp()
-                published = tournament.phase(tournament.log.head().lasting) in (Phase.ATTACK, Phase.CLOSED)
+                published = tournament.state().phase.published
                 idle, begun = self._plan(retry=retry) if published else (True, False)
                 # A board of no result would only take the place of an older one that has some.
                 if idle or (begun and monotonic() - written > REFRESH):

@@ -34,6 +34,6 @@ def give_title(tournament: Tournament, team: str, title: str, now: datetime) -> 
     """
     tournament.team_folder(team)
     with tournament.log.locked():
-        title = checked_title(title, team, tournament.titles(tournament.log.head().lasting))
+        title = checked_title(title, team, tournament.state().titles)
         tournament.log.append("titled", {"team": team, "title": title}, now)
     return title

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from leaderboard.pages.report import Section
 from leaderboard.results.goals import goal_words
 from leaderboard.results.result import FAILURES, Result
 from leaderboard.results.store import Store
+from metrics.columns.parameters import refuse
 from metrics.columns.printable import one_line, printable
-from scenarios.tournament.host.boards import is_partial, remark, what_counts, write_boards, write_host_report
+from scenarios.tournament.host.boards import (
+    failures_section,
+    is_partial,
+    remark,
+    standings_csv,
+    standings_table,
+    what_counts,
+    write_boards,
+    write_host_report,
+)
 from scenarios.tournament.rules.advancing import publish_again
 from scenarios.tournament.rules.folder import Tournament, write_whole
+from scenarios.tournament.rules.incidents import record_scoring
 from scenarios.tournament.rules.leakage import leaking_columns
 from scenarios.tournament.rules.log import LogEntry
-from scenarios.tournament.rules.scoring import BASELINE, scoring_plan
+from scenarios.tournament.rules.scoring import BASELINE, score_shares, scoring_plan
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.rules.standings import UNSCORABLE, Standing, outcome_of, standings
+from scenarios.tournament.rules.standings import UNSCORABLE, AttackOutcome, Standing, outcome_of, standings
 from scenarios.tournament.rules.submission_utility import COMPONENTS
 
 # Report to each team: scores, strongest attacks on its table, and the columns that leak.
@@ -44,10 +56,10 @@ def write_reports(
         For each report that could not be written, one line that says why. The other teams have theirs.
     """
     skipped = []
-    tables = tournament.tables(entries)
-    closed = tournament.phase(entries) is Phase.CLOSED
+    state = tournament.state(entries)
+    closed = state.phase is Phase.CLOSED
     counts = what_counts(share, closed=closed, partial=is_partial(results))
-    titles, out = tournament.titles(entries), tournament.disqualified(entries)
+    titles, out = state.titles, state.disqualified
     by_team = {one.team: one for one in standings(tournament.settings.teams, results, out)}
     hidden = tournament.settings.hide_standings and not closed
     scored = [one for one in results if one.status == "ok"]
@@ -63,7 +75,7 @@ def write_reports(
                 lines += [f"Rank {by_team[team].rank}: {remark(by_team[team])}.", ""]
             if by_team[team].utility is not None:
                 lines += _table_report(team, by_team[team], scored)
-            elif team in tables:
+            elif team in state.tables:
                 fails = UNSCORABLE in by_team[team].unscored
                 lines += [f"Your table {f'{UNSCORABLE}; see below' if fails else 'is not scored yet'}.", ""]
             else:
@@ -113,7 +125,9 @@ def one_line_of(text: str) -> str:
 
 def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> list[str]:
     values = next(result.values for result in results if result.defense == team and result.attack is None)
-    lines = [
+    outcomes = [outcome_of(result) for result in results if result.defense == team and result.attack is not None]
+    strongest = sorted(outcomes, key=lambda one: (-one.advantage, one.attacker))
+    return [
         "## Your table",
         f"Utility {written(standing.utility)}: of the table {written(standing.utility_table)} ("
         + ", ".join(f"{name} {written(values[f'table_{name}'])}" for name in COMPONENTS if f"table_{name}" in values)
@@ -121,15 +135,7 @@ def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> l
         f"Defense {written(standing.defense)}, rank {standing.defense_rank}.",
         "",
         "## Strongest attacks on it",
-        "| attacker | best at | success | advantage |",
-        "|---|---|---|---|",
-    ]
-    outcomes = [outcome_of(result) for result in results if result.defense == team and result.attack is not None]
-    lines += [
-        f"| {one.attacker} | {goal_words(one.goal)} | {written(one.success)} | {written(one.advantage)} |"
-        for one in sorted(outcomes, key=lambda one: (-one.advantage, one.attacker))[:10]
-    ]
-    lines += [
+        *_outcome_table("attacker", [(one.attacker, one) for one in strongest[:10]]),
         "",
         "## Which columns leak",
         "The share of your rows whose original is the nearest candidate (Gower), by all columns and without one.",
@@ -141,19 +147,24 @@ def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> l
         *(f"| {name} | {written(rate)} | {written(drop)} |" for name, rate, drop in leaking_columns(values)),
         "",
     ]
-    return lines
+
+
+def _outcome_table(what: str, outcomes: Sequence[tuple[str, AttackOutcome]]) -> list[str]:
+    """Outcomes of attacks as a table of a report; `what` heads the column of their names."""
+    return [
+        f"| {what} | best at | success | advantage |",
+        "|---|---|---|---|",
+        *(
+            f"| {name} | {goal_words(one.goal)} | {written(one.success)} | {written(one.advantage)} |"
+            for name, one in outcomes
+        ),
+    ]
 
 
 def _attack_report(team: str, standing: Standing, results: Sequence[Result]) -> list[str]:
-    lines = ["## Your attacks", f"Attack {written(standing.attack)}, rank {standing.attack_rank}.", ""]
     own = [(result.defense, outcome_of(result)) for result in results if result.attack == team]
-    if own:
-        lines += ["| table | best at | success | advantage |", "|---|---|---|---|"]
-        lines += [
-            f"| {target} | {goal_words(one.goal)} | {written(one.success)} | {written(one.advantage)} |"
-            for target, one in own
-        ]
-    return [*lines, ""]
+    table = _outcome_table("table", own) if own else []
+    return ["## Your attacks", f"Attack {written(standing.attack)}, rank {standing.attack_rank}.", "", *table, ""]
 
 
 def written(value: float | None) -> str:
@@ -179,6 +190,8 @@ class Boards:
         Results of submissions whose scoring failed, each once.
     warnings : list of str
         For each team's report that could not be written, one line that says why.
+    secret : bool
+        Whether the standings are for the host alone.
     """
 
     ordered: list[Standing]
@@ -187,6 +200,17 @@ class Boards:
     partial: bool
     failed: list[Result]
     warnings: list[str]
+    secret: bool
+
+    def standings_csv(self) -> str:
+        """The standings as CSV."""
+        return standings_csv(self.ordered, self.titles, closed=self.closed, partial=self.partial)
+
+    def sections(self, title: str) -> list[Section]:
+        """Standings of a tournament of this title, and what could not be scored."""
+        about = f"{title}, for the host only" if self.secret else title
+        table = standings_table(self.ordered, self.titles, what_counts(1.0, closed=self.closed, partial=self.partial))
+        return [Section(about, tables=(table,)), *failures_section(self.failed)]
 
 
 class PhaseChangedError(Exception):
@@ -206,12 +230,14 @@ def scored_phase(tournament: Tournament) -> Phase:
     ValueError
         If no table is published yet, or an earlier phase is open again, in which tables may still change.
     """
-    entries = tournament.log.head().lasting
-    phase = tournament.phase(entries)
-    if phase in (Phase.ATTACK, Phase.CLOSED):
+    state = tournament.state()
+    phase = state.phase
+    if phase.published:
         return phase
-    if any(entry.details.get("to") == Phase.ATTACK for entry in entries):
-        raise ValueError(f"phase {phase} is open again; scores follow once the attack phase is open")
+    refuse(
+        any(entry.opens == Phase.ATTACK for entry in state.entries),
+        f"phase {phase} is open again; scores follow once the attack phase is open",
+    )
     raise ValueError(f"no table is published yet; the phase is {phase}")
 
 
@@ -220,9 +246,7 @@ def shares_in(phase: Phase, share: float) -> list[float]:
     return sorted({1.0 if phase is Phase.CLOSED else share, 1.0})
 
 
-def write_all(
-    tournament: Tournament, phase: Phase, full: Sequence[Result], public: Sequence[Result], share: float
-) -> Boards:
+def write_all(tournament: Tournament, phase: Phase, results: Mapping[float, Sequence[Result]]) -> Boards:
     """Write boards, the teams' reports and the host's report.
 
     Parameters
@@ -231,23 +255,73 @@ def write_all(
         The tournament.
     phase : Phase
         Phase in which the scoring began.
-    full, public, share
-        See `write_boards`.
+    results : mapping of float to sequence of Result
+        Results at each share of `shares_in`.
 
     Raises
     ------
     PhaseChangedError
         If another phase is open now; nothing is written, since standings would be called what they are not.
     """
-    entries = tournament.log.head().lasting
-    if tournament.phase(entries) is not phase:
+    state = tournament.state()
+    entries = state.entries
+    if state.phase is not phase:
         raise PhaseChangedError("the phase has changed meanwhile; scores are computed again")
+    share, full = min(results), results[1.0]
+    public = results[share]
     write_boards(tournament, entries, full, public, share)
     warnings = write_reports(tournament, entries, public, share)
-    ordered = standings(tournament.settings.teams, full, tournament.disqualified(entries))
+    ordered = standings(tournament.settings.teams, full, state.disqualified)
     write_host_report(tournament, entries, ordered, full, datetime.now(UTC))
     failed = [one for one in full if one.status in FAILURES]
-    return Boards(ordered, tournament.titles(entries), phase is Phase.CLOSED, is_partial(full), failed, warnings)
+    closed = phase is Phase.CLOSED
+    secret = not closed and (share < 1 or tournament.settings.hide_standings)
+    return Boards(ordered, state.titles, closed, is_partial(full), failed, warnings, secret)
+
+
+def score_all(
+    tournament: Tournament,
+    share: float,
+    jobs: int,
+    progress: Callable[[int, int], None],
+    say: Callable[[str], None],
+    *,
+    retry: bool = False,
+) -> Boards:
+    """Score all tables, and write boards and reports; once more if the phase changes meanwhile.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    share : float
+        Share of each table's rows that counts in public until the close.
+    jobs : int
+        Number of worker processes.
+    progress, retry
+        See `score_shares`.
+    say : callable
+        Called with a line that says why all is scored once more.
+
+    Raises
+    ------
+    ValueError
+        If no table is published.
+    """
+    phase = scored_phase(tournament)
+    publish_again(tournament)
+    began = datetime.now(UTC)
+    try:
+        scored = score_shares(tournament, shares_in(phase, share), jobs, progress, retry=retry)
+    except Exception:
+        record_scoring(tournament, began, datetime.now(UTC), failed=True)
+        raise
+    record_scoring(tournament, began, datetime.now(UTC), failed=False)
+    try:
+        return write_all(tournament, phase, scored)
+    except PhaseChangedError as error:
+        say(str(error))
+        return score_all(tournament, share, jobs, progress, say, retry=retry)
 
 
 def update_boards(tournament: Tournament, share: float) -> list[Result]:
@@ -260,11 +334,10 @@ def update_boards(tournament: Tournament, share: float) -> list[Result]:
     PhaseChangedError
         See `write_all`.
     """
-    phase = tournament.phase(tournament.log.head().lasting)
-    if phase not in (Phase.ATTACK, Phase.CLOSED):
+    phase = tournament.state().phase
+    if not phase.published:
         return []
     publish_again(tournament)
-    shares = shares_in(phase, share)
     with Store(tournament.host / "results.db") as store:
-        results = scoring_plan(tournament, shares).results(store)
-    return write_all(tournament, phase, results[1.0], results[shares[0]], shares[0]).failed
+        results = scoring_plan(tournament, shares_in(phase, share)).results(store)
+    return write_all(tournament, phase, results).failed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from metrics.columns.parameters import refuse
 from scenarios.tournament.host.presenting import presented_file, wrong_presentation
 from scenarios.tournament.rules.advancing import wrongly_published
 from scenarios.tournament.rules.arrivals import arrivals
@@ -33,25 +34,26 @@ def verify(tournament: Tournament) -> str:
         If an accepted or published file, or one of the host's, is missing or was changed.
     """
     entries = tournament.log.entries()
-    phase = tournament.phase(entries)
-    if tournament.log.head().lasting != tuple(entry for entry in entries if entry.lasting):
-        raise ValueError(f"{tournament.log.path}.checkpoint: contradicts the log; remove it")
+    phase = tournament.state(entries).phase
+    refuse(
+        tournament.log.head().lasting != tuple(entry for entry in entries if entry.lasting),
+        f"{tournament.log.path}.checkpoint: contradicts the log; remove it",
+    )
     tournament.check_opening()
     _check_order(tournament, entries)
-    accepted = tournament.accepted(entries)
-    for content in dict.fromkeys(submission.content for submission in accepted):
+    accepted = [entry.details["sha256"] for entry in entries if entry.kind == "submitted"]
+    for content in dict.fromkeys(accepted):
         tournament.content(content)
     for entry in entries:
         if entry.kind == "presented":
             for name in ("text", "picture"):
                 if name in entry.details:
                     presented_file(tournament, entry.details[name])
-    wrong = wrongly_published(tournament)
-    if wrong:
-        raise ValueError(f"{wrong[0]}: is not the file that counts; `score` publishes that one")
-    copies = changed_copies(tournament.folder, tournament.recorded_files)
-    if copies:
-        raise ValueError(copies[0])
+    wrong = [
+        *(f"{path}: is not the file that counts; `score` publishes that one" for path in wrongly_published(tournament)),
+        *changed_copies(tournament.folder, tournament.recorded_files),
+    ]
+    refuse(wrong, "".join(wrong[:1]))
     moved = sum(entry.kind in ("extended", "reopened") for entry in entries)
     changes = f"; deadlines were moved {moved} time{'' if moved == 1 else 's'}" if moved else ""
     waiting = len(arrivals(tournament))
@@ -99,8 +101,7 @@ def _check_order(tournament: Tournament, entries: Sequence[LogEntry]) -> None:
             out.add(details["team"])
         elif entry.kind == "readmitted":
             out.discard(details["team"])
-        if wrong:
-            raise ValueError(f"{tournament.log.path}, line {entry.number}: {wrong}")
+        refuse(wrong, f"{tournament.log.path}, line {entry.number}: {wrong}")
 
 
 def _phase_of(entry: LogEntry, phase: Phase, left: Mapping[Phase, datetime]) -> Phase:

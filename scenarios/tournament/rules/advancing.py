@@ -7,19 +7,18 @@ the same files again and then changes the phase.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
 import pandas as pd
 
+from metrics.columns.parameters import refuse
 from scenarios.tables.seeds import generator
 from scenarios.tables.toml.toml_file import read_bytes
 from scenarios.tournament.host.opened_tournament import opened_tournament
 from scenarios.tournament.rules.arrivals import undecided_tables
-from scenarios.tournament.rules.folder import Submission, Tournament, csv_bytes, write_whole
-from scenarios.tournament.rules.log import LogEntry
+from scenarios.tournament.rules.folder import State, Submission, Tournament, csv_bytes, write_whole
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.sheets import Sheet, read_sheet
 
@@ -48,18 +47,16 @@ def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Ph
     """
     with tournament.log.locked():
         tournament.sweep()
-        entries = tournament.log.entries()
-        phase = tournament.phase(entries)
-        if phase is Phase.CLOSED:
-            raise ValueError("the tournament is closed")
-        end = tournament.until(entries, phase)
+        state = tournament.state(tournament.log.entries())
+        phase, end = state.phase, state.until
+        refuse(phase is Phase.CLOSED, "the tournament is closed")
         if end is not None and now < end and not early:
             raise ValueError(f"phase {phase} runs until {end.isoformat()}; --early closes it now")
         following = tournament.settings.after(phase)
         if phase is Phase.ANONYMIZE:
             _publish_candidates(tournament)
         if following is Phase.ATTACK:
-            _publish_tables(tournament, entries)
+            _publish_tables(state)
         # Files that arrive in the same second are told by the whole moment.
         details = {"from": str(phase), "to": str(following), "moment": now.isoformat()}
         tournament.log.append("advanced", details, now)
@@ -72,10 +69,10 @@ def publish_again(tournament: Tournament) -> None:
     if not wrongly_published(tournament):
         return
     with tournament.log.locked():
-        entries = tournament.log.head().lasting
-        if tournament.phase(entries) in (Phase.ATTACK, Phase.CLOSED):
+        state = tournament.state()
+        if state.phase.published:
             _publish_candidates(tournament)
-            _publish_tables(tournament, entries)
+            _publish_tables(state)
 
 
 def wrongly_published(tournament: Tournament) -> list[Path]:
@@ -86,14 +83,14 @@ def wrongly_published(tournament: Tournament) -> list[Path]:
     tournament : Tournament
         The tournament. While an earlier phase is open again, what was published before it stays.
     """
-    entries = tournament.log.head().lasting
-    if tournament.phase(entries) not in (Phase.ATTACK, Phase.CLOSED):
+    state = tournament.state()
+    if not state.phase.published:
         return []
     expected = {
         tournament.public / tournament.candidate_path(team).name: _sha256(read_bytes(tournament.candidate_path(team)))
         for team in tournament.settings.teams
     }
-    for team, submission in _decided_tables(tournament, entries).items():
+    for team, submission in _decided_tables(state).items():
         sha256 = _table_sha256(tournament.folder, tournament.secret["seed"], team, submission.content)
         expected[_table_path(tournament, team)] = sha256
     return [path for path, sha256 in expected.items() if not path.is_file() or _sha256(path.read_bytes()) != sha256]
@@ -106,16 +103,17 @@ def _publish_candidates(tournament: Tournament) -> None:
         _write_new(tournament.public / path.name, read_bytes(path))
 
 
-def _publish_tables(tournament: Tournament, entries: Sequence[LogEntry]) -> None:
+def _publish_tables(state: State) -> None:
     """Publish the table of each team that counts, unless it is published already."""
-    for team, submission in _decided_tables(tournament, entries).items():
-        _write_new(_table_path(tournament, team), _table_bytes(tournament, team, submission.content))
+    for team, submission in _decided_tables(state).items():
+        data = _table_bytes(state.tournament, team, submission.content)
+        _write_new(_table_path(state.tournament, team), data)
 
 
-def _decided_tables(tournament: Tournament, entries: Sequence[LogEntry]) -> dict[str, Submission]:
+def _decided_tables(state: State) -> dict[str, Submission]:
     """Table of each team that counts, without those of which a later file arrived in time and is not checked yet."""
-    waiting = undecided_tables(tournament)
-    return {team: one for team, one in tournament.tables(entries).items() if team not in waiting}
+    waiting = undecided_tables(state.tournament)
+    return {team: one for team, one in state.tables.items() if team not in waiting}
 
 
 def _write_new(path: Path, data: bytes) -> None:

@@ -9,18 +9,18 @@ The name of a record gives its order, team and phase; its first line is JSON, an
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import secrets
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from metrics.columns.files import PRIVATE, UNFINISHED, write_atomically
+from metrics.columns.parameters import refuse
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import LogEntry, named_file
 from scenarios.tournament.rules.settings import Phase
@@ -105,8 +105,7 @@ def record(
     folder.mkdir(mode=0o700, exist_ok=True)
     size = sum(len(data) for _, data in files)
     waits = sum(_size(path) for path in _paths(tournament) if path.name.split(".")[1] == team)
-    if waits + size > MOST_WAITING:
-        raise ValueError(f"{waits >> 20} MiB of {team} wait to be checked; send this once they are")
+    refuse(waits + size > MOST_WAITING, f"{waits >> 20} MiB of {team} wait to be checked; send this once they are")
     phase, token = phase_at(tournament, tournament.log.head().lasting, arrived, now), secrets.token_hex(8)
     one = Arrival(folder / f"{number:020d}.{team}.{phase}.{token}", team, phase, arrived, chosen, token)
     head = {"arrived": arrived.isoformat(), "chosen": chosen, "files": [(name, len(data)) for name, data in files]}
@@ -122,14 +121,12 @@ def phase_at(tournament: Tournament, entries: Sequence[LogEntry], arrived: datet
     Decisions of before by a clock that was set back since have later times than `now`, and are no such ones.
     """
     before = [entry for entry in entries if (moved := moment_of_move(entry)) is None or not arrived < moved <= now]
-    return tournament.phase(before)
+    return tournament.state(before).phase
 
 
 def moment_of_move(entry: LogEntry) -> datetime | None:
     """When the host closed a phase or opened it again; None for other entries. Earlier versions noted seconds only."""
-    if entry.kind not in ("advanced", "reopened"):
-        return None
-    return datetime.fromisoformat(entry.details.get("moment", entry.arrived))
+    return datetime.fromisoformat(entry.details.get("moment", entry.arrived)) if entry.opens else None
 
 
 def arrivals(tournament: Tournament) -> list[Arrival]:
@@ -157,21 +154,6 @@ def accepted_arrivals(entries: Sequence[LogEntry]) -> frozenset[str]:
 def last_number(tournament: Tournament) -> int:
     """Largest number of an upload that waits; 0 if none does."""
     return max((int(path.name.partition(".")[0]) for path in _paths(tournament)), default=0)
-
-
-@contextmanager
-def unserved(tournament: Tournament) -> Iterator[bool]:
-    """Whether no server runs for the tournament; none can start in the block if so."""
-    handle = os.open(tournament.host / "site.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
-    finally:
-        os.close(handle)
 
 
 def _paths(tournament: Tournament) -> list[Path]:

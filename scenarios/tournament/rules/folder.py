@@ -11,9 +11,14 @@ host/                            the host alone: log, submissions, truth, result
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
-from collections.abc import Mapping, Sequence
+import secrets
+import shutil
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -26,6 +31,7 @@ import pandas as pd
 from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Integers
 from metrics.columns.files import UNFINISHED, write_atomically
+from metrics.columns.parameters import refuse
 from metrics.table_utility import prediction_target
 from scenarios.tables.dataset import load_table
 from scenarios.tables.toml.toml_file import read_bytes
@@ -37,6 +43,7 @@ from scenarios.tournament.rules.sheets import Form
 from scenarios.tournament.rules.submission_utility import Originals
 
 PUBLIC = 0o644
+SITE_LOCK = "site.lock"
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,25 @@ class Submission:
     number: int
     rows: int
     table: str | None = None
+
+    @classmethod
+    def of(cls, entry: LogEntry) -> Submission:
+        """The submission of an entry, which accepts it or takes it into force again."""
+        details = entry.details
+        return cls(
+            details["team"],
+            Phase(details["phase"]),
+            details["against"],
+            details["sha256"],
+            details.get("number", entry.number),
+            details["rows"],
+            details.get("table"),
+        )
+
+    @property
+    def kind(self) -> str:
+        """What it is: a table, or an attack on a team."""
+        return "table" if self.against is None else f"attack on {self.against}"
 
 
 class Tournament:
@@ -101,82 +127,23 @@ class Tournament:
         ValueError
             If there is no such team.
         """
-        if team not in self.settings.teams:
-            raise ValueError(f"there is no team {team[:40]!r}; the teams are {', '.join(self.settings.teams[:20])}")
+        refuse(
+            team not in self.settings.teams,
+            f"there is no team {team[:40]!r}; the teams are {', '.join(self.settings.teams[:20])}",
+        )
         return self.folder / "teams" / team
 
-    def phase(self, entries: Sequence[LogEntry]) -> Phase:
-        """Current phase.
-
-        Raises
-        ------
-        ValueError
-            If the log does not begin with the opening of this tournament, since it is missing or another's.
-        """
-        if not entries or entries[0].kind != "opened" or entries[0].details.get("teams") != self.settings.teams:
-            raise ValueError(f"{self.log.path}: does not begin with the opening of this tournament; put it back")
-        moves = [entry.details for entry in entries if entry.kind in ("advanced", "reopened")]
-        return Phase(moves[-1].get("to") or moves[-1]["phase"]) if moves else Phase.ANONYMIZE
-
-    def until(self, entries: Sequence[LogEntry], phase: Phase) -> datetime | None:
-        """End of a phase, as announced or as the host moved it; None if it has none."""
-        moved = [
-            entry.details["until"]
-            for entry in entries
-            if entry.kind in ("extended", "reopened") and entry.details["phase"] == phase
-        ]
-        return datetime.fromisoformat(moved[-1]) if moved else self.settings.until(phase)
-
-    def disqualified(self, entries: Sequence[LogEntry]) -> dict[str, str]:
-        """Reason by disqualified team."""
-        reasons: dict[str, str] = {}
-        for entry in entries:
-            if entry.kind == "disqualified":
-                reasons[entry.details["team"]] = entry.details["reason"]
-            elif entry.kind == "readmitted":
-                reasons.pop(entry.details["team"], None)
-        return reasons
-
-    def titles(self, entries: Sequence[LogEntry]) -> dict[str, str]:
-        """Title of each team; its name where it has none."""
-        given = {entry.details["team"]: entry.details["title"] for entry in entries if entry.kind == "titled"}
-        return {team: given.get(team) or team for team in self.settings.teams}
-
-    def accepted(self, entries: Sequence[LogEntry], team: str | None = None) -> list[Submission]:
-        """All accepted submissions, in order; those of one team if it is given."""
-        return [
-            _submission(entry)
-            for entry in entries
-            if entry.kind == "submitted" and team in (None, entry.details["team"])
-        ]
-
-    def in_force(self, entries: Sequence[LogEntry]) -> dict[tuple[str, str | None], Submission]:
-        """The submission that counts, by team and attacked team (None for its table): the last one or one taken again.
-
-        A correspondence table counts only while the table that it attacks is in force. Disqualified teams have none.
-        """
-        last = {
-            (entry.details["team"], entry.details["against"]): _submission(entry)
-            for entry in entries
-            if entry.kind in ("submitted", "taken")
-        }
-        out = self.disqualified(entries)
-
-        def counts(one: Submission) -> bool:
-            if one.team in out or one.against in out:
-                return False
-            target = last.get((one.against, None)) if one.against is not None else None
-            return target is None or one.table in (None, target.content)
-
-        return {about: one for about, one in last.items() if counts(one)}
+    def state(self, entries: Sequence[LogEntry] | None = None) -> State:
+        """State at the end of some entries of the log; by default of its lasting ones."""
+        return State(self, self.log.head().lasting if entries is None else entries)
 
     def tables(self, entries: Sequence[LogEntry]) -> dict[str, Submission]:
-        """Table of each team that counts: the last accepted one, or an older one that the team took into force."""
-        return {team: one for (team, against), one in self.in_force(entries).items() if against is None}
+        """Table of each team that counts; see `State`."""
+        return self.state(entries).tables
 
     def attacks(self, entries: Sequence[LogEntry]) -> dict[tuple[str, str], Submission]:
-        """Correspondence tables that count, by attacker and target."""
-        return {(team, target): one for (team, target), one in self.in_force(entries).items() if target is not None}
+        """Correspondence tables that count; see `State`."""
+        return self.state(entries).attacks
 
     def sweep(self) -> None:
         """Remove the unfinished files of commands that were killed; the log must be locked."""
@@ -187,9 +154,8 @@ class Tournament:
             (self.host / "presentations", ""),
             (self.host, self.log.path.name),
         ):
-            for name in _names(folder):
-                if name.startswith(f".{prefix}") and name.endswith(UNFINISHED):
-                    (folder / name).unlink(missing_ok=True)
+            for path in folder.glob(f".{prefix}*{UNFINISHED}"):
+                path.unlink(missing_ok=True)
 
     def content(self, sha256: str) -> bytes:
         """Content of an accepted file.
@@ -199,11 +165,7 @@ class Tournament:
         ValueError
             If the file is missing or was changed.
         """
-        path = self.submissions / sha256
-        data = read_bytes(path)
-        if hashlib.sha256(data).hexdigest() != sha256:
-            raise ValueError(f"{path}: was changed after it was accepted")
-        return data
+        return stored_file(self.submissions / sha256, "accepted")
 
     def original_path(self, team: str) -> Path:
         """The host's own copy of a team's originals."""
@@ -212,6 +174,11 @@ class Tournament:
     def candidate_path(self, team: str) -> Path:
         """The host's own copy of a team's candidate file."""
         return self.host / "candidates" / f"{team}_candidate.csv"
+
+    @property
+    def site_lock(self) -> Path:
+        """File whose lock the server of the tournament's site holds."""
+        return self.host / SITE_LOCK
 
     @property
     def roles_path(self) -> Path:
@@ -242,8 +209,7 @@ class Tournament:
             If the file is missing, was changed or was added since.
         """
         wrong = changed_file(self.folder, self.recorded_files, path)
-        if wrong:
-            raise ValueError(wrong)
+        refuse(wrong, wrong)
         return path
 
     def changed_since_opening(self, *, settings: bool = True) -> str:
@@ -265,8 +231,7 @@ class Tournament:
             If one was changed by hand, is missing or was added; the message names it.
         """
         wrong = self.changed_since_opening(settings=settings)
-        if wrong:
-            raise ValueError(wrong)
+        refuse(wrong, wrong)
 
     @property
     def people(self) -> Path | None:
@@ -300,6 +265,122 @@ class Tournament:
 
 
 @dataclass(frozen=True)
+class State:
+    """State of a tournament at the end of its log, or of a part of it; each part is told from the entries once.
+
+    Attributes
+    ----------
+    tournament : Tournament
+        The tournament, to be read only.
+    entries : sequence of LogEntry
+        Entries of the log, the opening first.
+    """
+
+    tournament: Tournament
+    entries: Sequence[LogEntry]
+
+    @cached_property
+    def phase(self) -> Phase:
+        """Current phase.
+
+        Raises
+        ------
+        ValueError
+            If the log does not begin with the opening of this tournament, since it is missing or another's.
+        """
+        teams, log = self.tournament.settings.teams, self.tournament.log.path
+        refuse(
+            not self.entries or self.entries[0].kind != "opened" or self.entries[0].details.get("teams") != teams,
+            f"{log}: does not begin with the opening of this tournament; put it back",
+        )
+        moves = [entry.opens for entry in self.entries if entry.opens]
+        return Phase(moves[-1]) if moves else Phase.ANONYMIZE
+
+    @cached_property
+    def until(self) -> datetime | None:
+        """End of the current phase; None once the tournament is closed."""
+        return self.end(self.phase)
+
+    def end(self, phase: Phase) -> datetime | None:
+        """End of a phase, as announced or as the host moved it; None if it has none."""
+        moved = [
+            entry.details["until"]
+            for entry in self.entries
+            if entry.kind in ("extended", "reopened") and entry.details["phase"] == phase
+        ]
+        return datetime.fromisoformat(moved[-1]) if moved else self.tournament.settings.until(phase)
+
+    @property
+    def ends(self) -> list[tuple[Phase, datetime]]:
+        """Each phase with its end, in order."""
+        return [(phase, end) for phase in self.tournament.settings.phases if (end := self.end(phase)) is not None]
+
+    @cached_property
+    def disqualified(self) -> dict[str, str]:
+        """Reason of each disqualification, by team."""
+        reasons: dict[str, str] = {}
+        for entry in self.entries:
+            if entry.kind == "disqualified":
+                reasons[entry.details["team"]] = entry.details["reason"]
+            elif entry.kind == "readmitted":
+                reasons.pop(entry.details["team"], None)
+        return reasons
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """Title of each team; its name where it has none."""
+        given = {entry.details["team"]: entry.details["title"] for entry in self.entries if entry.kind == "titled"}
+        return {team: given.get(team) or team for team in self.tournament.settings.teams}
+
+    @cached_property
+    def submissions(self) -> dict[str, list[tuple[Submission, LogEntry]]]:
+        """All accepted submissions of each team, oldest first, with their log entries."""
+        by_team: dict[str, list[tuple[Submission, LogEntry]]] = {team: [] for team in self.tournament.settings.teams}
+        for entry in self.entries:
+            if entry.kind == "submitted":
+                by_team[entry.details["team"]].append((Submission.of(entry), entry))
+        return by_team
+
+    def archived(self, team: str) -> dict[str, int]:
+        """Size of each archived file of a team by its content; equal files are kept once."""
+        return {one.content: entry.details["bytes"] for one, entry in self.submissions[team]}
+
+    def used(self, team: str) -> int:
+        """Bytes that the host keeps of a team's files."""
+        return sum(self.archived(team).values())
+
+    @cached_property
+    def in_force(self) -> dict[tuple[str, str | None], Submission]:
+        """The submission that counts, by team and attacked team (None for its table): the last one or one taken again.
+
+        A correspondence table counts only while the table that it attacks is in force. Disqualified teams have none.
+        """
+        last = {
+            (entry.details["team"], entry.details["against"]): Submission.of(entry)
+            for entry in self.entries
+            if entry.kind in ("submitted", "taken")
+        }
+
+        def counts(one: Submission) -> bool:
+            if one.team in self.disqualified or one.against in self.disqualified:
+                return False
+            target = last.get((one.against, None)) if one.against is not None else None
+            return target is None or one.table in (None, target.content)
+
+        return {about: one for about, one in last.items() if counts(one)}
+
+    @cached_property
+    def tables(self) -> dict[str, Submission]:
+        """Table of each team that counts: the last accepted one, or an older one that the team took into force."""
+        return {team: one for (team, against), one in self.in_force.items() if against is None}
+
+    @cached_property
+    def attacks(self) -> dict[tuple[str, str], Submission]:
+        """Correspondence tables that count, by attacker and target."""
+        return {(team, target): one for (team, target), one in self.in_force.items() if target is not None}
+
+
+@dataclass(frozen=True)
 class _File:
     """A file by its content: equal ones are read once, wherever they are."""
 
@@ -313,14 +394,6 @@ class _File:
         return cls(hashlib.sha256(data).hexdigest(), path)
 
 
-def _names(folder: Path) -> list[str]:
-    """Names of the files in a folder; none if it cannot be read."""
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
-
-
 @lru_cache(maxsize=64)
 def _records(table: _File, roles: _File) -> Microdata:
     return load_table(table.path, roles.path).records
@@ -331,20 +404,6 @@ def _originals(table: _File, roles: _File, others: _File | None, queries_seed: i
     """Originals, which keep what their table is measured by; a team submits many tables."""
     people = None if others is None else _records(others, roles)
     return originals_of(_records(table, roles), queries_seed, people)
-
-
-def _submission(entry: LogEntry) -> Submission:
-    """The submission of an entry, which accepts it or takes it into force again."""
-    details = entry.details
-    return Submission(
-        details["team"],
-        Phase(details["phase"]),
-        details["against"],
-        details["sha256"],
-        details.get("number", entry.number),
-        details["rows"],
-        details.get("table"),
-    )
 
 
 def originals_of(records: Microdata, queries_seed: int, others: Microdata | None) -> Originals:
@@ -365,10 +424,62 @@ def write_whole(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:
     OSError
         If it cannot be written; then no unfinished file is left.
     """
-    if path.parent.resolve() != path.parent or not path.parent.is_dir():
-        raise ValueError(f"{path.parent}: is no folder of the tournament")
+    refuse(
+        path.parent.resolve() != path.parent or not path.parent.is_dir(),
+        f"{path.parent}: is no folder of the tournament",
+    )
     with named_file(path):
         write_atomically(path, data, mode=mode, durable=True)
+
+
+def store_file(folder: Path, data: bytes, *, mode: int) -> str:
+    """Store a file under its SHA-256 and return that; see `write_whole`."""
+    name = hashlib.sha256(data).hexdigest()
+    write_whole(folder / name, data, mode=mode)
+    return name
+
+
+def stored_file(path: Path, since: str) -> bytes:
+    """Content of a file whose name is its SHA-256.
+
+    Raises
+    ------
+    ValueError
+        If the file is missing, or was changed since it was `since`, such as accepted.
+    """
+    data = read_bytes(path)
+    refuse(hashlib.sha256(data).hexdigest() != path.name, f"{path}: was changed after it was {since}")
+    return data
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Path of a folder that the block makes, and that gets its name afterwards; if the block fails, none is left."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}{UNFINISHED}")
+    try:
+        yield unfinished
+        # An empty folder of that name is replaced.
+        unfinished.rename(folder)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+
+
+def folder_files(folder: Path, name: str) -> Iterator[tuple[str, bytes]]:
+    """Files of a folder without links and hidden files: the path below `name`, and the content."""
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and not path.is_symlink() and not path.name.startswith("."):
+            yield f"{name}/{path.name}", path.read_bytes()
+
+
+def zip_bytes(files: Iterable[tuple[str, bytes]]) -> bytes:
+    """Files as a ZIP archive, each given by its name and content."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files:
+            archive.writestr(name, content)
+    return data.getvalue()
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:

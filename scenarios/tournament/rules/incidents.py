@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 from leaderboard.statistics.downtime import Incident
-from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.rules.log import LogEntry
+from scenarios.tournament.rules.folder import State, Tournament
 from scenarios.tournament.rules.settings import Phase
 
 _FILE = "incidents.jsonl"
@@ -43,12 +42,8 @@ def tournament_incidents(tournament: Tournament) -> list[Incident]:
     attack phase no file can repair a refusal, and it counts until then. A failed scoring is repaired by the next one
     that succeeds.
     """
-    entries = tournament.log.entries()
-    over, tables = _end(tournament, entries), tournament.tables(entries)
-    accepted: dict[str, list[LogEntry]] = defaultdict(list)
-    for entry in entries:
-        if entry.kind == "submitted":
-            accepted[entry.details["team"]].append(entry)
+    state = tournament.state(tournament.log.entries())
+    over = _end(state)
     lines = _lines(tournament)
     scored = [datetime.fromisoformat(line["found"]) for line in lines if line["kind"] == "scored"]
     incidents = []
@@ -57,7 +52,7 @@ def tournament_incidents(tournament: Tournament) -> list[Incident]:
             continue
         began, found = (datetime.fromisoformat(line[name]) for name in ("began", "found"))
         if line["kind"] == REFUSED:
-            repairs = _repairs(line, found, accepted[line["team"]], tables)
+            repairs = _repairs(line, found, state)
             incidents.append(Incident(REFUSED, began, found, min(repairs, default=None), over))
         else:
             repairs = [time for time in scored if time >= found]
@@ -65,29 +60,27 @@ def tournament_incidents(tournament: Tournament) -> list[Incident]:
     return incidents
 
 
-def _repairs(
-    refusal: Mapping[str, Any], found: datetime, accepted: Sequence[LogEntry], tables: Collection[str]
-) -> list[datetime]:
-    """When files of the team were accepted that repair a refusal; `tables` names the teams that can be attacked."""
+def _repairs(refusal: Mapping[str, Any], found: datetime, state: State) -> list[datetime]:
+    """When files of the team were accepted that repair a refusal."""
     team, against = refusal["team"], refusal["against"]
     # A refused file of the attack phase may name nobody, its own team, or a team without a table.
-    clear = against is None or (against != team and against in tables)
+    clear = against is None or (against != team and against in state.tables)
     # The log of submissions has whole seconds.
     second = found.replace(microsecond=0)
     times = [
         datetime.fromisoformat(entry.arrived)
-        for entry in accepted
-        if (entry.details["against"] == against if clear else entry.details["against"] is not None)
+        for one, entry in state.submissions[team]
+        if (one.against == against if clear else one.against is not None)
     ]
     return [max(time, found) for time in times if time >= second]
 
 
-def _end(tournament: Tournament, entries: Sequence[LogEntry]) -> datetime | None:
+def _end(state: State) -> datetime | None:
     """When the attack phase ends or ended, as announced or as the host closed it before; None if that is open."""
-    announced = tournament.until(entries, Phase.ATTACK)
+    announced = state.end(Phase.ATTACK)
     ends = [] if announced is None else [announced]
-    if tournament.phase(entries) is Phase.CLOSED:
-        ends.append(max(datetime.fromisoformat(entry.arrived) for entry in entries if entry.kind == "advanced"))
+    if state.phase is Phase.CLOSED:
+        ends.append(max(datetime.fromisoformat(entry.arrived) for entry in state.entries if entry.kind == "advanced"))
     return min(ends, default=None)
 
 

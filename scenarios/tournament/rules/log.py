@@ -22,7 +22,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -48,6 +48,41 @@ def named_file(path: Path) -> Iterator[None]:
         if error.errno is not None and error.filename is None:
             error.filename = str(path)
         raise
+
+
+@contextmanager
+def locked_file(path: Path, *, wait: bool = True) -> Iterator[int]:
+    """Hold the lock of a file, which ends with this process at the latest; the block gets the file's descriptor.
+
+    Parameters
+    ----------
+    path : Path
+        The file, which is created if it does not exist.
+    wait : bool
+        Wait while another process holds the lock.
+
+    Raises
+    ------
+    BlockingIOError
+        If another process holds it, and this one does not wait.
+    OSError
+        If the file cannot be opened.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def file_stamp(path: Path) -> tuple[int, ...]:
+    """Fingerprint of a file's state, which changes whenever the file does; empty without a file."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return ()
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 GENESIS = "0" * 64
@@ -85,6 +120,11 @@ class LogEntry:
     def arrived(self) -> str:
         """When the file or decision arrived, ISO 8601, which is what counts for deadlines; never after `time`."""
         return str(self.details.get("arrived", self.time))
+
+    @property
+    def opens(self) -> str:
+        """Phase that begins with it; empty if none does."""
+        return str(self.details.get("to") or self.details["phase"]) if self.kind in ("advanced", "reopened") else ""
 
     @property
     def lasting(self) -> bool:
@@ -143,15 +183,9 @@ class Log:
         self._checkpoint = path.with_name(path.name + ".checkpoint")
         self._cached: tuple[Any, Head, Any] | None = None
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Lock the tournament, so that no other process appends; the lock ends with this process at the latest."""
-        handle = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(handle)
+    def locked(self) -> AbstractContextManager[int]:
+        """Lock the tournament, so that no other process appends; see `locked_file`."""
+        return locked_file(self.path.with_name(f"{self.path.name}.lock"))
 
     def entries(self) -> list[LogEntry]:
         """All entries, verified.
@@ -209,7 +243,7 @@ class Log:
             time, details["arrived"] = head.time, time
         entry = LogEntry(head.number + 1, time, kind, details, head.hash, "")
         entry = replace(entry, hash=_hash(entry))
-        line = _line(entry)
+        line = json.dumps(vars(entry), sort_keys=True, ensure_ascii=False).encode() + b"\n"
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         with named_file(self.path):
             try:
@@ -233,7 +267,7 @@ class Log:
         digest.update(line)
         self._cached = (self.stamp(), head, digest)
         if head.number % CHECKPOINT_EVERY == 0:
-            lasting = [{**_content(entry), "hash": entry.hash} for entry in head.lasting]
+            lasting = [vars(entry) for entry in head.lasting]
             content = {**vars(head), "lasting": lasting, "sha256": digest.hexdigest()}
             # The entry is accepted even if the disk has no room for a checkpoint.
             with suppress(OSError):
@@ -261,7 +295,10 @@ class Log:
         return (head, digest) if digest.hexdigest() == checkpoint_hash else (Head(), hashlib.sha256())
 
     def _following(self, head: Head, line: bytes) -> LogEntry:
-        entry = _read(line)
+        try:
+            entry = LogEntry(**json.loads(line))
+        except (ValueError, TypeError):
+            entry = None
         expected = (head.number + 1, head.hash)
         if entry is None or (entry.number, entry.previous) != expected or entry.hash != _hash(entry):
             raise ValueError(f"{self.path}, line {head.number + 1}: was changed after it was written")
@@ -275,18 +312,9 @@ class Log:
             return b""
         return data[: data.rfind(b"\n") + 1]
 
-    def stamp(self) -> tuple[int, ...] | None:
-        """Fingerprint of the file's state, which changes whenever the file does; None without a file."""
-        try:
-            status = os.stat(self.path)
-        except FileNotFoundError:
-            return None
-        return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-
-
-def _line(entry: LogEntry) -> bytes:
-    text = json.dumps({**_content(entry), "hash": entry.hash}, sort_keys=True, ensure_ascii=False)
-    return (text + "\n").encode()
+    def stamp(self) -> tuple[int, ...]:
+        """Fingerprint of the file's state; see `file_stamp`."""
+        return file_stamp(self.path)
 
 
 def _write(handle: int, data: bytes, offset: int) -> None:
@@ -295,17 +323,7 @@ def _write(handle: int, data: bytes, offset: int) -> None:
         data, offset = data[written:], offset + written
 
 
-def _content(entry: LogEntry) -> dict[str, Any]:
-    return {name: getattr(entry, name) for name in ("number", "time", "kind", "details", "previous")}
-
-
 def _hash(entry: LogEntry) -> str:
-    text = json.dumps(_content(entry), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    content = {name: value for name, value in vars(entry).items() if name != "hash"}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _read(line: bytes) -> LogEntry | None:
-    try:
-        return LogEntry(**json.loads(line))
-    except (ValueError, TypeError):
-        return None

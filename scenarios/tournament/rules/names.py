@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 
+from metrics.columns.parameters import refuse, require
 from metrics.columns.printable import printable
 
 LONGEST_TITLE, LONGEST_TOURNAMENT, LONGEST_REASON, LONGEST_MESSAGE = 60, 80, 500, 4000
@@ -31,8 +32,10 @@ def checked_title(title: str, team: str, others: Mapping[str, str]) -> str:
     """
     given = _composed(title, f"of team {team}", LONGEST_TITLE)
     for other, theirs in others.items():
-        if other != team and alike(given) in (alike(other), alike(theirs)):
-            raise ValueError(f"title {given!r} of team {team}: is that of team {other}")
+        refuse(
+            other != team and alike(given) in (alike(other), alike(theirs)),
+            f"title {given!r} of team {team}: is that of team {other}",
+        )
     return given
 
 
@@ -51,10 +54,8 @@ def _composed(title: str, of: str, longest: int) -> str:
     """A title in one line and in Unicode's composed form."""
     given = " ".join(unicodedata.normalize("NFC", title).split())
     shown = repr(given[:longest])
-    if not given or len(given) > longest:
-        raise ValueError(f"title {shown} {of}: must have 1 to {longest} characters")
-    if printable(title) != title or not given.isprintable():
-        raise ValueError(f"title {shown} {of}: holds a control character")
+    refuse(not given or len(given) > longest, f"title {shown} {of}: must have 1 to {longest} characters")
+    refuse(printable(title) != title or not given.isprintable(), f"title {shown} {of}: holds a control character")
     return given
 
 
@@ -67,12 +68,9 @@ def checked_text(text: str, what: str, longest: int) -> str:
         If it is empty, too long, or holds control characters other than line breaks.
     """
     given = text.replace("\r\n", "\n").strip()
-    if not given:
-        raise ValueError(f"{what}: must not be empty; teams see it")
-    if len(given) > longest:
-        raise ValueError(f"{what}: has {len(given)} characters, at most {longest} are allowed")
-    if printable(given) != given:
-        raise ValueError(f"{what}: holds a control character")
+    require(given, f"{what}: must not be empty; teams see it")
+    refuse(len(given) > longest, f"{what}: has {len(given)} characters, at most {longest} are allowed")
+    refuse(printable(given) != given, f"{what}: holds a control character")
     return given
 
 

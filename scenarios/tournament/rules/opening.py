@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import secrets
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -22,13 +20,14 @@ from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Integers
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
 from metrics.columns.files import PRIVATE
+from metrics.columns.parameters import refuse
 from scenarios.games.decoys import NearGroups, group_size
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.written_cells import ColumnForm, GroupLabels, WrittenCells, integer_cell
 from scenarios.tables.seeds import generator
 from scenarios.tables.toml.toml_file import read_bytes
-from scenarios.tournament.rules.folder import PUBLIC, csv_bytes, toml_bytes, write_whole
+from scenarios.tournament.rules.folder import PUBLIC, csv_bytes, new_folder, toml_bytes, write_whole
 from scenarios.tournament.rules.guide import rules
 from scenarios.tournament.rules.log import Log
 from scenarios.tournament.rules.names import alike, checked_title, tournament_title
@@ -73,13 +72,16 @@ def read_teams(path: Path) -> dict[str, str]:
             given = checked_title(title, name, {**dict.fromkeys(teams, ""), **teams}) if title.strip() else ""
         except ValueError as error:
             raise ValueError(f"{path}: {error}{_title_hint(name)}") from None
-        if any(title and alike(title) == alike(name) for title in teams.values()):
-            raise ValueError(f"{path}: {name!r} is the title of another team")
-        if name.casefold() in map(str.casefold, teams):
-            raise ValueError(f"{path}: team {name!r} is listed twice (names must differ in more than case)")
+        refuse(
+            any(title and alike(title) == alike(name) for title in teams.values()),
+            f"{path}: {name!r} is the title of another team",
+        )
+        refuse(
+            name.casefold() in map(str.casefold, teams),
+            f"{path}: team {name!r} is listed twice (names must differ in more than case)",
+        )
         teams[name] = given
-    if len(teams) < 2:
-        raise ValueError(f"{path}: names {len(teams)} teams; a tournament needs at least two, one per line")
+    refuse(len(teams) < 2, f"{path}: names {len(teams)} teams; a tournament needs at least two, one per line")
     return teams
 
 
@@ -145,18 +147,18 @@ def open_tournament(
         If a setting is invalid, the phases are not in order, there are too few records, or the quota is smaller than
         a team's originals.
     """
-    if candidates <= originals:
-        raise ValueError(f"--candidates must exceed --originals ({originals}), got {candidates}")
+    refuse(candidates <= originals, f"--candidates must exceed --originals ({originals}), got {candidates}")
     needed, available = len(teams) * candidates, len(dataset.records)
-    if needed > available:
-        raise ValueError(
-            f"{len(teams)} teams with {candidates} candidates each need {needed} records, "
-            f"{dataset.name} has {available}"
-        )
+    refuse(
+        needed > available,
+        f"{len(teams)} teams with {candidates} candidates each need {needed} records, {dataset.name} has {available}",
+    )
     if decoys == "hard":
         group_size(originals, candidates)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ValueError(f"{folder} exists already; name a new folder")
+    refuse(
+        folder.exists() and (not folder.is_dir() or any(folder.iterdir())),
+        f"{folder} exists already; name a new folder",
+    )
     for option, end in (
         ("--anonymize-until", anonymize_until),
         ("--anonymize-again-until", anonymize_again_until),
@@ -184,16 +186,8 @@ def open_tournament(
         hide_standings=hide_standings,
     )
     _check_phases(settings, now)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}.part")
-    try:
+    with new_folder(folder) as unfinished:
         _fill(unfinished, settings, records, dataset.written, secret, titles or {}, now)
-        if folder.exists():
-            folder.rmdir()
-        unfinished.rename(folder)
-    except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise
     return settings
 
 
@@ -204,11 +198,10 @@ def _check_phases(settings: Settings, now: datetime) -> None:
         end = settings.until(phase)
         if end is None:
             raise ValueError("two rounds need --anonymize-again-until, the end of the second one")
-        if end <= last:
-            raise ValueError(f"phase {phase} must end after {name}, its end is {end.isoformat()}")
+        refuse(end <= last, f"phase {phase} must end after {name}, its end is {end.isoformat()}")
         last, name = end, f"phase {phase}"
-    if settings.rounds == 1 and settings.anonymize_again_until is not None:
-        raise ValueError("--anonymize-again-until is for tournaments of two rounds (--rounds 2)")
+    needless = settings.rounds == 1 and settings.anonymize_again_until is not None
+    refuse(needless, "--anonymize-again-until is for tournaments of two rounds (--rounds 2)")
 
 
 def _fill(
@@ -240,11 +233,11 @@ def _fill(
     answers: dict[str, list[int]] = {}
     for number, team in enumerate(settings.teams):
         table = csv_bytes(written.plain(records.take(own[number]).frame[columns]))
-        if len(table) > settings.quota:
-            raise ValueError(
-                f"--quota must hold at least one table: the originals of {team} have {len(table)} bytes, "
-                f"got {settings.quota}"
-            )
+        refuse(
+            len(table) > settings.quota,
+            f"--quota must hold at least one table: the originals of {team} have {len(table)} bytes, "
+            f"got {settings.quota}",
+        )
         order = generator(secret, "tournament", "order", team).permutation(settings.candidates)
         answers[team] = np.argsort(order)[: settings.originals].tolist()
         mixed = np.concatenate([own[number], decoys[number]])[order]

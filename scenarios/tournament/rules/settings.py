@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from metrics.columns.parameters import refuse, require
 from scenarios.tables.toml.toml_file import TomlTable, read_bytes, read_toml
 
 FILE = "tournament.toml"
@@ -29,6 +30,11 @@ class Phase(StrEnum):
     ATTACK = "attack"
     CLOSED = "closed"
 
+    @property
+    def published(self) -> bool:
+        """Whether the teams' tables are published."""
+        return self in (Phase.ATTACK, Phase.CLOSED)
+
 
 def team_name(name: str) -> str:
     """Check a team's name, which is also used in file names.
@@ -38,8 +44,7 @@ def team_name(name: str) -> str:
     ValueError
         If it does not consist of 1 to 32 ASCII letters, digits and hyphens, or begins with a hyphen.
     """
-    if not TEAM_NAME.fullmatch(name):
-        raise ValueError(f"team {name!r}: a name is 1 to 32 of the letters A-Z, a-z, digits and hyphens")
+    require(TEAM_NAME.fullmatch(name), f"team {name!r}: a name is 1 to 32 of the letters A-Z, a-z, digits and hyphens")
     return name
 
 
@@ -65,8 +70,7 @@ def moment(text: str) -> str:
 
 
 def _parsed(text: str) -> datetime:
-    if _WEEK.fullmatch(text):
-        raise ValueError("a week is no day; Python takes it for its Monday")
+    refuse(_WEEK.fullmatch(text), "a week is no day; Python takes it for its Monday")
     try:
         return datetime.combine(date.fromisoformat(text), _LAST_SECOND)
     except ValueError:
@@ -183,6 +187,5 @@ def read_settings(folder: Path) -> Settings:
         If there is no tournament, or its settings file is damaged.
     """
     path = folder / FILE
-    if not path.is_file():
-        raise ValueError(f"{folder}: is no tournament; `tokumei tournament init {folder}` makes one")
+    require(path.is_file(), f"{folder}: is no tournament; `tokumei tournament init {folder}` makes one")
     return read_toml(path, read_bytes(path), Settings)

@@ -20,6 +20,7 @@ import pandas as pd
 from attacks.base.claims import RankedAnswers
 from metrics.columns.arrays import Integers
 from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns.parameters import refuse, require
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.toml.toml_file import unreadable
@@ -97,8 +98,7 @@ def read_submission(path: Path) -> bytes:
             data = file.read(LARGEST + 1)
         except OSError as error:
             raise ValueError(unreadable(path, error)) from None
-    if len(data) > LARGEST:
-        raise ValueError(f"{path}: is larger than {LARGEST >> 20} MB")
+    refuse(len(data) > LARGEST, f"{path}: is larger than {LARGEST >> 20} MB")
     return data
 
 
@@ -256,7 +256,8 @@ def _columns(text: CsvText, problems: _Problems, wanted: Sequence[str]) -> dict[
     counts = Counter(text.header)
     for column, times in list(counts.items())[: 2 * MOST_SHOWN + len(wanted)]:
         if times > 1:
-            problems.found.append(Problem(f"column {_quoted(column)} stands {_times(times)}"))
+            often = "twice" if times == 2 else f"{times} times"
+            problems.found.append(Problem(f"column {_quoted(column)} stands {often}"))
         if column not in wanted:
             meant = suggested_name(column, missing)
             if column in {"", "Unnamed: 0"}:
@@ -268,10 +269,6 @@ def _columns(text: CsvText, problems: _Problems, wanted: Sequence[str]) -> dict[
     problems.found += [Problem(f"column {column!r} is missing") for column in missing]
     position = {column: number for number, column in reversed(list(enumerate(text.header)))}
     return {column: [row[position[column]] for _, row in text.rows] for column in wanted if column in position}
-
-
-def _times(number: int) -> str:
-    return "twice" if number == 2 else f"{number} times"
 
 
 @dataclass(frozen=True)
@@ -301,8 +298,7 @@ def _confidence(text: str) -> float:
         value = float(text)
     except ValueError:
         value = np.nan
-    if not 0 <= value <= 1:
-        raise ValueError("is no number from 0 to 1")
+    require(0 <= value <= 1, "is no number from 0 to 1")
     return value
 
 

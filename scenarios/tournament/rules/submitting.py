@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from scenarios.tournament.rules.folder import Submission, Tournament, write_whole
+from metrics.columns.parameters import refuse
+from scenarios.tournament.rules.folder import Submission, Tournament, store_file
 from scenarios.tournament.rules.incidents import record_refusal
 from scenarios.tournament.rules.log import LogEntry
 from scenarios.tournament.rules.settings import Phase
@@ -143,18 +144,19 @@ def submit_content(
         with tournament.log.locked():
             tournament.sweep()
             entries = tournament.log.head().lasting
-            if open_phase(tournament, entries, team, now, recorded) is not phase:
-                raise ValueError(f"phase {phase} was closed meanwhile")
+            refuse(
+                open_phase(tournament, entries, team, now, recorded) is not phase, f"phase {phase} was closed meanwhile"
+            )
             entry = archive(tournament, entries, phase, upload, now, arrival=arrival)
     except ValueError:
         about = clear_target(team, name, against) if phase is Phase.ATTACK else None
         record_refusal(tournament, team, about, written or now, now)
         raise
-    return Receipt(tournament.accepted([entry])[0], entry, utility, upload.notes)
+    return Receipt(Submission.of(entry), entry, utility, upload.notes)
 
 
 def submit_all(
-    tournament: Tournament, team: str, paths: Sequence[Path], now: datetime
+    tournament: Tournament, team: str, paths: Sequence[Path], now: datetime, *, against: str | None = None
 ) -> Iterator[Receipt | ValueError]:
     """Validate and archive files one after another; a refused file does not affect the others.
 
@@ -178,12 +180,12 @@ def submit_all(
         If a file cannot be written; earlier files stay accepted.
     """
     tournament.team_folder(team)
+    refuse(against is not None and len(paths) > 1, f"--against is for one file, but {len(paths)} are given")
     for path in paths:
         try:
-            outcome: Receipt | ValueError = submit(tournament, team, path, now)
+            yield submit(tournament, team, path, now, against=against)
         except ValueError as error:
-            outcome = error
-        yield outcome
+            yield error
 
 
 def take_into_force(tournament: Tournament, team: str, number: int, now: datetime) -> Submission:
@@ -213,9 +215,9 @@ def take_into_force(tournament: Tournament, team: str, number: int, now: datetim
     """
     tournament.team_folder(team)
     with tournament.log.locked():
-        entries = tournament.log.entries()
-        phase = open_phase(tournament, entries, team, now)
-        own = {one.number: one for one in tournament.accepted(entries, team)}
+        state = tournament.state(tournament.log.entries())
+        phase = open_phase(tournament, state.entries, team, now)
+        own = {one.number: one for one, _ in state.submissions[team]}
         if number not in own:
             numbers = ", ".join(map(str, list(own)[-20:])) or "none"
             raise ValueError(f"team {team} has no submission {number}; its submissions are {numbers}")
@@ -223,12 +225,10 @@ def take_into_force(tournament: Tournament, team: str, number: int, now: datetim
         if (one.against is None) == (phase is Phase.ATTACK):
             kind = "table" if one.against is None else "attack"
             raise ValueError(f"submission {number} is a{'n' * (kind == 'attack')} {kind}; the phase is {phase}")
-        in_force = tournament.in_force(entries)
-        target = in_force.get((one.against, None)) if one.against is not None else None
+        target = state.tables.get(one.against) if one.against is not None else None
         if one.against is not None and (target is None or one.table not in (None, target.content)):
             raise ValueError(f"submission {number} attacks a table that {one.against} has withdrawn or replaced")
-        if in_force.get((team, one.against)) == one:
-            raise ValueError(f"submission {number} counts already")
+        refuse(state.in_force.get((team, one.against)) == one, f"submission {number} counts already")
         details = {
             "team": team,
             "phase": str(phase),
@@ -260,12 +260,11 @@ def archive(
         If the file exceeds the team's quota, or the table that it attacks has changed.
     """
     if upload.target is not None:
-        table = tournament.tables(entries).get(upload.target)
+        table = tournament.state(entries).tables.get(upload.target)
         if table is None or table.content != upload.table:
             raise ValueError(f"the table of {upload.target} has changed meanwhile; attack the new one")
-    content = hashlib.sha256(upload.data).hexdigest()
-    _check_quota(tournament, upload.team, upload.name, content, len(upload.data))
-    write_whole(tournament.submissions / content, upload.data, mode=0o400)
+    _check_quota(tournament, upload)
+    content = store_file(tournament.submissions, upload.data, mode=0o400)
     details = {
         "team": upload.team,
         "phase": str(phase),
@@ -294,27 +293,19 @@ def quota_left(tournament: Tournament, team: str, entries: Sequence[LogEntry] | 
         All entries of the log; without them the whole log is read and verified.
     """
     every = tournament.log.entries() if entries is None else entries
-    return tournament.settings.quota - sum(_archived(every, team).values())
+    return tournament.settings.quota - tournament.state(every).used(team)
 
 
-def _archived(entries: Sequence[LogEntry], team: str) -> dict[str, int]:
-    """Size of each archived file of a team by its content; equal files are kept once."""
-    return {
-        entry.details["sha256"]: entry.details["bytes"]
-        for entry in entries
-        if entry.kind == "submitted" and entry.details["team"] == team
-    }
-
-
-def _check_quota(tournament: Tournament, team: str, name: str, content: str, size: int) -> None:
+def _check_quota(tournament: Tournament, upload: Upload) -> None:
     """Refuse a file that does not fit into the bytes kept for its team."""
-    quota = tournament.settings.quota
+    quota, team, size = tournament.settings.quota, upload.team, len(upload.data)
     if tournament.log.head().sent.get(team, 0) + size <= quota:
         return
-    archived = _archived(tournament.log.entries(), team)
+    archived = tournament.state(tournament.log.entries()).archived(team)
     used = sum(archived.values())
-    if content not in archived and used + size > quota:
-        raise ValueError(f"{name}: its {size} bytes exceed what is left to {team}; {used} of {quota} bytes are used")
+    if hashlib.sha256(upload.data).hexdigest() not in archived and used + size > quota:
+        left = f"its {size} bytes exceed what is left to {team}; {used} of {quota} bytes are used"
+        raise ValueError(f"{upload.name}: {left}")
 
 
 def open_phase(
@@ -327,12 +318,12 @@ def open_phase(
     ValueError
         If the phase has ended, the tournament is closed, or the team is disqualified.
     """
-    phase = recorded or tournament.phase(entries)
-    if phase is Phase.CLOSED:
-        raise ValueError("the tournament is closed; no file is accepted any more")
-    if (reason := tournament.disqualified(entries).get(team)) is not None:
+    state = tournament.state(entries)
+    phase = recorded or state.phase
+    refuse(phase is Phase.CLOSED, "the tournament is closed; no file is accepted any more")
+    if (reason := state.disqualified.get(team)) is not None:
         raise ValueError(f"team {team} is disqualified: {reason}")
-    end = tournament.until(entries, phase)
+    end = state.end(phase)
     if end is not None and now >= end:
         raise ValueError(f"phase {phase} ended at {end.isoformat()}; no file is accepted until the host opens the next")
     return phase

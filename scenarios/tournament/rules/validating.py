@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from metrics.columns.parameters import refuse
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import LogEntry
 from scenarios.tournament.rules.problems import InvalidFileError
@@ -68,7 +69,9 @@ def validated(
     """
     plain = without_blank_lines(data)
     if target is None:
-        _check_owner(tournament, team, name)
+        owner = name.removesuffix("_anonymized.csv")
+        theirs = owner != team and owner in tournament.settings.teams
+        refuse(theirs, f"{name}: is named as the table of {owner}, not of {team}")
         form = tournament.form(team)
         try:
             rows = len(read_sheet(name, plain, form).frame)
@@ -76,9 +79,9 @@ def validated(
             read_sheet(name, data, form)
             raise
         return Upload(team, name, plain, None, None, rows)
-    if target in tournament.disqualified(entries):
-        raise ValueError(f"{target} is disqualified; there is nothing to attack")
-    table = tournament.tables(entries).get(target)
+    state = tournament.state(entries)
+    refuse(target in state.disqualified, f"{target} is disqualified; there is nothing to attack")
+    table = state.tables.get(target)
     if table is None:
         raise ValueError(f"{target} has submitted no table; there is nothing to attack")
     candidates = tournament.settings.candidates
@@ -123,26 +126,19 @@ def check_kind(tournament: Tournament, phase: Phase, team: str, name: str, again
     ValueError
         If it is an attack while tables are submitted, or a table in the attack phase.
     """
-    until = tournament.until(tournament.log.head().lasting, phase)
+    until = tournament.state().end(phase)
     takes = f"until {until.isoformat()}" if until else "now"
     attack = against is not None or _ATTACK_FILE.fullmatch(name) is not None
-    if phase is not Phase.ATTACK and attack:
-        raise ValueError(
-            f"{name}: is handed in as an attack, but the phase is {phase}: only tables are accepted {takes}; attacks "
-            "are accepted once the host has opened phase attack"
-        )
-    if phase is Phase.ATTACK and not attack and name.endswith("_anonymized.csv"):
-        raise ValueError(
-            f"{name}: is named as a table, but the phase is {phase}: only attacks are accepted {takes}; an attack "
-            f"is named {team}_attack_TEAM.csv"
-        )
-
-
-def _check_owner(tournament: Tournament, team: str, name: str) -> None:
-    """Refuse a table whose file name is that of another team's table."""
-    owner = name.removesuffix("_anonymized.csv")
-    if owner != team and owner in tournament.settings.teams:
-        raise ValueError(f"{name}: is named as the table of {owner}, not of {team}")
+    refuse(
+        phase is not Phase.ATTACK and attack,
+        f"{name}: is handed in as an attack, but the phase is {phase}: only tables are accepted {takes}; attacks "
+        "are accepted once the host has opened phase attack",
+    )
+    refuse(
+        phase is Phase.ATTACK and not attack and name.endswith("_anonymized.csv"),
+        f"{name}: is named as a table, but the phase is {phase}: only attacks are accepted {takes}; an attack "
+        f"is named {team}_attack_TEAM.csv",
+    )
 
 
 def attacked(
@@ -175,6 +171,5 @@ def attacked(
         )
     against = against or str(match["target"] if match else "")
     tournament.team_folder(against)
-    if against == team:
-        raise ValueError(f"{name}: {team} cannot attack its own table")
+    refuse(against == team, f"{name}: {team} cannot attack its own table")
     return against

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from anyio import to_thread
 
 from scenarios.tournament.rules.advancing import publish_again
-from scenarios.tournament.rules.arrivals import Arrival, accepted_arrivals, arrivals, record, unserved
+from scenarios.tournament.rules.arrivals import Arrival, accepted_arrivals, arrivals, record
 from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.log import locked_file
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.site.damaged_folder_error import DamagedFolderError, noticing_damage
 from scenarios.tournament.site.jobs import publish_decided, submit_file
@@ -20,15 +21,6 @@ from scenarios.tournament.site.refusal_error import RefusalError
 from scenarios.tournament.site.site import Site
 
 # Uploads that a killed server left behind are checked by the next command that depends on them.
-
-
-@contextmanager
-def _named_damage() -> Iterator[None]:
-    """Refuse to go on in a damaged folder."""
-    try:
-        yield
-    except DamagedFolderError as damage:
-        raise ValueError(str(damage)) from None
 
 
 def settle(tournament: Tournament) -> int:
@@ -41,16 +33,17 @@ def settle(tournament: Tournament) -> int:
     """
     if not arrivals(tournament):
         return 0
-    with unserved(tournament) as here, _named_damage():
-        if here:
+    try:
+        # No server can start in this block, and one that runs checks them itself.
+        with suppress(BlockingIOError), locked_file(tournament.site_lock, wait=False):
             known = accepted_arrivals(tournament.log.entries())
             for one in arrivals(tournament):
-                for number, (name, data) in enumerate(one.files()):
-                    if one.name_of(number) not in known:
-                        content, own = UploadedContent(data), one.name_of(number)
-                        submit_file(tournament.folder, one.team, name, one.chosen, content, one.arrived, one.phase, own)
+                for given in _undecided(one, known):
+                    submit_file(tournament.folder, *given)
                 one.path.unlink()
             publish_again(tournament)
+    except DamagedFolderError as damage:
+        raise ValueError(str(damage)) from None
     return len(arrivals(tournament))
 
 
@@ -123,10 +116,17 @@ async def _check_all(site: Site, team: str, waiting: Sequence[Arrival], known: f
 async def _checked(site: Site, arrival: Arrival, known: frozenset[str]) -> None:
     """Check those files of an upload of which the log knows nothing; nobody waits for their outcomes."""
     with suppress(DamagedFolderError, RefusalError):
-        for number, (name, data) in enumerate(await to_thread.run_sync(arrival.files)):
-            own = arrival.name_of(number)
-            if own not in known:
-                content = UploadedContent(data)
-                given = (arrival.team, name, arrival.chosen, content, arrival.arrived, arrival.phase, own)
-                await site.work(submit_file, *given)
+        for given in await to_thread.run_sync(_undecided, arrival, known):
+            await site.work(submit_file, *given)
         await forget(site, arrival)
+
+
+def _undecided(
+    arrival: Arrival, known: frozenset[str]
+) -> list[tuple[str, str, str, UploadedContent, datetime, Phase, str]]:
+    """What `submit_file` needs of each file of an upload that was not accepted yet; `known` names those that were."""
+    return [
+        (arrival.team, name, arrival.chosen, UploadedContent(data), arrival.arrived, arrival.phase, own)
+        for number, (name, data) in enumerate(arrival.files())
+        if (own := arrival.name_of(number)) not in known
+    ]

@@ -6,6 +6,8 @@ import ipaddress
 import ssl
 from pathlib import Path
 
+from metrics.columns.parameters import refuse
+
 
 def parsed_address(text: str) -> tuple[str, int]:
     """Host and port of an address such as ``127.0.0.1:8000`` or ``[::1]:8000``.
@@ -17,8 +19,10 @@ def parsed_address(text: str) -> tuple[str, int]:
     """
     host, colon, port = text.rpartition(":")
     bracketed = host.startswith("[") and host.endswith("]")
-    if not colon or not port.isdecimal() or int(port) > 65535 or not host or (":" in host and not bracketed):
-        raise ValueError(f"--address must be HOST:PORT such as 127.0.0.1:8000 or [::1]:8000, got {text!r}")
+    refuse(
+        not colon or not port.isdecimal() or int(port) > 65535 or not host or (":" in host and not bracketed),
+        f"--address must be HOST:PORT such as 127.0.0.1:8000 or [::1]:8000, got {text!r}",
+    )
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 
@@ -38,15 +42,16 @@ def check_exposure(host: str, *, proxy: str | None, certificate: Path | None, ke
     ValueError
         If passwords would cross the network without encryption, or the files for TLS do not fit.
     """
-    if (certificate is None) != (key is None):
-        raise ValueError("TLS needs both --tls-certificate and --tls-key")
-    if certificate is not None and proxy is not None:
-        raise ValueError("use either --trust-proxy, if a proxy does TLS, or --tls-certificate with --tls-key")
-    if certificate is None and proxy is None and not is_loopback(host):
-        raise ValueError(
-            f"{host} can be reached by others, and passwords would cross the network unencrypted; use "
-            "--tls-certificate with --tls-key, or --trust-proxy behind a proxy that does TLS, or 127.0.0.1"
-        )
+    refuse((certificate is None) != (key is None), "TLS needs both --tls-certificate and --tls-key")
+    refuse(
+        certificate is not None and proxy is not None,
+        "use either --trust-proxy, if a proxy does TLS, or --tls-certificate with --tls-key",
+    )
+    refuse(
+        certificate is None and proxy is None and not is_loopback(host),
+        f"{host} can be reached by others, and passwords would cross the network unencrypted; use --tls-certificate "
+        "with --tls-key, or --trust-proxy behind a proxy that does TLS, or 127.0.0.1",
+    )
     if certificate is not None and key is not None:
         try:
             ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key)

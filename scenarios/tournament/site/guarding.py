@@ -18,7 +18,7 @@ from scenarios.tournament.site.members.cookies import FORM, SESSION, read_cookie
 from scenarios.tournament.site.members.user import GUEST, Role
 from scenarios.tournament.site.pages.answers import damage_refusal, refused
 from scenarios.tournament.site.posted_form import posted_form
-from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.refusal_error import RefusalError, refuse_if
 from scenarios.tournament.site.site import Site
 from scenarios.tournament.site.visit import Visit
 
@@ -77,8 +77,7 @@ def _check_access(endpoint: Endpoint, visit: Visit) -> None:
         if team is not None and team not in visit.site.teams:
             raise RefusalError(404, "there is no such team")
         return
-    if visit.user.role is Role.GUEST:
-        raise RefusalError(401, "log in first")
+    refuse_if(visit.user.role is Role.GUEST, 401, "log in first")
     raise RefusalError(403, f"only {endpoint.access.value} may see this page")
 
 
@@ -92,8 +91,11 @@ def _check_rate(endpoint: Endpoint, visit: Visit) -> None:
 
 
 def _check_form_token(visit: Visit) -> None:
-    if not visit.cookie or not same_form_token(visit.cookie, visit.form.fields.get("form_token", "")):
-        raise RefusalError(403, "the form is too old or comes from another site; load the page again and repeat")
+    refuse_if(
+        not visit.cookie or not same_form_token(visit.cookie, visit.form.fields.get("form_token", "")),
+        403,
+        "the form is too old or comes from another site; load the page again and repeat",
+    )
 
 
 def _redirected(visit: Visit, refusal: RefusalError) -> Response | None:

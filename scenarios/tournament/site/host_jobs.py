@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.statistics.downtime import downtime_table
+from metrics.columns.parameters import refuse
 from scenarios.tournament.host.deadlines import extend, reopen
 from scenarios.tournament.host.late import disqualify, readmit
 from scenarios.tournament.host.messages import post, write_notices
@@ -71,8 +72,10 @@ def incidents(folder: Path, now: datetime) -> dict[str, Any]:
 
 
 def _advance(tournament: Tournament, fields: Fields, now: datetime) -> str:
-    if fields.get("phase") != str(tournament.phase(tournament.log.head().lasting)):
-        raise ValueError("the phase has changed since this page was loaded; load it again")
+    refuse(
+        fields.get("phase") != str(tournament.state().phase),
+        "the phase has changed since this page was loaded; load it again",
+    )
     phase = advance(tournament, now, early=bool(fields.get("early")))
     return "the tournament is closed" if phase is Phase.CLOSED else f"phase {phase} is open"
 

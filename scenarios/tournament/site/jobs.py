@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from metrics.columns.parameters import refuse
 from metrics.columns.printable import one_line, printable
 from scenarios.tournament.host.exporting import export
 from scenarios.tournament.host.late import admit
@@ -78,7 +79,7 @@ def submit_file(
         )
 
     def attacking() -> bool:
-        end = tournament.until(tournament.log.head().lasting, phase)
+        end = tournament.state().end(phase)
         if end is not None and now < end:
             check_kind(tournament, phase, team, shown_name(claimed), chosen or None)
         return phase is Phase.ATTACK
@@ -135,10 +136,10 @@ def file_name(
     named = (match["attacker"], match["target"]) if match else (team, "")
     if chosen in teams and not (named[0] in teams and named[1] in teams):
         named = team, chosen
-    if named[0] not in teams or named[1] not in teams:
-        raise ValueError(
-            f"which team does it attack? The phase is attack; choose the team, or name the file {team}_attack_TEAM.csv"
-        )
+    refuse(
+        named[0] not in teams or named[1] not in teams,
+        f"which team does it attack? The phase is attack; choose the team, or name the file {team}_attack_TEAM.csv",
+    )
     return f"{named[0]}_attack_{named[1]}.csv", chosen if chosen in teams else None
 
 
@@ -166,8 +167,7 @@ def take(folder: Path, team: str, number: int, now: datetime) -> str:
         If the rules do not allow it.
     """
     one = take_into_force(opened_tournament(folder), team, number, now)
-    kind = "table" if one.against is None else f"attack on {one.against}"
-    return f"submission {one.number} counts now as your {kind}"
+    return f"submission {one.number} counts now as your {one.kind}"
 
 
 @apart
@@ -209,7 +209,7 @@ def preview_table(
 
 def _accepted_table(tournament: Tournament, team: str, number: int | None) -> bytes:
     """Content of an accepted table of a team."""
-    for one in tournament.accepted(tournament.log.head().lasting, team):
+    for one, _ in tournament.state().submissions[team]:
         if one.number == number and one.against is None:
             return tournament.content(one.content)
     raise ValueError(f"{team} has no table {number}")

@@ -22,7 +22,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
 from metrics.columns.files import PRIVATE
-from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.refusal_error import RefusalError, refuse_if
 
 # Content of an uploaded file.
 
@@ -150,8 +150,11 @@ async def posted_form(request: Request, folder: Path, limits: UploadLimits = NO_
         If the form is too large, takes too long, is compressed or is malformed.
     """
     kind, options = parse_options_header(request.headers.get("content-type", ""))
-    if request.headers.get("content-encoding", "identity").lower() != "identity":
-        raise RefusalError(415, "the upload is compressed; send it as it is")
+    refuse_if(
+        request.headers.get("content-encoding", "identity").lower() != "identity",
+        415,
+        "the upload is compressed; send it as it is",
+    )
     declared = request.headers.get("content-length", "0")
     if not declared.isdecimal() or len(declared) > 15 or int(declared) > limits.body:
         raise _too_large(limits)
@@ -179,8 +182,7 @@ async def _urlencoded(request: Request) -> PostedForm:
     body = b""
     async for chunk in request.stream():
         body += chunk
-        if len(body) > FIELD:
-            raise RefusalError(413, f"the form is larger than {FIELD >> 10} KB")
+        refuse_if(len(body) > FIELD, 413, f"the form is larger than {FIELD >> 10} KB")
     try:
         pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FIELDS, errors="strict")
     except ValueError:
@@ -189,8 +191,7 @@ async def _urlencoded(request: Request) -> PostedForm:
 
 
 async def _multipart(request: Request, boundary: bytes, folder: Path, limits: UploadLimits) -> PostedForm:
-    if not boundary or len(boundary) > 200:
-        raise RefusalError(400, "the form is malformed: its header names no boundary")
+    refuse_if(not boundary or len(boundary) > 200, 400, "the form is malformed: its header names no boundary")
     collector = _Collector(folder, limits)
     parser = MultipartParser(boundary, collector.callbacks())  # type: ignore[arg-type]
     received = 0
@@ -202,8 +203,7 @@ async def _multipart(request: Request, boundary: bytes, folder: Path, limits: Up
             parser.write(chunk)
             if collector.waiting >= _CHUNK:
                 await to_thread.run_sync(collector.flush)
-        if not collector.ended:
-            raise RefusalError(400, "the upload is incomplete; try again")
+        refuse_if(not collector.ended, 400, "the upload is incomplete; try again")
         if collector.written:
             await to_thread.run_sync(collector.flush)
         return PostedForm(collector.fields, collector.uploaded(), collector.hash.hexdigest())
@@ -276,31 +276,38 @@ class _Collector:
 
     def headers_finished(self) -> None:
         disposition, options = parse_options_header(self._headers.get(b"content-disposition", b""))
-        if disposition != b"form-data" or b"name" not in options:
-            raise RefusalError(400, "the form is malformed: one of its parts has no name")
-        if self._headers.get(b"content-transfer-encoding", b"binary").lower() not in (b"binary", b"7bit", b"8bit"):
-            raise RefusalError(415, "a part of the form is encoded; send it as it is")
+        refuse_if(
+            disposition != b"form-data" or b"name" not in options,
+            400,
+            "the form is malformed: one of its parts has no name",
+        )
+        refuse_if(
+            self._headers.get(b"content-transfer-encoding", b"binary").lower() not in (b"binary", b"7bit", b"8bit"),
+            415,
+            "a part of the form is encoded; send it as it is",
+        )
         self._name = options[b"name"].decode("utf-8", "replace")
         self.hash.update(repr(sorted(options.items())).encode())
         claimed = options.get(b"filename")
         self._file_name = None if claimed is None else claimed.decode("utf-8", "replace")
         if self._file_name is None:
             self._field_count += 1
-            if self._field_count > FIELDS:
-                raise RefusalError(413, f"the form has more than {FIELDS} fields")
+            refuse_if(self._field_count > FIELDS, 413, f"the form has more than {FIELDS} fields")
             return
         # A form whose file was not chosen sends one file without a name and content. Such files count, too.
         self._file_count += 1
-        if self._file_count > max(self._limits.files, 1):
-            raise RefusalError(413, f"at most {self._limits.files} files may be sent at once")
+        refuse_if(
+            self._file_count > max(self._limits.files, 1),
+            413,
+            f"at most {self._limits.files} files may be sent at once",
+        )
 
     def part_data(self, data: bytes, start: int, end: int) -> None:
         size = end - start
         self.hash.update(data[start:end])
         if self._file_name is None:
             self._field_bytes += size
-            if self._field_bytes > FIELD:
-                raise RefusalError(413, f"the fields of the form are larger than {FIELD >> 10} KB")
+            refuse_if(self._field_bytes > FIELD, 413, f"the fields of the form are larger than {FIELD >> 10} KB")
             self._content += data[start:end]
             return
         self._size += size

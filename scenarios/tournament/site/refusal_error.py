@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
+
+Value = TypeVar("Value")
 
 
 class RefusalError(Exception):
@@ -42,3 +44,16 @@ class RefusalError(Exception):
         again = f"{seconds} seconds" if seconds < 120 else f"{math.ceil(seconds / 60)} minutes"
         message = f"too many {what}; try again in {again}{f'; {hint}' if hint else ''}"
         return cls(429, message, headers={"Retry-After": str(seconds)})
+
+
+def refuse_if(condition: object, status: int, message: str) -> None:
+    """Refuse a request with this status and message if the condition holds."""
+    if condition:
+        raise RefusalError(status, message)
+
+
+def found(value: Value | None, message: str, status: int = 404) -> Value:
+    """A value that a request asks for or needs; without one, the request is refused with this message."""
+    if value is None:
+        raise RefusalError(status, message)
+    return value

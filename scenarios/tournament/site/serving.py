@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import resource
 import shutil
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.util import get_temp_dir
 from pathlib import Path
 
 import uvicorn
 
 from scenarios.running.workers.interrupts import Terminated, terminable
+from scenarios.tournament.rules.folder import SITE_LOCK
+from scenarios.tournament.rules.log import locked_file
 from scenarios.tournament.site.application import application
 from scenarios.tournament.site.background_scoring import BackgroundScoring
 from scenarios.tournament.site.exposure import check_exposure, parsed_address
@@ -179,19 +180,15 @@ def served_once(folder: Path) -> Iterator[None]:
     ValueError
         If another server holds it, or there is no tournament.
     """
-    path = folder / "host" / "site.lock"
-    try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    except (FileNotFoundError, NotADirectoryError):
-        raise ValueError(f"{folder}: is no tournament; `tokumei tournament init {folder}` makes one") from None
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be written ({error.strerror}); the server needs to write there") from None
-    try:
+    path = folder / "host" / SITE_LOCK
+    with ExitStack() as held:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            handle = held.enter_context(locked_file(path, wait=False))
         except BlockingIOError:
             raise ValueError(f"{folder}: is served already by another process") from None
+        except (FileNotFoundError, NotADirectoryError):
+            raise ValueError(f"{folder}: is no tournament; `tokumei tournament init {folder}` makes one") from None
+        except OSError as error:
+            raise ValueError(f"{path}: cannot be written ({error.strerror}); the server needs to write there") from None
         with temporary_folder_named(handle):
             yield
-    finally:
-        os.close(handle)

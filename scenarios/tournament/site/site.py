@@ -54,7 +54,7 @@ class PageCache:
         if kept is None or kept[0] != state:
             if len(self._pages) >= _MOST:
                 self._pages.clear()
-            kept = state, asyncio.ensure_future(_awaited(render))
+            kept = state, asyncio.ensure_future(render())
             self._pages[name] = kept
         try:
             return await asyncio.shield(kept[1])
@@ -62,10 +62,6 @@ class PageCache:
             if kept[1].done() and self._pages.get(name) is kept:
                 del self._pages[name]
             raise
-
-
-async def _awaited(render: Callable[[], Awaitable[bytes]]) -> bytes:
-    return await render()
 
 
 Arguments = ParamSpec("Arguments")

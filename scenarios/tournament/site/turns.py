@@ -24,11 +24,9 @@ class Turns:
     def __init__(self, teams: Iterable[str]) -> None:
         self._locks = {team: asyncio.Lock() for team in sorted(teams)}
 
-    @asynccontextmanager
-    async def of(self, team: str) -> AsyncIterator[None]:
+    def of(self, team: str) -> asyncio.Lock:
         """Wait for what the team began before; later actions of the team wait for the end of the block."""
-        async with self._locks[team]:
-            yield
+        return self._locks[team]
 
     @asynccontextmanager
     async def after(self, team: str, first: Awaitable[Outcome]) -> AsyncIterator[Outcome]:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import pickle
-import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from importlib import import_module
 from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
-from metrics.columns.printable import one_line
 from scenarios.running.workers.isolation import Death, IsolatedWorker, yield_processor
 from scenarios.running.workers.limits import Limits
+from scenarios.tournament.host.scoring_queue import Done, Task, called
 from scenarios.tournament.site.refusal_error import RefusalError
 
 Arguments = ParamSpec("Arguments")
 Outcome = TypeVar("Outcome")
-Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 LIMITS = Limits(time=600.0, memory=4 << 30)
 """Limits of one job; an export of a large tournament takes longest."""
 LIMITS_APART = Limits(time=60.0, memory=2 << 30)
@@ -49,7 +45,7 @@ class Workers:
 
     def __init__(self, processes: int, module: str) -> None:
         self.stopped = False
-        self._lane = _Lane(_called, processes, LIMITS, module)
+        self._lane = _Lane(called, processes, LIMITS, module)
         self._apart = _Lane(_called_apart, min(processes, 1), LIMITS_APART, module)
 
     async def outcome(
@@ -76,11 +72,11 @@ class Workers:
 class _Lane:
     """Worker processes that share what waits for them."""
 
-    def __init__(self, serve: Callable[[Task], Iterator[_Done]], processes: int, limits: Limits, module: str) -> None:
+    def __init__(self, serve: Callable[[Task], Iterator[Done]], processes: int, limits: Limits, module: str) -> None:
         self._limits = limits
         self._threads = ThreadPoolExecutor(processes or _THREADS, "site")
-        self._workers = [IsolatedWorker[Task, _Done](serve, limits) for _ in range(processes)]
-        self._idle = SimpleQueue[IsolatedWorker[Task, _Done]]()
+        self._workers = [IsolatedWorker[Task, Done](serve, limits) for _ in range(processes)]
+        self._idle = SimpleQueue[IsolatedWorker[Task, Done]]()
         for worker in self._workers:
             self._idle.put(worker)
             self._threads.submit(self._call, _load, (module,), {})
@@ -104,7 +100,7 @@ class _Lane:
         if not items:
             raise RefusalError(503, "the server stops; what has arrived is checked once it runs again")
         done = items[-1]
-        if isinstance(done, _Done):
+        if isinstance(done, Done):
             if done.error is not None:
                 raise done.error
             return done.outcome
@@ -113,37 +109,9 @@ class _Lane:
         raise RefusalError(503, "the server could not finish this; try again")
 
 
-@dataclass(frozen=True)
-class _Done:
-    """Outcome of a call, or what it raised."""
-
-    outcome: Any = None
-    error: Exception | None = None
-
-
-def _called(task: Task) -> Iterator[_Done]:
-    function, args, kwargs = task
-    try:
-        done = _Done(function(*args, **kwargs))
-    except Exception as error:
-        # Tracebacks are not pickled; a note is.
-        error.add_note(traceback.format_exc())
-        done = _Done(error=error if _picklable(error) else RuntimeError(one_line(error)))
-    yield done
-
-
-def _called_apart(task: Task) -> Iterator[_Done]:
+def _called_apart(task: Task) -> Iterator[Done]:
     yield_processor()
-    yield from _called(task)
-
-
-def _picklable(error: Exception) -> bool:
-    """Whether another process can receive an error."""
-    try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301 (this process has just written them)
-    except Exception:
-        return False
-    return True
+    yield from called(task)
 
 
 def _load(module: str) -> None:

@@ -21,7 +21,7 @@ from scenarios.tournament.rules.submitting import quota_left, take_into_force
 
 
 def until(cup, phase):
-    return cup.tournament.until(cup.tournament.log.entries(), phase)
+    return cup.tournament.state(cup.tournament.log.entries()).end(phase)
 
 
 def texts(cup):
@@ -80,7 +80,7 @@ class TestDeadlines:
         assert "phase attack; deadlines were moved 1 time" in verify(cup.tournament)
         cup.close()
         reopen(cup.tournament, Phase.ATTACK, (START + 3 * DAY).isoformat(), "a late class", START + 2 * DAY + HOUR)
-        assert cup.tournament.phase(cup.tournament.log.entries()) is Phase.ATTACK
+        assert cup.tournament.state(cup.tournament.log.entries()).phase is Phase.ATTACK
 
     @pytest.mark.parametrize("rounds", [1, 2])
     def test_what_a_refusal_names_opens_the_first_phase_of_a_closed_tournament(self, tmp_path, rounds):
@@ -332,7 +332,7 @@ class TestTitles:
         assert teams == {"kyoto": "京都大学", "osaka": "", "nara": "チーム 奈良"}
         cup = opened(tmp_path / "cup", tuple(teams), titles=teams)
         give_title(cup.tournament, "osaka", " 大阪  ", START)
-        titles = cup.tournament.titles(cup.tournament.log.entries())
+        titles = cup.tournament.state(cup.tournament.log.entries()).titles
         assert titles == {"kyoto": "京都大学", "osaka": "大阪", "nara": "チーム 奈良"}
         verify(cup.tournament)
         for title in ("", "x" * 61, "\x1b[31m", "京都大学", "KYOTO", "ｋｙｏｔｏ", "a\u202eb", "a\u200bb"):

@@ -11,8 +11,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from metrics.columns.files import PRIVATE
+from metrics.columns.parameters import refuse
 
 # Random tokens of sessions, invitations and forms, and their hashes.
 
@@ -83,8 +85,7 @@ class AccountStore:
             mode = os.fstat(handle).st_mode & 0o777
         finally:
             os.close(handle)
-        if mode & 0o077:
-            raise ValueError(f"{path}: may be read by other users; `chmod 600 {path}` mends that")
+        refuse(mode & 0o077, f"{path}: may be read by other users; `chmod 600 {path}` mends that")
         try:
             with closing(self._connection()) as database:
                 database.executescript(_SCHEMA)
@@ -113,5 +114,29 @@ class AccountStore:
         with closing(self._connection()) as database:
             yield database
 
+    def write(self, query: str, *values: object) -> None:
+        """Carry out one statement that changes something."""
+        with self.transaction() as database:
+            database.execute(query, values)
+
+    def row(self, query: str, *values: object) -> tuple[Any, ...] | None:
+        """First row of a query; None without any."""
+        with self.reading() as database:
+            found: tuple[Any, ...] | None = database.execute(query, values).fetchone()
+        return found
+
     def _connection(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
+
+
+class AccountPart:
+    """A part of what the store of accounts holds.
+
+    Parameters
+    ----------
+    store : AccountStore
+        The store.
+    """
+
+    def __init__(self, store: AccountStore) -> None:
+        self._store = store

@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
 
-from scenarios.tournament.site.members.account_store import FILE, AccountStore, new_token, token_hash
+from scenarios.tournament.site.members.account_store import FILE, AccountPart, AccountStore, new_token, token_hash
 from scenarios.tournament.site.members.attempts import Attempts, RateLimit
 from scenarios.tournament.site.members.devices import Devices
 from scenarios.tournament.site.members.invitations import Invitations
 from scenarios.tournament.site.members.passwords import Passwords, check_password
 from scenarios.tournament.site.members.user import User, user_of
-from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.refusal_error import RefusalError, found, refuse_if
 
 # Sessions of users who have logged in.
 
@@ -25,7 +25,7 @@ _TOUCH = timedelta(minutes=5)
 """How much the recorded moment of the last visit may lag, so that most visits write nothing."""
 
 
-class Sessions:
+class Sessions(AccountPart):
     """Sessions in the database; it holds the hashes of their tokens only.
 
     Parameters
@@ -33,9 +33,6 @@ class Sessions:
     store : AccountStore
         The database.
     """
-
-    def __init__(self, store: AccountStore) -> None:
-        self._store = store
 
     def start(self, name: str, now: datetime) -> str:
         """Start a session and return its token. Sessions that have expired are removed."""
@@ -52,28 +49,23 @@ class Sessions:
     def name(self, token: str, now: datetime) -> str | None:
         """Name of the user of a session; None if there is no such session or it has expired."""
         moment, key = now.timestamp(), token_hash(token)
-        with self._store.reading() as database:
-            row = database.execute(
-                "SELECT name, seen FROM sessions WHERE hash = ? AND seen >= ? AND started >= ?",
-                (key, moment - IDLE.total_seconds(), moment - LONGEST.total_seconds()),
-            ).fetchone()
+        query = "SELECT name, seen FROM sessions WHERE hash = ? AND seen >= ? AND started >= ?"
+        row = self._store.row(query, key, moment - IDLE.total_seconds(), moment - LONGEST.total_seconds())
         if row is None:
             return None
         if moment - row[1] > _TOUCH.total_seconds():
             # Pages are shown even if the disk is full or read-only.
-            with suppress(sqlite3.OperationalError), self._store.transaction() as database:
-                database.execute("UPDATE sessions SET seen = ? WHERE hash = ?", (moment, key))
+            with suppress(sqlite3.OperationalError):
+                self._store.write("UPDATE sessions SET seen = ? WHERE hash = ?", moment, key)
         return str(row[0])
 
     def end(self, token: str) -> None:
         """End a session."""
-        with self._store.transaction() as database:
-            database.execute("DELETE FROM sessions WHERE hash = ?", (token_hash(token),))
+        self._store.write("DELETE FROM sessions WHERE hash = ?", token_hash(token))
 
     def end_all(self, name: str) -> None:
         """End all sessions of a user."""
-        with self._store.transaction() as database:
-            database.execute("DELETE FROM sessions WHERE name = ?", (name,))
+        self._store.write("DELETE FROM sessions WHERE name = ?", name)
 
 
 _QUARTER = timedelta(minutes=15)
@@ -135,7 +127,7 @@ class Accounts:
         stored = self._stored(user.name) if user else None
         if not self._passwords.verify(stored, password[:1000]) or user is None:
             raise RefusalError(401, "name or password is wrong; if the password is lost, ask the host for a new link")
-        self.attempts.forget([place])
+        self.attempts.forget(place)
         return self.sessions.start(user.name, now)
 
     def accept(self, token: str, password: str, repeated: str, address: str, now: datetime, device: str = "") -> str:
@@ -149,9 +141,7 @@ class Accounts:
             If the invitation is unknown, expired or used, the password is too weak, or after too many attempts.
         """
         invited = self.invitations.find(token, now)
-        if invited is None:
-            raise RefusalError(404, "this link is not valid (any more); ask the host for a new one")
-        name, used = invited
+        name, used = found(invited, "this link is not valid (any more); ask the host for a new one")
         if not used:
             try:
                 check_password(password, repeated, name)
@@ -160,8 +150,11 @@ class Accounts:
             if self.invitations.redeem(token, self._passwords.hash(password), now) is not None:
                 return self.sessions.start(name, now)
         self._admit(name, address, now, device)
-        if not self._passwords.verify(self._stored(name), password[:1000]):
-            raise RefusalError(409, "this link was used already; log in, or ask the host for a new one")
+        refuse_if(
+            not self._passwords.verify(self._stored(name), password[:1000]),
+            409,
+            "this link was used already; log in, or ask the host for a new one",
+        )
         return self.sessions.start(name, now)
 
     def _admit(self, name: str, address: str, now: datetime, device: str, *, exists: bool = True) -> str:
@@ -178,8 +171,7 @@ class Accounts:
         return place
 
     def _stored(self, name: str) -> str | None:
-        with self._store.reading() as database:
-            row = database.execute("SELECT hash FROM passwords WHERE name = ?", (name,)).fetchone()
+        row = self._store.row("SELECT hash FROM passwords WHERE name = ?", name)
         return None if row is None else str(row[0])
 
 

@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from scenarios.tournament.site.members.account_store import AccountStore, token_hash
+from scenarios.tournament.site.members.account_store import AccountPart, token_hash
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class RateLimit:
     within: timedelta
 
 
-class Attempts:
+class Attempts(AccountPart):
     """Counts attempts by key, such as a name or an address, in the database.
 
     Keys are stored as hashes: the database lists neither addresses nor mistyped names, which may be passwords.
@@ -35,9 +35,6 @@ class Attempts:
     store : AccountStore
         The database.
     """
-
-    def __init__(self, store: AccountStore) -> None:
-        self._store = store
 
     def admit(self, keys: dict[str, RateLimit], now: datetime) -> timedelta | None:
         """Count one attempt under several keys at once, unless one of them is exhausted.
@@ -70,10 +67,9 @@ class Attempts:
             database.execute("DELETE FROM attempts WHERE at < ?", (moment - max(longest, 86400.0),))
         return None
 
-    def forget(self, keys: list[str]) -> None:
-        """Forget the attempts under some keys, after one succeeded."""
-        with self._store.transaction() as database:
-            database.executemany("DELETE FROM attempts WHERE key = ?", [(token_hash(key),) for key in keys])
+    def forget(self, key: str) -> None:
+        """Forget the attempts under a key, after one succeeded."""
+        self._store.write("DELETE FROM attempts WHERE key = ?", token_hash(key))
 
 
 # Rate limits of members' requests, in memory.

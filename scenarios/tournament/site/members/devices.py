@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from scenarios.tournament.site.members.account_store import AccountStore, new_token, token_hash
+from scenarios.tournament.site.members.account_store import AccountPart, new_token, token_hash
 
 LIFETIME = timedelta(days=180)
 
 
-class Devices:
+class Devices(AccountPart):
     """Browsers by a secret cookie; the database holds its hash and the users who logged in with it.
 
     Whoever guesses a password elsewhere, behind the same address or another one, uses up no attempts of such a browser
@@ -21,16 +21,12 @@ class Devices:
         The database.
     """
 
-    def __init__(self, store: AccountStore) -> None:
-        self._store = store
-
     def knows(self, token: str, name: str, now: datetime) -> bool:
         """Whether a user has logged in in the browser with this cookie."""
         if not token:
             return False
-        with self._store.reading() as database:
-            query = "SELECT 1 FROM devices WHERE hash = ? AND name = ? AND since >= ?"
-            return database.execute(query, (token_hash(token), name, _oldest(now))).fetchone() is not None
+        query = "SELECT 1 FROM devices WHERE hash = ? AND name = ? AND since >= ?"
+        return self._store.row(query, token_hash(token), name, _oldest(now)) is not None
 
     def remember(self, token: str, name: str, now: datetime) -> str:
         """Remember that a user has logged in; return the browser's cookie, a new one if it had none of ours."""

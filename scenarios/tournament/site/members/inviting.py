@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from metrics.columns.files import PRIVATE, write_atomically
+from metrics.columns.parameters import refuse
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.site.members.account_store import FILE, AccountStore
 from scenarios.tournament.site.members.invitations import LIFETIME, Invitations
@@ -42,13 +43,15 @@ def invite(
     """
     tournament = Tournament(folder)
     base = urlsplit(address)
-    if base.scheme not in ("http", "https") or not base.netloc or base.path not in ("", "/") or base.query:
-        raise ValueError(f"--url must be the address of the site such as https://cup.example.org, got {address!r}")
+    refuse(
+        base.scheme not in ("http", "https") or not base.netloc or base.path not in ("", "/") or base.query,
+        f"--url must be the address of the site such as https://cup.example.org, got {address!r}",
+    )
     host = host_name(tournament.settings.teams)
     for name in names:
         if name != host:
             tournament.team_folder(name)
-    titles = tournament.titles(tournament.log.head().lasting)
+    titles = tournament.state().titles
     invitations = Invitations(AccountStore(tournament.host / FILE))
     return [
         Invitation(

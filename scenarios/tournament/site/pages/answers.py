@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
+from anyio import to_thread
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from metrics.columns.printable import one_line
 from scenarios.tournament.site.damaged_folder_error import DamagedFolderError
 from scenarios.tournament.site.pages.page_templates import rendered
 from scenarios.tournament.site.refusal_error import RefusalError
@@ -52,3 +56,36 @@ def done(visit: Visit, message: str, path: str) -> Response:
     if visit.wants_json:
         return JSONResponse({"done": message})
     return RedirectResponse(path, status_code=303)
+
+
+def shown(visit: Visit, outcome: dict[str, Any], *, ok: bool = True) -> Response:
+    """Answer with an outcome: as JSON, on the page of the team or the host, or, to a form without number, by itself."""
+    if visit.wants_json:
+        return JSONResponse(outcome, 200 if ok else 422)
+    team, number = visit.request.path_params.get("team"), visit.form.text("once")
+    home = "/host" if team is None else f"/team/{team}"
+    if number or team is None:
+        return RedirectResponse(f"{home}?seen={number}#outcome" if number else home, status_code=303)
+    return page(visit, "outcome.html", outcome=outcome, team=team)
+
+
+async def decided(visit: Visit, kind: str, decide: Callable[[], Awaitable[str]]) -> Response:
+    """Carry out a decision once, and answer with what it says; what depends on it is scored."""
+
+    async def carry_out() -> dict[str, Any]:
+        try:
+            message = await decide()
+        except ValueError as error:
+            raise RefusalError(409, one_line(error)) from None
+        visit.site.scoring.wake()
+        return {"kind": kind, "message": message, "done": True}
+
+    return shown(visit, await visit.site.once.run(visit.form_key, carry_out))
+
+
+async def published_bytes(path: Path, missing: str) -> bytes:
+    """Content of a file that visitors may see; without one, `missing` says why there is none."""
+    try:
+        return await to_thread.run_sync(path.read_bytes)
+    except FileNotFoundError:
+        raise RefusalError(404, missing) from None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from anyio import to_thread
-from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.sheets import LARGEST
@@ -19,11 +19,11 @@ from scenarios.tournament.site.journal import State
 from scenarios.tournament.site.members.attempts import RateLimit
 from scenarios.tournament.site.members.invitations import LIFETIME
 from scenarios.tournament.site.members.user import Role, host_name
-from scenarios.tournament.site.pages.answers import answered
+from scenarios.tournament.site.pages.answers import answered, decided, shown
 from scenarios.tournament.site.pages.page_words import without_options
 from scenarios.tournament.site.pages.public_board import read_board
 from scenarios.tournament.site.posted_form import UploadLimits
-from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.refusal_error import refuse_if
 from scenarios.tournament.site.visit import Visit
 
 # Whether the site is well, for supervisors.
@@ -126,22 +126,18 @@ def decision(action: str) -> Callable[[Visit], Awaitable[Response]]:
 
     async def handle(visit: Visit) -> Response:
         site, form = visit.site, visit.form
-        sure = form.text("sure")
-        if action in ("advance", "reopen", "disqualify") and not sure:
-            raise RefusalError(422, "tick the box to confirm; nothing has changed")
+        refuse_if(
+            action in ("advance", "reopen", "disqualify") and not form.text("sure"),
+            422,
+            "tick the box to confirm; nothing has changed",
+        )
 
-        async def carry_out() -> dict[str, Any]:
-            try:
-                # Files that arrived before the decision are still being checked.
-                async with site.turns.of_all():
-                    message = await site.work(decide, action, dict(form.fields), site.clock())
-            except ValueError as error:
-                raise RefusalError(409, str(error)) from None
-            site.scoring.wake()
-            return {"kind": "decision", "message": message, "done": True}
+        async def decide_now() -> str:
+            # Files that arrived before the decision are still being checked.
+            async with site.turns.of_all():
+                return await site.work(decide, action, dict(form.fields), site.clock())
 
-        outcome = await site.once.run(visit.form_key, carry_out)
-        return _shown(visit, outcome)
+        return await decided(visit, "decision", decide_now)
 
     handle.__name__ = action
     return handle
@@ -151,10 +147,8 @@ async def admit_late(visit: Visit) -> Response:
     """Admit a late file of a team."""
     site, form = visit.site, visit.form
     team = form.text("team")
-    if team not in site.teams:
-        raise RefusalError(422, "choose a team")
-    if len(form.files) != 1:
-        raise RefusalError(422, "no file was sent; choose a file first")
+    refuse_if(team not in site.teams, 422, "choose a team")
+    refuse_if(len(form.files) != 1, 422, "no file was sent; choose a file first")
     one = form.files[0]
 
     async def carry_out() -> dict[str, Any]:
@@ -163,13 +157,13 @@ async def admit_late(visit: Visit) -> Response:
         return {"kind": "upload", "files": [admitted], "done": admitted["accepted"]}
 
     outcome = await site.once.run(visit.form_key, carry_out)
-    return _shown(visit, outcome, 200 if outcome["done"] else 422)
+    return shown(visit, outcome, ok=outcome["done"])
 
 
 async def score_again(visit: Visit) -> Response:
     """Score again what made its scoring fail."""
     visit.site.scoring.wake(retry=True)
-    return _shown(visit, {"kind": "decision", "message": "failed scorings run again"})
+    return shown(visit, {"kind": "decision", "message": "failed scorings run again"})
 
 
 async def export(visit: Visit) -> Response:
@@ -190,16 +184,7 @@ async def export(visit: Visit) -> Response:
 async def invite(visit: Visit) -> Response:
     """Make a one-time link for a team or the host, and show it once."""
     site, name = visit.site, visit.form.text("team")
-    if name not in site.teams and name != host_name(site.settings.teams):
-        raise RefusalError(422, "choose a team")
+    refuse_if(name not in site.teams and name != host_name(site.settings.teams), 422, "choose a team")
     token = await to_thread.run_sync(site.accounts.invitations.issue, name, site.clock())
     link = str(visit.request.base_url.replace(path=f"/invitation/{token}"))
     return answered(visit, "invited.html", {"name": name, "link": link, "days": LIFETIME.days})
-
-
-def _shown(visit: Visit, outcome: dict[str, Any], status: int = 200) -> Response:
-    """Back to the host's page, which shows the outcome."""
-    if visit.wants_json:
-        return JSONResponse(outcome, status)
-    number = visit.form.text("once")
-    return RedirectResponse(f"/host?seen={number}#outcome" if number else "/host", status_code=303)

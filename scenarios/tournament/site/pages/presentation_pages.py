@@ -27,7 +27,7 @@ from scenarios.tournament.site.members.attempts import RateLimit
 from scenarios.tournament.site.pages.answers import answered, done
 from scenarios.tournament.site.pages.page_templates import markdown_parser
 from scenarios.tournament.site.posted_form import UploadLimits
-from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.refusal_error import RefusalError, found
 from scenarios.tournament.site.visit import Visit
 
 # Texts of presentations as HTML.
@@ -120,9 +120,7 @@ async def draft_picture(visit: Visit) -> Response:
     """Picture of a team's own presentation."""
     state = await visit.site.state()
     one = presentations(state.entries).get(visit.team)
-    if one is None:
-        raise RefusalError(404, "there is no presentation yet")
-    return await _picture(state, one)
+    return await _picture(state, found(one, "there is no presentation yet"))
 
 
 async def change_presentation(visit: Visit) -> Response:
@@ -145,9 +143,7 @@ async def change_presentation(visit: Visit) -> Response:
 def _shown(visit: Visit, state: State) -> Presentation:
     """The presentation that the address names, if everybody may see it."""
     one = shown_presentations(state.tournament, state.entries).get(visit.request.path_params["of"])
-    if one is None:
-        raise RefusalError(404, "there is no such presentation; presentations are shown after the close")
-    return one
+    return found(one, "there is no such presentation; presentations are shown after the close")
 
 
 async def _text(state: State, one: Presentation) -> str:
@@ -156,8 +152,7 @@ async def _text(state: State, one: Presentation) -> str:
 
 async def _picture(state: State, one: Presentation) -> Response:
     """A picture with a policy of its own, under which nothing in it runs."""
-    if one.picture is None:
-        raise RefusalError(404, "this presentation has no picture")
-    data = await to_thread.run_sync(presented_file, state.tournament, one.picture)
+    picture = found(one.picture, "this presentation has no picture")
+    data = await to_thread.run_sync(presented_file, state.tournament, picture)
     headers = {"Content-Security-Policy": PICTURE_POLICY, "Cache-Control": "no-store"}
     return Response(data, media_type=media_type(data) or "application/octet-stream", headers=headers)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import io
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -17,15 +15,16 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from scenarios.tournament.host.boards import SCORING_GOES_ON
+from scenarios.tournament.rules.folder import zip_bytes
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.site.journal import State
 from scenarios.tournament.site.members.user import Role
-from scenarios.tournament.site.pages.answers import answered
+from scenarios.tournament.site.pages.answers import answered, published_bytes
 from scenarios.tournament.site.pages.live_updates import MOST
 from scenarios.tournament.site.pages.page_templates import STATIC, environment, rendered, static_content
 from scenarios.tournament.site.pages.public_board import PublicBoard, read_board
 from scenarios.tournament.site.pages.team_pages import attachment, hidden
-from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.refusal_error import RefusalError, found, refuse_if
 from scenarios.tournament.site.site import Site
 from scenarios.tournament.site.visit import Visit
 
@@ -154,7 +153,8 @@ async def _board(visit: Visit, name: str) -> Response:
         # All members see the same content, and only the navigation has a name.
         main = await site.pages.get((name, member, concealed), (stamp, ended), content)
         text = rendered(visit, f"{name}.html", content=Markup(main.decode()))  # noqa: S704 (a template has escaped it)
-        return await to_thread.run_sync(_compressed, text.encode()) if compressed else text.encode()
+        data = text.encode()
+        return await to_thread.run_sync(lambda: gzip.compress(data, 6, mtime=0)) if compressed else data
 
     data = await site.pages.get((name, visit.user, compressed), (stamp, ended), whole)
     tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
@@ -185,11 +185,6 @@ def _content(site: Site, template: str, state: State, ended: bool, member: bool,
         )
     )
     return text.encode()
-
-
-def _compressed(data: bytes) -> bytes:
-    """The same bytes for the same data, whenever they are compressed."""
-    return gzip.compress(data, 6, mtime=0)
 
 
 def _phases(state: State, ended: bool) -> dict[str, Any]:
@@ -235,47 +230,47 @@ async def rules_page(visit: Visit) -> Response:
     """The rules of the tournament."""
     site = visit.site
     path = site.folder / "teams" / site.settings.teams[0] / "RULES.md"
-    try:
-        text = await to_thread.run_sync(lambda: path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RefusalError(404, "the rules are missing from the teams' folders") from None
-    return answered(visit, "document.html", {"text": text}, heading="")
+    data = await published_bytes(path, "the rules are missing from the teams' folders")
+    return answered(visit, "document.html", {"text": data.decode()}, heading="")
 
 
 async def board_file(visit: Visit) -> Response:
     """Standings or matrix as a file."""
     name = visit.request.path_params["name"]
-    if name not in _BOARDS:
-        raise RefusalError(404, f"there is no such file; there are {' and '.join(_BOARDS)}")
-    if hidden(visit, await visit.site.state()):
-        raise RefusalError(403, HIDDEN)
-    return attachment(await _read(_public(visit) / name), name, "text/csv; charset=utf-8")
+    refuse_if(name not in _BOARDS, 404, f"there is no such file; there are {' and '.join(_BOARDS)}")
+    refuse_if(hidden(visit, await visit.site.state()), 403, HIDDEN)
+    return await _published(visit, name)
+
+
+async def _published(visit: Visit, name: str) -> Response:
+    """A CSV file of the public folder."""
+    data = await published_bytes(_public(visit) / name, "this file is not published yet")
+    return attachment(data, name, "text/csv; charset=utf-8")
 
 
 async def published_files(visit: Visit) -> Response:
     """All published tables and candidate files as a ZIP archive."""
     data = await to_thread.run_sync(_zipped, _public(visit), visit.site.settings.teams)
-    if data is None:
-        raise RefusalError(404, "nothing is published yet")
-    return attachment(data, "published.zip", "application/zip")
+    return attachment(found(data, "nothing is published yet"), "published.zip", "application/zip")
 
 
 async def published_file(visit: Visit) -> Response:
     """A team's published table or candidate file."""
     kind = visit.request.path_params["kind"]
-    if kind not in ("anonymized", "candidate"):
-        raise RefusalError(404, "there is no such file; there are the tables (anonymized) and the candidate files")
+    refuse_if(
+        kind not in ("anonymized", "candidate"),
+        404,
+        "there is no such file; there are the tables (anonymized) and the candidate files",
+    )
     name = f"{visit.request.path_params['of']}_{kind}.csv"
-    if visit.request.path_params["of"] not in visit.site.teams:
-        raise RefusalError(404, "there is no such team")
-    return attachment(await _read(_public(visit) / name), name, "text/csv; charset=utf-8")
+    refuse_if(visit.request.path_params["of"] not in visit.site.teams, 404, "there is no such team")
+    return await _published(visit, name)
 
 
 async def static_file(visit: Visit) -> Response:
     """Style sheet or script."""
     name = visit.request.path_params["name"]
-    if name not in STATIC:
-        raise RefusalError(404, "there is no such file")
+    refuse_if(name not in STATIC, 404, "there is no such file")
     headers = {"Cache-Control": "public, max-age=86400"}
     return Response(await to_thread.run_sync(static_content, name), media_type=STATIC[name], headers=headers)
 
@@ -291,18 +286,8 @@ async def live(visit: Visit) -> Response:
     return StreamingResponse(updates.events(), media_type="text/event-stream", headers=headers)
 
 
-async def _read(path: Path) -> bytes:
-    try:
-        return await to_thread.run_sync(path.read_bytes)
-    except FileNotFoundError:
-        raise RefusalError(404, "this file is not published yet") from None
-
-
 def _zipped(public: Path, teams: list[str]) -> bytes | None:
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
-        for name in (f"{team}_{kind}.csv" for team in teams for kind in ("anonymized", "candidate")):
-            if (public / name).is_file():
-                target.writestr(name, (public / name).read_bytes())
-        empty = not target.namelist()
-    return None if empty else archive.getvalue()
+    """Archive of what is published, as far as it is; None if nothing is."""
+    paths = [public / f"{team}_{kind}.csv" for team in teams for kind in ("anonymized", "candidate")]
+    published = [path for path in paths if path.is_file()]
+    return zip_bytes((path.name, path.read_bytes()) for path in published) if published else None

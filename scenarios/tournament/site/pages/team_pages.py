@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import io
-import zipfile
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from anyio import to_thread
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import Response
 
-from metrics.columns.printable import one_line
 from scenarios.tournament.host.outcomes import unsubmitted
 from scenarios.tournament.rules.arrivals import Arrival
+from scenarios.tournament.rules.folder import folder_files, zip_bytes
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.sheets import LARGEST
 from scenarios.tournament.site.damaged_folder_error import DamagedFolderError
@@ -22,9 +20,9 @@ from scenarios.tournament.site.deciding import forget, recorded
 from scenarios.tournament.site.jobs import preview_table, shown_name, submit_file, take
 from scenarios.tournament.site.journal import State
 from scenarios.tournament.site.members.attempts import RateLimit
-from scenarios.tournament.site.pages.answers import answered, damage_refusal, page
+from scenarios.tournament.site.pages.answers import answered, damage_refusal, decided, published_bytes, shown
 from scenarios.tournament.site.posted_form import UploadedFile, UploadLimits
-from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.refusal_error import RefusalError, found, refuse_if
 from scenarios.tournament.site.visit import Visit
 from scenarios.tournament.site.workers import LIMITS_APART
 
@@ -71,7 +69,7 @@ async def team_page(visit: Visit) -> Response:
         "quota": {"used": state.used(team), "bytes": state.tournament.settings.quota},
         "submissions": submissions,
         "targets": targets,
-        "notices": _notices(state),
+        "notices": [{"time": one.time, "text": one.text} for one in reversed(state.notices)],
     }
     return answered(
         visit,
@@ -82,15 +80,11 @@ async def team_page(visit: Visit) -> Response:
         shown=_SHOWN,
         outcome=outcome,
         failed=visit.site.scoring.failed(team),
-        has_report=await to_thread.run_sync((_report_path(visit)).is_file),
+        has_report=await to_thread.run_sync(_report_path(visit).is_file),
         own=not visit.is_host,
         attacking=attacking,
         largest=LARGEST,
     )
-
-
-def _notices(state: State) -> list[dict[str, Any]]:
-    return [{"time": one.time, "text": one.text} for one in reversed(state.notices)]
 
 
 def _in_force(state: State, team: str, against: str | None) -> int | None:
@@ -107,8 +101,7 @@ def _number(text: str) -> int | None:
 async def upload(visit: Visit) -> Response:
     """Submit tables or attacks; the files are independent of each other."""
     site, team, form = visit.site, visit.team, visit.form
-    if not form.files:
-        raise RefusalError(422, "no file was sent; choose a file first")
+    refuse_if(not form.files, 422, "no file was sent; choose a file first")
     arrived = visit.arrived
     chosen = form.text("against")
     places = asyncio.Semaphore(AT_ONCE)
@@ -149,17 +142,7 @@ async def upload(visit: Visit) -> Response:
 
     outcome = await site.once.run(visit.form_key, submit_all)
     site.scoring.wake()
-    if visit.wants_json:
-        return JSONResponse(outcome, 200 if outcome["done"] else 422)
-    return _shown(visit, outcome)
-
-
-def _shown(visit: Visit, outcome: dict[str, Any]) -> Response:
-    """Back to the team's page, which shows the outcome; a form without a number gets a page of its own."""
-    number = visit.form.text("once")
-    if number:
-        return RedirectResponse(f"/team/{visit.team}?seen={number}#outcome", status_code=303)
-    return page(visit, "outcome.html", outcome=outcome, team=visit.team)
+    return shown(visit, outcome, ok=outcome["done"])
 
 
 async def preview(visit: Visit) -> Response:
@@ -171,11 +154,11 @@ async def preview(visit: Visit) -> Response:
         raise RefusalError(422, "no file was sent; choose a file first")
 
     async def preview_one() -> dict[str, Any]:
-        if team in site.previewing:
-            raise RefusalError(
-                409,
-                f"a preview of {team} is running still; wait for it, at most {LIMITS_APART.time:g} seconds once begun",
-            )
+        refuse_if(
+            team in site.previewing,
+            409,
+            f"a preview of {team} is running still; wait for it, at most {LIMITS_APART.time:g} seconds once begun",
+        )
         site.previewing.add(team)
         try:
             return {"kind": "preview", **await site.work(preview_table, team, claimed, content, number)}
@@ -183,52 +166,34 @@ async def preview(visit: Visit) -> Response:
             site.previewing.discard(team)
 
     outcome = await site.once.run(visit.form_key, preview_one)
-    return JSONResponse(outcome, 200 if outcome["valid"] else 422) if visit.wants_json else _shown(visit, outcome)
+    return shown(visit, outcome, ok=outcome["valid"])
 
 
 async def take_older(visit: Visit) -> Response:
     """Take an older submission into force."""
-    site, team, number = visit.site, visit.team, _number(visit.form.text("number"))
-    if number is None:
-        raise RefusalError(422, "name the number of a receipt")
+    site, team = visit.site, visit.team
+    number = found(_number(visit.form.text("number")), "name the number of a receipt", 422)
 
-    async def take_one() -> dict[str, Any]:
-        try:
-            async with site.turns.of(team):
-                message = await site.work(take, team, number, visit.arrived)
-        except ValueError as error:
-            raise RefusalError(409, one_line(error)) from None
-        site.scoring.wake()
-        return {"kind": "taken", "message": message, "done": True}
+    async def take_now() -> str:
+        async with site.turns.of(team):
+            return await site.work(take, team, number, visit.arrived)
 
-    outcome = await site.once.run(visit.form_key, take_one)
-    return JSONResponse(outcome) if visit.wants_json else _shown(visit, outcome)
+    return await decided(visit, "taken", take_now)
 
 
 async def kit(visit: Visit) -> Response:
     """All files of a team's folder as a ZIP archive."""
     folder = visit.site.folder / "teams" / visit.team
-    data = await to_thread.run_sync(_zipped, folder, visit.team)
+    data = await to_thread.run_sync(lambda: zip_bytes(folder_files(folder, visit.team)))
     return attachment(data, f"{visit.team}.zip", "application/zip")
-
-
-def _zipped(folder: Path, name: str) -> bytes:
-    """Ordinary files of a folder as a ZIP archive."""
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
-        for path in sorted(folder.iterdir()):
-            if path.is_file() and not path.is_symlink() and not path.name.startswith("."):
-                target.writestr(f"{name}/{path.name}", path.read_bytes())
-    return archive.getvalue()
 
 
 async def submitted_file(visit: Visit) -> Response:
     """A file that the team submitted."""
     state = await visit.site.state()
     number = _number(visit.request.path_params["number"])
-    one = next((one for one, _ in state.submissions[visit.team] if one.number == number), None)
-    if one is None:
-        raise RefusalError(404, f"{visit.team} has no such submission; its page lists all")
+    same = next((one for one, _ in state.submissions[visit.team] if one.number == number), None)
+    one = found(same, f"{visit.team} has no such submission; its page lists all")
     data = await to_thread.run_sync(state.tournament.content, one.content)
     kind = "anonymized" if one.against is None else f"attack_{one.against}"
     return attachment(data, f"{visit.team}_{kind}_{number}.csv", "text/csv; charset=utf-8")
@@ -237,11 +202,8 @@ async def submitted_file(visit: Visit) -> Response:
 async def report(visit: Visit) -> Response:
     """A team's report."""
     state = await visit.site.state()
-    try:
-        text = await to_thread.run_sync(lambda: _report_path(visit).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RefusalError(404, "there is no report yet; it appears with the first scoring") from None
-    return answered(visit, "document.html", {"text": text}, heading=f"Report for {state.titles[visit.team]}")
+    data = await published_bytes(_report_path(visit), "there is no report yet; it appears with the first scoring")
+    return answered(visit, "document.html", {"text": data.decode()}, heading=f"Report for {state.titles[visit.team]}")
 
 
 def hidden(visit: Visit, state: State) -> bool:

@@ -294,7 +294,7 @@ def test_a_queue_that_is_stopped_goes_on_after_the_next_start(published):
     finally:
         queue.stop()
     tournament = Tournament(published.tournament.folder)
-    assert tournament.phase(tournament.log.entries()) is Phase.ATTACK
+    assert tournament.state(tournament.log.entries()).phase is Phase.ATTACK
     assert not scoring_plan(tournament, (0.5, 1.0)).waiting
 
 

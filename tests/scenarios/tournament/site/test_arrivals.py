@@ -118,7 +118,7 @@ def test_a_timely_file_counts_though_the_phase_closes_before_its_check(cup_site,
         cup_site.clock.now = START + DAY + timedelta(hours=1)
         log_in(host, "host")
         assert close(cup_site, host).status_code == 200
-        assert tournament.phase(cup_site.log()) is Phase.ATTACK
+        assert tournament.state(cup_site.log()).phase is Phase.ATTACK
         assert not published.exists()
         assert "1 upload not checked yet" in verify(tournament)
         held.released.set()

@@ -96,7 +96,7 @@ def test_a_missing_file_of_the_host_is_not_told_to_a_team_as_an_error_of_its_tab
 
 def test_a_kit_or_a_submission_that_is_gone_or_changed_is_said(attack_site):
     kyoto, host = attack_site.member("kyoto"), attack_site.member("host")
-    (stored,) = [one.content for one in attack_site.played.tournament.accepted(attack_site.log(), "kyoto")]
+    (stored,) = [one.content for one, _ in attack_site.played.tournament.state(attack_site.log()).submissions["kyoto"]]
     path = attack_site.folder / "host" / "submissions" / stored
     path.chmod(0o600)
     path.write_text("changed")

@@ -85,7 +85,7 @@ def test_the_phase_is_closed_after_the_uploads_that_arrived_before(cup_site, slo
         assert upload.result(PATIENCE).status_code == 200
         assert moved.result(PATIENCE).status_code == 200, moved.result().text
     tournament = cup_site.played.tournament
-    assert tournament.phase(cup_site.log()) is Phase.ATTACK
+    assert tournament.state(cup_site.log()).phase is Phase.ATTACK
     assert "kyoto" in tournament.tables(cup_site.log())
 
 
