@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from leaderboard.pages.number_text import counted
-from scenarios.assessment.choosing.portfolio import KINDS, QUESTIONS
+from scenarios.assessment.choosing.goals import KINDS, QUESTIONS
 from scenarios.commands.common import (
     FORMATS,
     GATE_FAILED,

@@ -7,7 +7,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -22,6 +22,8 @@ from scenarios.tables.user_warnings import user_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from scenarios.tables.parts.files.table_files import Engine
 
 
 GATE_FAILED, FAILED_TRIALS, NOTHING = 1, 3, 4
@@ -75,6 +77,20 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*arguments, scheduler=scheduler, **others)
 
     return with_scheduler
+
+
+@contextmanager
+def engine_of(scheduler: str | None) -> Iterator[Engine]:
+    """The cluster of a scheduler, to which a command connects once, or this machine without one."""
+    from scenarios.tables.parts.files.table_files import OneMachine
+
+    if scheduler is None:
+        yield OneMachine()
+        return
+    from scenarios.running.workers.dask_engine import DaskEngine
+
+    with closing(DaskEngine(scheduler)) as engine:
+        yield engine
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:

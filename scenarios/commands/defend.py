@@ -13,6 +13,7 @@ from scenarios.commands.common import (
     bad_input,
     echo,
     echo_each,
+    engine_of,
     engine_options,
     heavy_imports,
     memory_option,
@@ -160,7 +161,6 @@ def _defend_in_parts(
     scheduler: str | None,
 ) -> None:
     """Anonymize a table that is read in parts."""
-    from scenarios.running.workers.dask_engine import engine_of
     from scenarios.tables.parts.defending import defend_in_parts
     from scenarios.tables.released import input_path
     from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers

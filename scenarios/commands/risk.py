@@ -12,6 +12,7 @@ from scenarios.commands.common import (
     bad_input,
     echo,
     echo_each,
+    engine_of,
     engine_options,
     heavy_imports,
     memory_option,
@@ -79,7 +80,6 @@ def risk(
         paths = [input_path(released), *([] if population is None else [input_path(population)])]
         sizes = {"population_size": population_size, "cells": cells}
         if read_in_parts([released, population], asked=memory is not None or scheduler is not None):
-            from scenarios.running.workers.dask_engine import engine_of
             from scenarios.tables.parts.risk import large_risk_report
 
             everybody = paths[1] if population is not None else None

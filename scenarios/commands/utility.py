@@ -11,6 +11,7 @@ from scenarios.commands.common import (
     bad_input,
     echo,
     echo_each,
+    engine_of,
     engine_options,
     memory_option,
     reading_options,
@@ -152,7 +153,6 @@ def _large(
 ) -> _Measured:
     """Utility of tables that are read in parts."""
     from metrics.table_utility import prediction_target
-    from scenarios.running.workers.dask_engine import engine_of
     from scenarios.tables.dataset import load_table
     from scenarios.tables.parts.records import large_records
     from scenarios.tables.parts.released import large_released

@@ -5,53 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from leaderboard.results.result import label
 from metrics.columns.parameters import refuse, require
 from scenarios.assessment.choosing.column_costs import unchanged_cells
+from scenarios.assessment.choosing.goals import QUESTIONS, is_of
 from scenarios.running.methods.methods import build, find
 from scenarios.running.plan import NamedMethod, Plan, plan_from_tables
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.seeds import generator
 from scenarios.tables.toml.scenario_file import scenario_path, scenario_tables
-
-if TYPE_CHECKING:
-    from scenarios.running.plan import NamedMethod
-
-# Kinds of settings, as users name them.
-
-REAL_ROWS = "real-rows"
-"""Every family whose rows stem from people."""
-SYNTHETIC = "synthetic"
-"""The family whose rows stem from nobody."""
-KINDS = ("recoding", "grouping", "perturbation", "pram", "ldp", SYNTHETIC, REAL_ROWS)
-"""Families of the portfolio's defenses, by the names of their packages, and `REAL_ROWS`."""
-
-
-def family(entry: NamedMethod) -> str:
-    """Family of a setting's defense: the package of `defenses` that holds it."""
-    from scenarios.running.methods.methods import find
-
-    package: str = find(entry.name, "defenses").__module__
-    return package.split(".")[1]
-
-
-def is_of(entry: NamedMethod, kind: str) -> bool:
-    """Whether a setting is of one of `KINDS`."""
-    return family(entry) != SYNTHETIC if kind == REAL_ROWS else family(entry) == kind
-
-
-# Goals of attacks, as users name them.
-
-QUESTIONS = {
-    "rows": "RowQuestion",
-    "members": "MemberQuestion",
-    "attributes": "AttributeQuestion",
-    "singling-out": "SinglingOutQuestion",
-    "linkability": "LinkQuestion",
-}
-"""Question about the people of a play, by the goal that a user names."""
 
 
 SCENARIO = "portfolio"
@@ -108,7 +72,7 @@ def read_portfolio(
     keep : sequence of str
         Columns that a release must hold unchanged.
     only : sequence of str
-        Kinds of settings to play (`scenarios.assessment.choosing.portfolio.KINDS`). By default all.
+        Kinds of settings to play (`scenarios.assessment.choosing.goals.KINDS`). By default all.
     seed : int
         Seed of all plays.
 

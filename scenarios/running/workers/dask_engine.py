@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from scenarios.running.workers.cluster import (
     distributed,
     environment,
 )
-from scenarios.tables.parts.files.table_files import Engine, OneMachine, Result, TableFiles
+from scenarios.tables.parts.files.table_files import Result, TableFiles
 
 
 @dataclass
@@ -72,16 +72,6 @@ class DaskEngine:
                 yield waiting.pop(0).result()
         while waiting:
             yield waiting.pop(0).result()
-
-
-@contextmanager
-def engine_of(scheduler: str | None) -> Iterator[Engine]:
-    """The cluster of a scheduler, to which a command connects once, or this machine without one."""
-    if scheduler is None:
-        yield OneMachine()
-        return
-    with closing(DaskEngine(scheduler)) as engine:
-        yield engine
 
 
 MODULES = ("scenarios.tables.parts.records", "scenarios.tables.parts.released", "scenarios.tables.parts.large_release")

@@ -5,7 +5,8 @@ import pytest
 from own_table_tools import ROLES, write_table
 
 from scenarios.assessment.choosing.choice import CHEAP
-from scenarios.assessment.choosing.portfolio import FEWEST, KINDS, is_of, read_portfolio
+from scenarios.assessment.choosing.goals import KINDS, is_of
+from scenarios.assessment.choosing.portfolio import FEWEST, read_portfolio
 from scenarios.running.methods.methods import find
 from scenarios.tables.dataset import load_table
 from scenarios.tables.toml.scenario_file import scenario_path, scenario_tables

@@ -1,0 +1,37 @@
+"""Kinds of defenses and goals of attacks, as users name them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scenarios.running.plan import NamedMethod
+
+QUESTIONS = {
+    "rows": "RowQuestion",
+    "members": "MemberQuestion",
+    "attributes": "AttributeQuestion",
+    "singling-out": "SinglingOutQuestion",
+    "linkability": "LinkQuestion",
+}
+"""Question about the people of a play, by the goal that a user names."""
+
+REAL_ROWS = "real-rows"
+"""Every family whose rows stem from people."""
+SYNTHETIC = "synthetic"
+"""The family whose rows stem from nobody."""
+KINDS = ("recoding", "grouping", "perturbation", "pram", "ldp", SYNTHETIC, REAL_ROWS)
+"""Families of the portfolio's defenses, by the names of their packages, and `REAL_ROWS`."""
+
+
+def family(entry: NamedMethod) -> str:
+    """Family of a setting's defense: the package of `defenses` that holds it."""
+    from scenarios.running.methods.methods import find
+
+    package: str = find(entry.name, "defenses").__module__
+    return package.split(".")[1]
+
+
+def is_of(entry: NamedMethod, kind: str) -> bool:
+    """Whether a setting is of one of `KINDS`."""
+    return family(entry) != SYNTHETIC if kind == REAL_ROWS else family(entry) == kind
