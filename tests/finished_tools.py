@@ -5,7 +5,7 @@ import numpy as np
 from scenarios.assessment.evaluation.control_people import read_control
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.finished_table import read_finished
-from scenarios.checks.conformance.people import people
+from scenarios.running.methods.invented_people import people
 from scenarios.tables.dataset import load_table
 from scenarios.tables.released import as_csv
 from scenarios.tables.roles import read_roles

@@ -35,7 +35,7 @@ from defenses.base.queries import (
     Variance,
 )
 from defenses.federated import EqualSplit, ExampleClipping, PrivacyLossNoise
-from scenarios.checks.conformance.people import example, people
+from scenarios.running.methods.invented_people import example, people
 from scenarios.running.methods.methods import exported
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator

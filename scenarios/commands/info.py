@@ -40,7 +40,7 @@ def info(name: str) -> None:
 
 def _show_export(name: str) -> None:
     """Signature, docstring and source file of an exported class or function, or of a user's class."""
-    from scenarios.running.methods.descriptions import look_up, queries
+    from scenarios.commands.described import look_up, queries
 
     export = look_up(name)
     assert inspect.isclass(export) or inspect.isfunction(export)  # noqa: S101 (look_up returns nothing else)

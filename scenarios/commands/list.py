@@ -52,7 +52,7 @@ def _entries(kind: str) -> dict[str, str]:
         return {name: summary(mechanism) for name, mechanism in mechanisms().items()}
     if kind == "queries":
         from scenarios.assessment.asking.grammar import PHRASES
-        from scenarios.running.methods.descriptions import queries
+        from scenarios.commands.described import queries
 
         return {name: f"{PHRASES[name]}: {summary(query)}" for name, query in queries().items()}
     if kind == "metrics":

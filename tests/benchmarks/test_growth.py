@@ -16,10 +16,10 @@ from defenses.ldp.local_reports import LocalReports
 from defenses.perturbation.identity import Identity
 from metrics.fidelity import RangeQueries
 from metrics.profile import original_profile, profile
-from scenarios.checks.conformance.people import example, people
 from scenarios.games.playing import play_alone
 from scenarios.games.pool import Pool
 from scenarios.running.methods.descriptions import metrics
+from scenarios.running.methods.invented_people import example, people
 from scenarios.running.methods.methods import exported
 from scenarios.running.plan import read_plan
 from scenarios.studies.emoji_measures import emoji

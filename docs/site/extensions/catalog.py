@@ -106,8 +106,9 @@ def _family(package: str, name: str) -> str:
 def entries() -> dict[str, list[Entry]]:
     """All names with a page, by kind."""
     from scenarios.checks.audits.names import mechanisms
+    from scenarios.commands.described import queries
     from scenarios.datasets import dataset_names
-    from scenarios.running.methods.descriptions import metrics, queries
+    from scenarios.running.methods.descriptions import metrics
     from scenarios.running.methods.methods import exported
     from scenarios.tables.toml.scenario_file import library
 

@@ -17,7 +17,6 @@ from scenarios.tables.dataset import Dataset
 from scenarios.tables.seeds import generator
 from scenarios.tables.toml.scenario_file import scenario_path, scenario_tables
 
-
 SCENARIO = "portfolio"
 MOST, FEWEST = 1000, 20
 """Number of people in a release: the default for large tables, and the least."""

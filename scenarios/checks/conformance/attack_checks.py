@@ -22,7 +22,6 @@ from defenses.grouping.mondrian.mondrian import Mondrian
 from defenses.perturbation.identity import Identity
 from scenarios.checks.conformance.findings import Check, Prerequisite, require
 from scenarios.checks.conformance.memory import check_memory
-from scenarios.checks.conformance.people import example, people
 from scenarios.datasets.rating_table import rating_table
 from scenarios.games.candidate_file import CandidateFile
 from scenarios.games.cell_downcoding import CellDowncoding
@@ -39,6 +38,7 @@ from scenarios.games.singling_out import SinglingOut
 from scenarios.games.sparse_ratings import SparseRatings
 from scenarios.running.methods.code_places import defined_at, foreign_place
 from scenarios.running.methods.declarations import known_goals
+from scenarios.running.methods.invented_people import example, people
 from scenarios.running.workers.differences import different_attribute
 from scenarios.tables.seeds import generator
 

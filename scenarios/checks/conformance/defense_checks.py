@@ -19,10 +19,10 @@ from metrics.columns.cells import read_cells
 from scenarios.checks.audits.independence import dependence, false_declaration
 from scenarios.checks.conformance.findings import Check, Prerequisite, require
 from scenarios.checks.conformance.memory import check_memory
-from scenarios.checks.conformance.people import example, people
 from scenarios.checks.conformance.promises import check_promises
 from scenarios.checks.conformance.trying import release_of
 from scenarios.running.methods.code_places import defined_at, foreign_place
+from scenarios.running.methods.invented_people import example, people
 from scenarios.running.workers.differences import difference, released_difference
 from scenarios.tables.seeds import generator
 

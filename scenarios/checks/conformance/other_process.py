@@ -15,8 +15,8 @@ from defenses.base.release import MicrodataRelease
 from scenarios.checks.conformance.attack_checks import STAGES, claims_of
 from scenarios.checks.conformance.findings import require
 from scenarios.checks.conformance.given_parameters import named_class
-from scenarios.checks.conformance.people import people
 from scenarios.checks.conformance.trying import release_of
+from scenarios.running.methods.invented_people import people
 from scenarios.running.workers.differences import different_attribute, released_difference
 from scenarios.tables.seeds import generator
 

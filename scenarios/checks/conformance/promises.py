@@ -20,9 +20,9 @@ from metrics.diversity import (
     t_closeness_ordered,
 )
 from scenarios.checks.conformance.findings import require
-from scenarios.checks.conformance.people import example, people
 from scenarios.checks.conformance.trying import release_of
 from scenarios.running.methods.code_places import defined_at
+from scenarios.running.methods.invented_people import example, people
 from scenarios.tables.seeds import generator
 
 # A limit that is met exactly is not failed for a rounding error.

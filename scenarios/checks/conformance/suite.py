@@ -21,7 +21,6 @@ from scenarios.checks.conformance.attack_checks import attack_checks
 from scenarios.checks.conformance.defense_checks import defense_checks
 from scenarios.checks.conformance.findings import Check, Prerequisite, require
 from scenarios.checks.conformance.other_process import check_other_processes, has_output
-from scenarios.checks.conformance.people import example
 from scenarios.running.methods.declarations import (
     check_constructor,
     check_declarations,
@@ -30,6 +29,7 @@ from scenarios.running.methods.declarations import (
     check_stored,
     constructor_at,
 )
+from scenarios.running.methods.invented_people import example
 
 # Calls of `os._exit` that raise, so that a method under test cannot end its check without a word.
 

@@ -12,10 +12,10 @@ from defenses.base.defense import Defense
 from defenses.base.parametrized import Parametrized
 from defenses.base.release import Release
 from leaderboard.results.result import canonical
-from scenarios.checks.conformance.people import example
 from scenarios.games.game import Game
 from scenarios.games.questions.question import Question
 from scenarios.running.methods.code_places import defined_at
+from scenarios.running.methods.invented_people import example
 from scenarios.running.methods.methods import described_value, exported
 from scenarios.tables.near_names import suggestion
 

@@ -8,11 +8,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from scenarios.running.methods.methods import exported
-from scenarios.running.methods.own_classes import class_at, file_advice
-from scenarios.tables.near_names import suggestion
 
 if TYPE_CHECKING:
-    from defenses.base.queries import Query
+    pass
 
 PACKAGES = ("defenses", "attacks", "scenarios", "experiments")
 
@@ -51,31 +49,3 @@ def metrics() -> dict[str, object]:
         for name, value in sorted(exports.items())
         if name == "TableUtility" or (inspect.isfunction(value) and value.__module__ not in GROUND)
     }
-
-
-def queries() -> dict[str, type[Query]]:
-    """Queries that curators answer, by class name, in the order of the language of queries."""
-    from defenses.base.queries import Query
-    from scenarios.assessment.asking.grammar import PHRASES
-
-    return {name: Query.kinds[name] for name in PHRASES}
-
-
-def look_up(name: str) -> object:
-    """The method, mechanism, metric or query of a name, or the class that ``module:Class`` names.
-
-    Raises
-    ------
-    ValueError
-        If nothing has this name; the nearest name is suggested.
-    """
-    if ":" in name:
-        return class_at(name)
-    from scenarios.checks.audits.names import mechanisms
-
-    described: dict[str, object] = {**metrics(), **mechanisms(), **queries()}
-    for package in PACKAGES:
-        described.update(exported(package))
-    if name not in described:
-        raise ValueError(f"nothing is named {name!r}{file_advice(name) or suggestion(name, described)}")
-    return described[name]

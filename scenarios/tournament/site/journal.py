@@ -9,8 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from scenarios.tournament.host.messages import Notice, notices
-from scenarios.tournament.rules.folder import State as LogState
-from scenarios.tournament.rules.folder import Submission, Tournament
+from scenarios.tournament.rules.folder import State, Submission, Tournament
 from scenarios.tournament.rules.log import LogEntry, file_stamp
 from scenarios.tournament.rules.settings import Phase
 
@@ -18,7 +17,7 @@ Stamp = tuple[tuple[int, ...], ...]
 """Fingerprint of the files on which public pages depend."""
 
 
-class State(LogState):
+class SiteState(State):
     """State of a tournament at the end of its log, with what the site shows of it."""
 
     @cached_property
@@ -70,7 +69,7 @@ class Journal:
         self._size = 0
         self._settings: tuple[int, ...] | None = None
         # Stamp and state are replaced together, since `known` reads them without the lock.
-        self._known: tuple[Stamp, State] | None = None
+        self._known: tuple[Stamp, SiteState] | None = None
 
     def stamp(self) -> Stamp:
         """Fingerprint of the files on which public pages depend; it changes whenever one of them does."""
@@ -82,12 +81,12 @@ class Journal:
         )
         return tuple(file_stamp(path) for path in files)
 
-    def known(self, stamp: Stamp) -> State | None:
+    def known(self, stamp: Stamp) -> SiteState | None:
         """State of a stamp if it was read before; it waits for nothing, so that the event loop may ask."""
         known = self._known
         return known[1] if known is not None and known[0] == stamp else None
 
-    def state(self) -> State:
+    def state(self) -> SiteState:
         """Current state. Only lines that were added to the log are parsed; all of it is verified.
 
         Raises
@@ -103,7 +102,7 @@ class Journal:
             if self._settings != stamp[1]:
                 self._tournament, self._settings = Tournament(self._folder), stamp[1]
             self._read()
-            state = State(self._tournament, list(self._entries))
+            state = SiteState(self._tournament, list(self._entries))
             # Settings and log may contradict each other.
             _ = state.phase
             self._known = stamp, state

@@ -16,7 +16,7 @@ from scenarios.tournament.rules.arrivals import last_number
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.site.background_scoring import BackgroundScoring
 from scenarios.tournament.site.damaged_folder_error import noticing_damage
-from scenarios.tournament.site.journal import Journal, State
+from scenarios.tournament.site.journal import Journal, SiteState
 from scenarios.tournament.site.members.accounts import Accounts
 from scenarios.tournament.site.members.attempts import RequestRates
 from scenarios.tournament.site.members.passwords import Passwords
@@ -124,7 +124,7 @@ class Site:
         clear_uploads(self.uploads)
         self._hashing = ThreadPoolExecutor(_HASHED_AT_ONCE, "passwords")
 
-    async def state(self) -> State:
+    async def state(self) -> SiteState:
         """Current state of the tournament.
 
         Raises

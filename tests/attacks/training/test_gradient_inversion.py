@@ -10,8 +10,8 @@ from defenses.federated import (
     EqualSplit,
     OneHiddenLayer,
 )
-from scenarios.checks.conformance.people import people
 from scenarios.games.training import matched_cells
+from scenarios.running.methods.invented_people import people
 
 
 @pytest.mark.parametrize("model", [None, OneHiddenLayer(hidden=16)])

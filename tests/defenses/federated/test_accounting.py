@@ -21,7 +21,7 @@ from defenses.federated import (
     sequential_composition,
     uplink_sensitivity,
 )
-from scenarios.checks.conformance.people import people
+from scenarios.running.methods.invented_people import people
 
 
 def test_noise_scales_are_the_lectures_at_worked_values():

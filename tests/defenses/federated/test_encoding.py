@@ -8,7 +8,7 @@ from defenses.federated import (
     Encoding,
 )
 from metrics import NumericDomain
-from scenarios.checks.conformance.people import people
+from scenarios.running.methods.invented_people import people
 
 
 def test_records_survive_their_encoding():

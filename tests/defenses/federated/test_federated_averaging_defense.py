@@ -22,7 +22,7 @@ from defenses.federated import (
 from metrics import CategoricalDomain, NumericDomain
 from metrics.ranking import area_under_curve
 from scenarios import load
-from scenarios.checks.conformance.people import people
+from scenarios.running.methods.invented_people import people
 from scenarios.running.methods.methods import build, describe
 
 

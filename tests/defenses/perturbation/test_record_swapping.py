@@ -10,7 +10,7 @@ from defense_tools import apply, table
 from defenses import (
     RecordSwapping,
 )
-from scenarios.checks.conformance.people import people
+from scenarios.running.methods.invented_people import people
 from scenarios.tables.seeds import generator
 
 

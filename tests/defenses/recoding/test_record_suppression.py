@@ -8,7 +8,7 @@ from defense_tools import apply, table
 
 from defenses import GlobalRecoding, Pipeline, RecordSuppression
 from metrics import k_anonymity
-from scenarios.checks.conformance.people import people
+from scenarios.running.methods.invented_people import people
 from scenarios.tables.seeds import generator
 
 

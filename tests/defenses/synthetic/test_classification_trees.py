@@ -9,9 +9,9 @@ from membership_tools import mean_score
 from attacks import DistanceToClosestRecord
 from defenses import ClassificationTrees
 from metrics import CategoricalDomain
-from scenarios.checks.conformance.people import people
 from scenarios.datasets import load
 from scenarios.games.membership import Membership
+from scenarios.running.methods.invented_people import people
 from scenarios.tables.seeds import generator
 
 

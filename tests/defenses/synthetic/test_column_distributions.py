@@ -14,7 +14,7 @@ from defenses import (
     Pipeline,
 )
 from metrics import CategoricalDomain, read_cells
-from scenarios.checks.conformance.people import people
+from scenarios.running.methods.invented_people import people
 from scenarios.tables.seeds import generator
 
 GRADES = CategoricalDomain(("low", "middle", "high"), ordered=True)

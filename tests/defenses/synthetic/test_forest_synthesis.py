@@ -8,9 +8,9 @@ from membership_tools import mean_score
 from attacks import DistanceToClosestRecord
 from defenses import ForestSynthesis
 from defenses.synthetic import forest_synthesis
-from scenarios.checks.conformance.people import people
 from scenarios.datasets import load
 from scenarios.games.membership import Membership
+from scenarios.running.methods.invented_people import people
 from scenarios.tables.seeds import generator
 
 

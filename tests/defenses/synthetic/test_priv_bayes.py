@@ -18,8 +18,8 @@ from metrics.fidelity import association_fidelity, marginal_fidelity
 from metrics.profile import original_profile, profile
 from scenarios.checks.audits.audit import Neighbours, audit
 from scenarios.checks.audits.subjects import subject
-from scenarios.checks.conformance.people import people
 from scenarios.datasets import load
+from scenarios.running.methods.invented_people import people
 from scenarios.tables.seeds import generator
 
 YES = CategoricalDomain(("no", "yes"))

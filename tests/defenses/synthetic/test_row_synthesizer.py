@@ -17,8 +17,8 @@ from defenses import (
 from metrics import CategoricalDomain, NumericDomain, read_cells
 from metrics.fidelity import association_fidelity, marginal_fidelity
 from metrics.profile import original_profile, profile
-from scenarios.checks.conformance.people import people
 from scenarios.datasets import load
+from scenarios.running.methods.invented_people import people
 from scenarios.tables.seeds import generator
 
 SYNTHESIZERS = [

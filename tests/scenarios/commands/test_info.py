@@ -6,7 +6,8 @@ import pytest
 from run_tools import invoke
 
 from scenarios.checks.audits.names import mechanisms
-from scenarios.running.methods.descriptions import PACKAGES, metrics, queries
+from scenarios.commands.described import queries
+from scenarios.running.methods.descriptions import PACKAGES, metrics
 from scenarios.running.methods.methods import exported
 
 

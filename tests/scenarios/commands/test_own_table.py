@@ -17,9 +17,9 @@ from run_tools import COMMAND, environment
 
 from defenses.base.channel import Channel
 from leaderboard import render_report
-from scenarios.checks.conformance.people import people
 from scenarios.commands.cli import cli
 from scenarios.commands.common import write_text
+from scenarios.running.methods.invented_people import people
 from scenarios.tables.empty_cells import empty_cells_warning, lost_gaps_note
 from scenarios.tables.seeds import generator
 

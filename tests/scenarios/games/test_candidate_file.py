@@ -12,7 +12,7 @@ from defenses.base.defense import MicrodataDefense, released_frame
 from defenses.base.release import MicrodataRelease
 from metrics.columns.cells import escape_column
 from scenarios import CandidateFile, play
-from scenarios.checks.conformance.people import people
+from scenarios.running.methods.invented_people import people
 from scenarios.tables.seeds import generator
 
 PLAYS = 10

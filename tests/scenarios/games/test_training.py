@@ -17,9 +17,9 @@ from defenses.federated import (
 )
 from metrics import across_plays
 from scenarios import Training, play
-from scenarios.checks.conformance.people import people
 from scenarios.games.playing import attack_release, make_release
 from scenarios.games.training import matched_cells
+from scenarios.running.methods.invented_people import people
 from scenarios.running.methods.methods import find
 from scenarios.running.plan import read_plan
 

@@ -407,7 +407,7 @@ class TestCommands:
             assert (done.exit_code, "is no tournament" in done.stderr) == (2, True)
 
     def test_own_records_play_too(self, tmp_path):
-        from scenarios.checks.conformance.people import people
+        from scenarios.running.methods.invented_people import people
         from scenarios.tables.seeds import generator
 
         table = people(200, generator(0, "own"))

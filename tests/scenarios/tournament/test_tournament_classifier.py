@@ -12,8 +12,8 @@ from tournament_tools import opened
 from leaderboard import pooled_utility
 from metrics.table_utility import TableUtility, prediction_target
 from scenarios import load
-from scenarios.checks.conformance.people import people
 from scenarios.commands.cli import cli
+from scenarios.running.methods.invented_people import people
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
 from scenarios.tournament.host.updating import write_reports

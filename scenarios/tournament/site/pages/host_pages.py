@@ -15,7 +15,7 @@ from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.sheets import LARGEST
 from scenarios.tournament.site.host_jobs import decide, incidents
 from scenarios.tournament.site.jobs import admit_file, export_all
-from scenarios.tournament.site.journal import State
+from scenarios.tournament.site.journal import SiteState
 from scenarios.tournament.site.members.attempts import RateLimit
 from scenarios.tournament.site.members.invitations import LIFETIME
 from scenarios.tournament.site.members.user import Role, host_name
@@ -98,7 +98,7 @@ async def host_page(visit: Visit) -> Response:
     )
 
 
-def _progress(state: State, team: str, accounts: dict[str, str]) -> dict[str, Any]:
+def _progress(state: SiteState, team: str, accounts: dict[str, str]) -> dict[str, Any]:
     """How far a team is."""
     submissions = state.submissions[team]
     table = state.tables.get(team)
@@ -115,7 +115,7 @@ def _progress(state: State, team: str, accounts: dict[str, str]) -> dict[str, An
     }
 
 
-def _earlier(state: State) -> list[Phase]:
+def _earlier(state: SiteState) -> list[Phase]:
     """Phases that are over and may be reopened."""
     order = [phase for phase, _ in state.ends]
     return order if state.phase is Phase.CLOSED else order[: order.index(state.phase)]

@@ -22,7 +22,7 @@ from scenarios.tournament.host.presenting import (
 )
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.site.jobs import store_presentation
-from scenarios.tournament.site.journal import State
+from scenarios.tournament.site.journal import SiteState
 from scenarios.tournament.site.members.attempts import RateLimit
 from scenarios.tournament.site.pages.answers import answered, done
 from scenarios.tournament.site.pages.page_templates import markdown_parser
@@ -140,17 +140,17 @@ async def change_presentation(visit: Visit) -> Response:
     return done(visit, "the presentation is stored", f"/team/{visit.team}/presentation")
 
 
-def _shown(visit: Visit, state: State) -> Presentation:
+def _shown(visit: Visit, state: SiteState) -> Presentation:
     """The presentation that the address names, if everybody may see it."""
     one = shown_presentations(state.tournament, state.entries).get(visit.request.path_params["of"])
     return found(one, "there is no such presentation; presentations are shown after the close")
 
 
-async def _text(state: State, one: Presentation) -> str:
+async def _text(state: SiteState, one: Presentation) -> str:
     return (await to_thread.run_sync(presented_file, state.tournament, one.text)).decode()
 
 
-async def _picture(state: State, one: Presentation) -> Response:
+async def _picture(state: SiteState, one: Presentation) -> Response:
     """A picture with a policy of its own, under which nothing in it runs."""
     picture = found(one.picture, "this presentation has no picture")
     data = await to_thread.run_sync(presented_file, state.tournament, picture)

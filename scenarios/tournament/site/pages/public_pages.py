@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from scenarios.tournament.host.boards import SCORING_GOES_ON
 from scenarios.tournament.rules.folder import zip_bytes
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.site.journal import State
+from scenarios.tournament.site.journal import SiteState
 from scenarios.tournament.site.members.user import Role
 from scenarios.tournament.site.pages.answers import answered, published_bytes
 from scenarios.tournament.site.pages.live_updates import MOST
@@ -166,7 +166,7 @@ async def _board(visit: Visit, name: str) -> Response:
     return HTMLResponse(data, headers=headers)
 
 
-def _content(site: Site, template: str, state: State, ended: bool, member: bool, concealed: bool) -> bytes:
+def _content(site: Site, template: str, state: SiteState, ended: bool, member: bool, concealed: bool) -> bytes:
     """Content of a page of the board."""
     board = PublicBoard() if concealed else read_board(site.folder / "public", state.titles)
     text = (
@@ -187,7 +187,7 @@ def _content(site: Site, template: str, state: State, ended: bool, member: bool,
     return text.encode()
 
 
-def _phases(state: State, ended: bool) -> dict[str, Any]:
+def _phases(state: SiteState, ended: bool) -> dict[str, Any]:
     return {
         "phase": str(state.phase),
         "until": state.until.isoformat() if state.until else None,
@@ -199,7 +199,7 @@ def _phases(state: State, ended: bool) -> dict[str, Any]:
     }
 
 
-def what_counts_now(state: State, board: PublicBoard) -> str:
+def what_counts_now(state: SiteState, board: PublicBoard) -> str:
     """What the published standings count, in words. Those from before the close are never called final."""
     if not board.standings:
         missing = "The final standings are" if state.phase is Phase.CLOSED else "Standings are"

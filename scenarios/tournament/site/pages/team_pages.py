@@ -18,7 +18,7 @@ from scenarios.tournament.rules.sheets import LARGEST
 from scenarios.tournament.site.damaged_folder_error import DamagedFolderError
 from scenarios.tournament.site.deciding import forget, recorded
 from scenarios.tournament.site.jobs import preview_table, shown_name, submit_file, take
-from scenarios.tournament.site.journal import State
+from scenarios.tournament.site.journal import SiteState
 from scenarios.tournament.site.members.attempts import RateLimit
 from scenarios.tournament.site.pages.answers import answered, damage_refusal, decided, published_bytes, shown
 from scenarios.tournament.site.posted_form import UploadedFile, UploadLimits
@@ -87,7 +87,7 @@ async def team_page(visit: Visit) -> Response:
     )
 
 
-def _in_force(state: State, team: str, against: str | None) -> int | None:
+def _in_force(state: SiteState, team: str, against: str | None) -> int | None:
     """Number of the submission that counts; an attack counts against the published table, which all may know."""
     one = state.tables.get(team) if against is None else state.published_attacks.get((team, against))
     return None if one is None else one.number
@@ -206,7 +206,7 @@ async def report(visit: Visit) -> Response:
     return answered(visit, "document.html", {"text": data.decode()}, heading=f"Report for {state.titles[visit.team]}")
 
 
-def hidden(visit: Visit, state: State) -> bool:
+def hidden(visit: Visit, state: SiteState) -> bool:
     """Whether standings are hidden from this visitor."""
     return state.tournament.settings.hide_standings and state.phase is not Phase.CLOSED and not visit.is_host
 

@@ -16,7 +16,7 @@ from defenses import (
     UnivariateMicroaggregation,
 )
 from metrics import CategoricalDomain, NumericDomain, k_anonymity
-from scenarios.checks.conformance.people import people
+from scenarios.running.methods.invented_people import people
 from scenarios.tables.seeds import generator
 
 VARIANTS = (Microaggregation, KMeansMicroaggregation, GowerMicroaggregation, UnivariateMicroaggregation)

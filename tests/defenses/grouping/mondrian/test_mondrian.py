@@ -20,7 +20,7 @@ from metrics import CategoricalDomain, NumericDomain, k_anonymity, normalized_ce
 from metrics.columns.cells import holds_generalized
 from metrics.columns.domains import infer_domain
 from scenarios import load
-from scenarios.checks.conformance.people import people
+from scenarios.running.methods.invented_people import people
 from scenarios.tables.seeds import generator
 
 

@@ -24,8 +24,8 @@ from scenarios.checks.audits.audit import Neighbours, Subject, audit
 from scenarios.checks.audits.names import mechanism_of, mechanisms
 from scenarios.checks.audits.subjects import ONE_BY_ONE, subject
 from scenarios.checks.audits.tables import COPIES, table
-from scenarios.checks.conformance.people import example
 from scenarios.commands.cli import cli
+from scenarios.running.methods.invented_people import example
 from scenarios.running.methods.methods import exported
 
 SMALL = {"d": 16, "m": 32, "k": 4, "letters": "ab", "length": 2, "horizon": 8, "delta": 0.01}

@@ -18,9 +18,9 @@ from defenses.base.channel import Channel
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from scenarios.checks.conformance import memory
-from scenarios.checks.conformance.people import example, people
 from scenarios.checks.conformance.suite import checks
 from scenarios.games.classifier_membership import MODELS
+from scenarios.running.methods.invented_people import example, people
 from scenarios.running.methods.methods import exported
 from scenarios.tables.seeds import generator
 

@@ -1,0 +1,41 @@
+"""What `tokumei info` and `tokumei list` describe, by name: methods, mechanisms, metrics and queries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scenarios.running.methods.descriptions import PACKAGES, metrics
+from scenarios.running.methods.methods import exported
+from scenarios.running.methods.own_classes import class_at, file_advice
+from scenarios.tables.near_names import suggestion
+
+if TYPE_CHECKING:
+    from defenses.base.queries import Query
+
+
+def queries() -> dict[str, type[Query]]:
+    """Queries that curators answer, by class name, in the order of the language of queries."""
+    from defenses.base.queries import Query
+    from scenarios.assessment.asking.grammar import PHRASES
+
+    return {name: Query.kinds[name] for name in PHRASES}
+
+
+def look_up(name: str) -> object:
+    """The method, mechanism, metric or query of a name, or the class that ``module:Class`` names.
+
+    Raises
+    ------
+    ValueError
+        If nothing has this name; the nearest name is suggested.
+    """
+    if ":" in name:
+        return class_at(name)
+    from scenarios.checks.audits.names import mechanisms
+
+    described: dict[str, object] = {**metrics(), **mechanisms(), **queries()}
+    for package in PACKAGES:
+        described.update(exported(package))
+    if name not in described:
+        raise ValueError(f"nothing is named {name!r}{file_advice(name) or suggestion(name, described)}")
+    return described[name]
