@@ -2,11 +2,11 @@
 from .base.attack import Attack as Attack
 from .base.attack import Knowledge as Knowledge
 from .base.attack import NotApplicable as NotApplicable
-from .base.claims import Claims as Claims
-from .base.claims import Decisions as Decisions
-from .base.claims import Predicates as Predicates
-from .base.claims import RankedAnswers as RankedAnswers
-from .base.claims import ValueClaims as ValueClaims
+from .base.attack import Claims as Claims
+from .base.attack import Decisions as Decisions
+from .base.attack import Predicates as Predicates
+from .base.attack import RankedAnswers as RankedAnswers
+from .base.attack import ValueClaims as ValueClaims
 from .base.sides import SharedColumn as SharedColumn
 from .base.sides import gower_distance as gower_distance
 from .base.sides import shared_columns as shared_columns

@@ -14,14 +14,14 @@ from .results.earlier_versions import earlier_sections as earlier_sections
 from .results.earlier_versions import earlier_tables as earlier_tables
 from .results.promises import Promise as Promise
 from .results.promises import stored_promises as stored_promises
-from .results.shown_results import StoredBoard as StoredBoard
-from .results.shown_results import stored_board as stored_board
+from .results.earlier_versions import StoredBoard as StoredBoard
+from .results.earlier_versions import stored_board as stored_board
 
 # Ranking of defenses and the matrix of attacks
 from .statistics.board import Row as Row
 from .statistics.board import rank as rank
 from .statistics.pairs import Pair as Pair
-from .statistics.success import Success as Success
+from .statistics.pairs import Success as Success
 from .statistics.pairs import matrix as matrix
 from .statistics.pairs import Utility as Utility
 from .statistics.pairs import pooled_utility as pooled_utility
@@ -52,7 +52,7 @@ from .pages.exports import to_json as to_json
 from .pages.tables import matrix_to_markdown as matrix_to_markdown
 from .pages.tables import matrix_to_terminal as matrix_to_terminal
 from .pages.latex import latex_board as latex_board
-from .pages.latex_grid import latex_matrix as latex_matrix
+from .pages.latex import latex_matrix as latex_matrix
 from .pages.tables import to_markdown as to_markdown
 from .pages.tables import to_terminal as to_terminal
 from .pages.page import render_page as render_page
@@ -67,7 +67,7 @@ from .statistics.skipped_attacks import skips_to_terminal as skips_to_terminal
 from .statistics.comparison import Change as Change
 from .statistics.comparison import Tolerance as Tolerance
 from .statistics.comparison import compare as compare
-from .statistics.paces import pace as pace
+from .statistics.comparison import pace as pace
 from .statistics.comparison import plays_needed as plays_needed
 from .pages.change_tables import change_checks as change_checks
 from .pages.change_tables import change_sections as change_sections

@@ -16,9 +16,9 @@ from .diversity import l_diversity as l_diversity
 from .diversity import recursive_l_diversity as recursive_l_diversity
 from .diversity import t_closeness_equal as t_closeness_equal
 from .diversity import t_closeness_ordered as t_closeness_ordered
-from .attribute_disclosure import beta_likeness as beta_likeness
-from .attribute_disclosure import delta_disclosure as delta_disclosure
-from .attribute_disclosure import enhanced_beta_likeness as enhanced_beta_likeness
+from .diversity import beta_likeness as beta_likeness
+from .diversity import delta_disclosure as delta_disclosure
+from .diversity import enhanced_beta_likeness as enhanced_beta_likeness
 
 # Re-identification risk and population uniques
 from .risk import ReidentificationRisk as ReidentificationRisk
@@ -44,7 +44,7 @@ from .fidelity import association_fidelity as association_fidelity
 from .fidelity import marginal_fidelity as marginal_fidelity
 from .fidelity import query_fidelity as query_fidelity
 from .propensity import propensity_mean_squared_error as propensity_mean_squared_error
-from .queries import query_error as query_error
+from .fidelity import query_error as query_error
 from .table_utility import TableUtility as TableUtility
 
 # Measures of attacks: rates with confidence intervals, ROC, audits

@@ -26,8 +26,8 @@ from .games.playing import Outcome as Outcome
 from .games.playing import play as play
 from .games.pool import Pool as Pool
 from .games.reports import Reports as Reports
-from .games.curators.secret_bits import SecretBits as SecretBits
-from .games.curators.secret_numbers import SecretNumbers as SecretNumbers
+from .games.curators.groups_game import SecretBits as SecretBits
+from .games.curators.groups_game import SecretNumbers as SecretNumbers
 from .games.shared_people import SharedPeople as SharedPeople
 from .games.singling_out import SinglingOut as SinglingOut
 from .games.sparse_ratings import SparseRatings as SparseRatings

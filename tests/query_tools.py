@@ -1,6 +1,7 @@
 """Queries that read a table once, for tests that ask the same questions of one table thousands of times."""
 
-from defenses.base.queries import Condition, EdgeCount, counts, one_column, two_columns
+from defenses.base.queries import Condition, EdgeCount, counts, one_column
+from defenses.base.queries import one_column as two_columns
 from defenses.base.queries.query import Query
 
 

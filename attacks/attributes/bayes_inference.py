@@ -7,11 +7,8 @@ import pandas as pd
 from numpy.random import Generator
 
 from attacks.attributes.naive_bayes import NaiveBayes
-from attacks.base.attack import Attack, Knowledge, NotApplicable, applicable
-from attacks.base.claims import ValueClaims
-from attacks.base.features import one_hot
-from attacks.base.released_classes import claims_from_scores, sensitive_mass
-from attacks.base.sides import common_columns
+from attacks.base.attack import Attack, Knowledge, NotApplicable, ValueClaims, applicable
+from attacks.base.sides import claims_from_scores, common_columns, one_hot, sensitive_mass
 from attacks.base.transition_matrix import cell_codes, column_matrix, report_likelihoods
 from defenses.base.channel import Channel
 from defenses.base.release import MicrodataRelease

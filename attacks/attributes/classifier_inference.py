@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, applicable
-from attacks.base.claims import ValueClaims
-from attacks.base.features import encode_features
-from attacks.base.released_classes import claims_from_scores, sensitive_mass
-from attacks.base.sides import shared_columns
+from attacks.base.attack import Attack, Knowledge, ValueClaims, applicable
+from attacks.base.sides import claims_from_scores, encode_features, sensitive_mass, shared_columns
 from defenses.base.release import MicrodataRelease
 from metrics.columns.parameters import check_integer
 

@@ -8,8 +8,7 @@ from numpy.random import Generator
 
 from attacks.attributes.hidden_columns import about_column, hidden_names
 from attacks.attributes.nearest_row_inference import NearestRowInference
-from attacks.base.attack import Attack, Knowledge, NotApplicable
-from attacks.base.claims import ValueClaims
+from attacks.base.attack import Attack, Knowledge, NotApplicable, ValueClaims
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats, Integers
 

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
-from attacks.base.claims import ValueClaims
-from attacks.base.released_classes import claims_from_scores, match
+from attacks.base.attack import Attack, Knowledge, NotApplicable, ValueClaims
+from attacks.base.sides import claims_from_scores, match
 from defenses.base.release import MicrodataRelease
 
 

@@ -6,10 +6,8 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.attributes.naive_bayes import NaiveBayes
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import ValueClaims
-from attacks.base.released_classes import claims_from_scores, match, sensitive_mass
-from attacks.base.sides import common_columns
+from attacks.base.attack import Attack, Knowledge, ValueClaims
+from attacks.base.sides import claims_from_scores, common_columns, match, sensitive_mass
 from defenses.base.release import MicrodataRelease
 from metrics.classes import equivalence_classes
 from metrics.columns.arrays import Floats, Integers

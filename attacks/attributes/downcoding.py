@@ -9,8 +9,7 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge, applicable
-from attacks.base.claims import ValueClaims
+from attacks.base.attack import Attack, Knowledge, ValueClaims, applicable
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.classes import equivalence_classes

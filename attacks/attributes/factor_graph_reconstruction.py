@@ -11,10 +11,8 @@ import pandas as pd
 from numpy.random import Generator
 
 from attacks.attributes.hidden_columns import HiddenColumn, hidden_columns
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import ValueClaims
-from attacks.base.features import encode_features
-from attacks.base.sides import shared_columns, shared_distance
+from attacks.base.attack import Attack, Knowledge, ValueClaims
+from attacks.base.sides import encode_features, shared_columns, shared_distance
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats
 from metrics.columns.parameters import check_boolean, check_integer

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, applicable
-from attacks.base.claims import ValueClaims
-from attacks.base.released_classes import ReleasedClasses, claims_from_scores, match
+from attacks.base.attack import Attack, Knowledge, ValueClaims, applicable
+from attacks.base.sides import ReleasedClasses, claims_from_scores, match
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, Integers
 from metrics.columns.parameters import check_integer

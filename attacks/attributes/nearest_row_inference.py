@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from attacks.base.claims import ValueClaims
-from attacks.base.released_classes import ClassInference, ReleasedClasses, value_claims
+from attacks.base.attack import ValueClaims
+from attacks.base.sides import ClassInference, ReleasedClasses, value_claims
 
 
 class NearestRowInference(ClassInference):

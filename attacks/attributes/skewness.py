@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from attacks.base.claims import ValueClaims
-from attacks.base.released_classes import ClassInference, ReleasedClasses, claims_from_scores
+from attacks.base.attack import ValueClaims
+from attacks.base.sides import ClassInference, ReleasedClasses, claims_from_scores
 from metrics.columns.parameters import check_real
 
 

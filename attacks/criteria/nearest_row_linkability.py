@@ -8,10 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable, applicable
-from attacks.base.claims import Claims
-from attacks.base.released_classes import TIE
-from attacks.base.sides import shared_distance
+from attacks.base.attack import Attack, Claims, Knowledge, NotApplicable, applicable
+from attacks.base.sides import TIE, shared_distance
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, Integers
 from metrics.columns.parameters import check_integer

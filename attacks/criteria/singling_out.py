@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import Predicates
+from attacks.base.attack import Attack, Knowledge, Predicates
 from attacks.criteria.atomic_predicates import AtLeast, AtMost, AtomicPredicate, Conjunction, Covered
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, Integers

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import RankedAnswers
+from attacks.base.attack import Attack, Knowledge, RankedAnswers
 from attacks.base.sides import shared_distance
 from attacks.linkage.linkage_answers import assignment_answers, distance_posterior
 from defenses.base.release import MicrodataRelease

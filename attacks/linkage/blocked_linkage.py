@@ -10,12 +10,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge, applicable
-from attacks.base.claims import RankedAnswers
+from attacks.base.attack import Attack, Knowledge, RankedAnswers, applicable
 from attacks.base.sides import common_columns
 from attacks.linkage.blocks.auction import EMPTY, auction
-from attacks.linkage.blocks.blocking_pass import BlockingPass, members, search_column
-from attacks.linkage.blocks.blocking_plan import BlockingPlan, blocking_plan
+from attacks.linkage.blocks.blocking_pass import BlockingPass, BlockingPlan, blocking_plan, members, search_column
 from attacks.linkage.blocks.pair_scores import ColumnScore, Single, column_scores, total_scores
 from attacks.linkage.blocks.run_coded_column import RunCodedColumn, run_coded_column
 from attacks.linkage.blocks.sampled_learning import LearnedModels, among_all, learned_models, log_sum
@@ -23,7 +21,7 @@ from attacks.linkage.channel_factors import at_pairs
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from attacks.linkage.likeliest_candidates import TIE, LikeliestCandidates
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment, weighted_likelihoods
-from attacks.linkage.noted_answers import NotedAnswers
+from attacks.linkage.linkage_answers import NotedAnswers
 from attacks.linkage.sparse_matching import answers_of_assignment
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, Integers
@@ -250,7 +248,7 @@ class BlockedLinkage(Attack):
        column were released: kept, disturbed by Gaussian noise or replaced (`attacks.linkage.blocks.sampled_learning`).
     2. A cell's window holds the values that it covers, or those within two standard deviations of a number with noise.
        A blocking pass proposes the candidates in a row's windows of some columns. Passes are chosen by the recall that
-       they add for each pair, until a budget of pairs is spent (`attacks.linkage.blocks.blocking_plan`).
+       they add for each pair, until a budget of pairs is spent (`attacks.linkage.blocks.blocking_pass`).
     3. Proposed pairs are scored by their log-likelihood, in chunks. Each row keeps its likeliest twelve candidates
        (`attacks.linkage.blocked_linkage`). If the release has a channel, their likelihoods under it count instead.
     4. Rows are assigned to different candidates by auction (`attacks.linkage.blocks.auction`).

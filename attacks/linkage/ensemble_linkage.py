@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
-from attacks.base.claims import RankedAnswers
+from attacks.base.attack import Attack, Knowledge, NotApplicable, RankedAnswers
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment
 from attacks.linkage.linkage_answers import Linkage, evidence_posterior, surest_answers

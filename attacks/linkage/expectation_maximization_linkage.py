@@ -7,12 +7,16 @@ from numpy.random import Generator
 
 from attacks.base.attack import Knowledge, applicable
 from attacks.base.sides import shared_columns, shared_table
-from attacks.linkage.fitting.column_models import ColumnModels
+from attacks.linkage.fitting.column_models import ColumnModels, candidate_weights, gains, marginal_log_likelihood
 from attacks.linkage.fitting.column_tables import SMALL_GRID
 from attacks.linkage.fitting.linkage_fit import fitted
-from attacks.linkage.fitting.marginal_likelihood import candidate_weights, gains, marginal_log_likelihood
-from attacks.linkage.linkage_answers import Linkage, assignment_answers, distance_posterior, evidence_posterior
-from attacks.linkage.noted_answers import LearnedAnswers
+from attacks.linkage.linkage_answers import (
+    LearnedAnswers,
+    Linkage,
+    assignment_answers,
+    distance_posterior,
+    evidence_posterior,
+)
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats
 from metrics.columns.parameters import check_integer, check_real

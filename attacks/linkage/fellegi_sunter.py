@@ -11,11 +11,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import RankedAnswers
+from attacks.base.attack import Attack, Knowledge, RankedAnswers
 from attacks.base.sides import SharedColumn, shared_columns
-from attacks.linkage.linkage_answers import assignment_answers
-from attacks.linkage.row_matching import matching_posterior
+from attacks.linkage.linkage_answers import assignment_answers, matching_posterior
 from attacks.linkage.simulated_pairs import chosen_pairs, simulated_pairs
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, Integers

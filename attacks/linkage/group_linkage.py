@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import RankedAnswers
+from attacks.base.attack import Attack, Knowledge, RankedAnswers
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment
 from attacks.linkage.linkage_answers import evidence_posterior, surest_answers

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge
 from attacks.base.sides import SharedColumn, gower_distance, shared_columns, shared_distance
-from attacks.linkage.linkage_answers import Linkage
-from attacks.linkage.row_matching import matching_posterior
+from attacks.linkage.linkage_answers import Linkage, matching_posterior
 from attacks.linkage.simulated_pairs import chosen_pairs, of_rows, simulated_pairs, some_rows
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats, Integers

@@ -7,11 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge, disclosed_channel
-from attacks.base.claims import RankedAnswers
+from attacks.base.attack import Knowledge, RankedAnswers, disclosed_channel
 from attacks.base.sides import common_columns, shared_table
-from attacks.linkage.channel_factors import IMPOSSIBLE
-from attacks.linkage.channel_likelihoods import channel_likelihoods
+from attacks.linkage.channel_factors import IMPOSSIBLE, channel_likelihoods
 from attacks.linkage.linkage_answers import Linkage
 from defenses.base.channel_parts import GroupMean, GroupMode, Likelihood
 from defenses.base.release import MicrodataRelease

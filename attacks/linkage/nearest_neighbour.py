@@ -7,10 +7,8 @@ import warnings
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import RankedAnswers
-from attacks.base.features import encode_features
-from attacks.base.sides import SharedColumn, shared_columns, shared_distance
+from attacks.base.attack import Attack, Knowledge, RankedAnswers
+from attacks.base.sides import SharedColumn, encode_features, shared_columns, shared_distance
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats
 from metrics.columns.parameters import check_choice
@@ -37,7 +35,7 @@ class NearestNeighbour(Attack):
     ----------
     metric : str
         ``"gower"``, or a metric of scikit-learn's ``pairwise_distances``, which then compares feature vectors
-        (`attacks.base.features.encode_features`). On the bank's customers none of them finds more than Gower's under
+        (`attacks.base.sides.encode_features`). On the bank's customers none of them finds more than Gower's under
         noise and PRAM. Those for truth values (``"jaccard"`` and the like) use of a number only whether it is the
         smallest.
 

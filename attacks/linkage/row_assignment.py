@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import RankedAnswers
+from attacks.base.attack import Attack, Knowledge, RankedAnswers
 from attacks.linkage.assignment_linkage import AssignmentLinkage
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from defenses.base.microdata import Microdata

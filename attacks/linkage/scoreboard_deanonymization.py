@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable, applicable
-from attacks.base.claims import RankedAnswers
+from attacks.base.attack import Attack, Knowledge, NotApplicable, RankedAnswers, applicable
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import NumericCells, read_cells, unescape

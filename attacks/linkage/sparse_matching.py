@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.claims import Decisions, RankedAnswers
+from attacks.base.attack import Decisions, RankedAnswers
 from attacks.linkage.blocks.auction import EMPTY
 from attacks.linkage.likeliest_candidates import LikeliestCandidates
-from attacks.linkage.row_matching import SMALLEST
+from attacks.linkage.linkage_answers import SMALLEST
 from metrics.columns.arrays import Floats, Integers
 
 # Cost of leaving a row unassigned, as a loss of log-likelihood.
@@ -56,7 +56,7 @@ def sparse_one_to_one(near: LikeliestCandidates, candidates: int) -> Integers:
 def sparse_posterior(near: LikeliestCandidates, candidates: int, rounds: int = 10) -> tuple[Floats, Floats]:
     """Approximate posterior of a one-to-one matching, by loopy belief propagation on the candidates of each row.
 
-    It is the sparse form of `attacks.linkage.row_matching.propagated_posterior`. All other candidates of a row count
+    It is the sparse form of `attacks.linkage.linkage_answers.propagated_posterior`. All other candidates of a row count
     as one. Their message is the mean over all candidates. The row's messages to them are spread evenly over all.
 
     Parameters

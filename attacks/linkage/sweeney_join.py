@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import RankedAnswers
+from attacks.base.attack import Attack, Knowledge, RankedAnswers
 from attacks.base.sides import shared_columns
 from defenses.base.release import MicrodataRelease
 from metrics.columns.parameters import check_integer

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import Decisions
+from attacks.base.attack import Attack, Decisions, Knowledge
 from attacks.membership.reference_tables import reference_tables
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats

@@ -6,8 +6,7 @@ from abc import abstractmethod
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import Decisions
+from attacks.base.attack import Attack, Decisions, Knowledge
 from attacks.membership.model_confidence import Classifier, classifier
 from defenses.base.release import ModelRelease
 from metrics.columns.arrays import Floats

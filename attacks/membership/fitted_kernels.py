@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from attacks.base.attack import Knowledge
-from attacks.membership.column_lifts import Populations
-from attacks.membership.mixture_kernel import Weights, fitted_weights
-from attacks.membership.shadow_syntheses import shadow_syntheses
+from attacks.membership.mixture_kernel import Populations, Weights, fitted_weights
+from attacks.membership.reference_tables import shadow_syntheses
 from defenses.base.release import MicrodataRelease
 
 # Shadow syntheses, and people of each kind in each, to which kernels are fitted.

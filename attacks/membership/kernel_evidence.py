@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from attacks.base.attack import Knowledge
-from attacks.membership.column_lifts import Singles
 from attacks.membership.fitted_kernels import FittedKernels
-from attacks.membership.mixture_kernel import log_density, log_kernel, log_kernels, mean_over_rows
-from attacks.membership.shadow_syntheses import ShadowSynthesis
+from attacks.membership.mixture_kernel import Singles, log_density, log_kernel, log_kernels, mean_over_rows
+from attacks.membership.reference_tables import ShadowSynthesis
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats
 

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, disclosed_channel
-from attacks.base.claims import Decisions
+from attacks.base.attack import Attack, Decisions, Knowledge, disclosed_channel
 from attacks.base.sides import common_columns
 from defenses.base.release import MicrodataRelease
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, applicable
-from attacks.base.claims import Decisions
+from attacks.base.attack import Attack, Decisions, Knowledge, applicable
 from attacks.base.sides import common_columns
 from attacks.membership.fitted_kernels import fitted_kernels
 from attacks.membership.kernel_evidence import local_ratio

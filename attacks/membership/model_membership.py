@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import Decisions
+from attacks.base.attack import Attack, Decisions, Knowledge
 from attacks.membership.loss_threshold import LossThreshold
 from defenses.base.microdata import Microdata
 from defenses.base.release import ModelRelease, TrainingRelease

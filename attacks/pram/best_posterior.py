@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
-from attacks.base.claims import RankedAnswers
+from attacks.base.attack import Attack, Knowledge, NotApplicable, RankedAnswers
 from attacks.base.transition_matrix import cell_codes, column_matrix, values
 from attacks.pram.posterior_from_counts import posterior_from_counts
 from defenses.base.microdata import Microdata

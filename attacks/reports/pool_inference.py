@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable, applicable
-from attacks.base.claims import RankedAnswers
+from attacks.base.attack import Attack, Knowledge, NotApplicable, RankedAnswers, applicable
 from attacks.reports.report_likelihood import posterior, reported_column, round_likelihoods
 from defenses.base.microdata import Microdata
 from defenses.base.release import ReportsRelease

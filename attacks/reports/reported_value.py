@@ -6,8 +6,7 @@ from abc import abstractmethod
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import RankedAnswers
+from attacks.base.attack import Attack, Knowledge, RankedAnswers
 from attacks.reports.report_likelihood import log_prior, posterior, reported_column
 from defenses.base.release import ReportsRelease
 from metrics.columns.arrays import Floats

@@ -5,8 +5,7 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from attacks.statistics.differencing import estimates
-from attacks.statistics.statistical_disclosure import StatisticalDisclosure
-from attacks.statistics.statistics_knowledge import StatisticsKnowledge
+from attacks.statistics.statistical_disclosure import StatisticalDisclosure, StatisticsKnowledge
 from defenses.base.queries import QuerySession
 from metrics.columns.arrays import Floats
 from metrics.columns.parameters import check_integer

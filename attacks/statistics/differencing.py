@@ -6,8 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.statistics.query_budget import ask, even_share
-from attacks.statistics.statistical_disclosure import StatisticalDisclosure
-from attacks.statistics.statistics_knowledge import StatisticsKnowledge
+from attacks.statistics.statistical_disclosure import StatisticalDisclosure, StatisticsKnowledge
 from defenses.base.queries import Query, QuerySession
 from metrics.columns.arrays import Floats
 
@@ -32,7 +31,7 @@ class Differencing(StatisticalDisclosure):
     >>> import numpy as np
     >>> import pandas as pd
     >>> from attacks import Differencing
-    >>> from attacks.statistics.statistics_knowledge import LinearSecret, StatisticsKnowledge
+    >>> from attacks.statistics.statistical_disclosure import LinearSecret, StatisticsKnowledge
     >>> from defenses import ExactCurator, Microdata
     >>> from defenses.base.queries import Sum
     >>> records = Microdata(pd.DataFrame({"income": [30, 50, 90]}))

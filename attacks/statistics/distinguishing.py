@@ -11,8 +11,7 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
-from attacks.base.claims import Decisions
+from attacks.base.attack import Attack, Decisions, Knowledge, NotApplicable
 from attacks.statistics.learned_event import learn_event
 from attacks.statistics.query_budget import ask, even_share
 from defenses.base.queries import Query, QuerySession

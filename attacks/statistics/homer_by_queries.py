@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, applicable
+from attacks.base.attack import Attack, Decisions, Knowledge, applicable
 from attacks.base.binary_attributes import BinaryAttributes, likelihood_ratio_scores
-from attacks.base.claims import Decisions
 from attacks.statistics.query_budget import ask, even_share
 from defenses.base.queries import Histogram, QuerySession
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import NotApplicable
 from attacks.statistics.query_budget import ask, even_share
-from attacks.statistics.statistical_disclosure import StatisticalDisclosure
-from attacks.statistics.statistics_knowledge import StatisticsKnowledge
+from attacks.statistics.statistical_disclosure import StatisticalDisclosure, StatisticsKnowledge
 from defenses.base.queries import QuerySession
 from metrics.columns.parameters import check_choice, check_integer
 

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import ValueClaims
+from attacks.base.attack import Attack, Knowledge, ValueClaims
 from defenses.base.release import TrainingRelease
 from defenses.base.training import TrainedNetwork, TrainingEncoding
 from metrics.columns.arrays import Floats, Integers

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, applicable
-from attacks.base.claims import Decisions
+from attacks.base.attack import Attack, Decisions, Knowledge, applicable
 from defenses.base.release import TrainingRelease
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.parameters import check_choice

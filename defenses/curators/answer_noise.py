@@ -9,8 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.random import Generator
 
-from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
-from defenses.dp.exact import fraction
+from defenses.dp.exact import discrete_gaussian, fraction
 from defenses.dp.laplace import DiscreteLaplace, Laplace
 from defenses.dp.mechanism import check_privacy, lattice_step, on_lattice, steps_between
 from defenses.dp.sensitivity import histogram_sensitivity

@@ -10,8 +10,7 @@ from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.release import StatisticsRelease
-from defenses.curators.accounted_session import check_share
-from defenses.curators.curator_session import CuratorSession
+from defenses.curators.curator_session import CuratorSession, check_share
 from defenses.dp.account import Account
 from defenses.dp.accountant import Accountant
 from defenses.dp.concentrated_accountant import ConcentratedAccountant

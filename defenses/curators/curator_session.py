@@ -10,7 +10,6 @@ from numpy.random import Generator
 
 from defenses.base.microdata import Microdata
 from defenses.base.queries.query import Answer, Query
-from defenses.curators.accounted_session import AccountedSession
 from defenses.curators.answer_noise import AnswerNoise, GaussianAnswerNoise, LaplaceAnswerNoise
 from defenses.curators.answer_plan import Measurement, PartBound
 from defenses.curators.planning import plain_answer, plan_of
@@ -19,6 +18,49 @@ from defenses.dp.composition import zcdp_rho
 from defenses.dp.concentrated_accountant import ConcentratedAccountant
 from metrics.columns.parameters import check_real, refuse, require
 from metrics.estimate import check_confidence
+
+# Base of sessions of queries that a privacy account limits.
+
+SMALLEST_SHARE, LARGEST_SHARE = 2.0**-18, 2.0**20
+"""Range of the epsilon of one answer, which may have up to four parts."""
+
+
+class AccountedSession:
+    """A session of queries about records, whose costs an account adds up.
+
+    Parameters
+    ----------
+    records : Microdata
+        The records that queries are about.
+    rng : Generator
+        Draws the noise.
+    account : Account
+        Account of the costs.
+    """
+
+    def __init__(self, records: Microdata, rng: Generator, account: Account) -> None:
+        self.account = account
+        self._records = records
+        self._rng = rng
+
+    @property
+    def remaining(self) -> float:
+        """Epsilon not yet spent; for Gaussian noise, the largest epsilon of one more answer without delta."""
+        return self.account.remaining
+
+    @property
+    def refused(self) -> int:
+        """Number of queries refused because the budget was spent."""
+        return self.account.refused
+
+
+def check_share(epsilon: float, queries: int) -> None:
+    """Raise ValueError unless the epsilon of one of this many equal shares lies in [2^-18, 2^20]."""
+    require(
+        SMALLEST_SHARE <= float(epsilon) / int(queries) <= LARGEST_SHARE,
+        f"epsilon must give each of {queries} queries 2^-18 to 2^20, got {epsilon!r}",
+    )
+
 
 Cost = tuple[float, float, float | None]
 """Epsilon, delta and rho of one answer; rho is None for noise with an epsilon alone."""

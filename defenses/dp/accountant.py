@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from defenses.dp.account import TOLERANCE, Account
-from defenses.dp.account_file import Costs
+from defenses.dp.account import TOLERANCE, Account, Costs
 
 
 class Accountant(Account):

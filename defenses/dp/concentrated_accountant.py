@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from defenses.dp.account import TOLERANCE, Account
-from defenses.dp.account_file import Costs
+from defenses.dp.account import TOLERANCE, Account, Costs
 from defenses.dp.composition import zcdp_epsilon, zcdp_rho
 from defenses.dp.mechanism import check_delta
 from metrics.columns.parameters import refuse

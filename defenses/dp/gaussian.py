@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 
 from defenses.dp.composition import zcdp_rho
 from defenses.dp.continuous_gaussian import SMALLEST_DELTA, bisect, unit_sigma
-from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
+from defenses.dp.exact import discrete_gaussian
 from defenses.dp.mechanism import (
+    IntegerNoise,
     NoiseMechanism,
     check_delta,
     check_privacy,
@@ -23,7 +24,6 @@ from defenses.dp.mechanism import (
     on_lattice,
     steps_between,
 )
-from defenses.dp.noise import IntegerNoise
 from metrics.columns.arrays import Floats, Integers64
 from metrics.columns.parameters import check_integer, refuse
 from metrics.estimate import check_confidence

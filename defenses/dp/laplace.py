@@ -10,8 +10,16 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.dp.exact import fraction, two_sided_geometric
-from defenses.dp.mechanism import PureMechanism, checked_numbers, drawn_in_bulk, like, on_lattice, steps_between
-from defenses.dp.noise import IntegerNoise, PureLatticeNoise
+from defenses.dp.mechanism import (
+    IntegerNoise,
+    PureLatticeNoise,
+    PureMechanism,
+    checked_numbers,
+    drawn_in_bulk,
+    like,
+    on_lattice,
+    steps_between,
+)
 from metrics.columns.arrays import Floats, Integers64
 from metrics.columns.parameters import check_integer, refuse
 from metrics.estimate import check_confidence

@@ -8,8 +8,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from defenses.dp.account import Account
-from defenses.dp.account_file import Costs
+from defenses.dp.account import Account, Costs
 from defenses.dp.mechanism import check_delta
 from metrics.columns.parameters import refuse
 

@@ -10,8 +10,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.dp.exact import LogisticChance, categories, fraction, geometric
-from defenses.dp.mechanism import checked_number, drawn_in_bulk, on_lattice, steps_between
-from defenses.dp.noise import PureLatticeNoise
+from defenses.dp.mechanism import PureLatticeNoise, checked_number, drawn_in_bulk, on_lattice, steps_between
 from metrics.columns.arrays import Floats, Integers64
 from metrics.columns.parameters import check_integer
 from metrics.estimate import check_confidence

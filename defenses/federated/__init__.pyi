@@ -41,9 +41,9 @@ from .secure_statistics import secure_histogram as secure_histogram
 from .encoding import Encoding as Encoding
 
 # Secret sharing and finite fields
-from .sharing import additive_shares as additive_shares
-from .sharing import shamir_rebuild as shamir_rebuild
-from .sharing import shamir_shares as shamir_shares
+from .field import additive_shares as additive_shares
+from .field import shamir_rebuild as shamir_rebuild
+from .field import shamir_shares as shamir_shares
 from .field import AggregationError as AggregationError
 from .field import PrimeField as PrimeField
 

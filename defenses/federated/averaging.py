@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
+from defenses.dp.exact import discrete_gaussian
 from defenses.federated.clipping import NormClipping
 from defenses.federated.models import Network
 from defenses.federated.noise import UpdateNoise, noisy

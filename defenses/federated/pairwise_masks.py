@@ -9,8 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.federated.field import MERSENNE, AggregationError, PrimeField, Words
-from defenses.federated.sharing import shamir_rebuild, shamir_shares
+from defenses.federated.field import MERSENNE, AggregationError, PrimeField, Words, shamir_rebuild, shamir_shares
 from defenses.federated.sum_protocol import SumProtocol, present
 from metrics.columns.parameters import check_integer, refuse
 

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.federated.field import AggregationError, PrimeField, Words
+from defenses.federated.field import AggregationError, PrimeField, Words, shamir_rebuild, shamir_shares
 from defenses.federated.secure_aggregation import SecureAggregation
-from defenses.federated.sharing import shamir_rebuild, shamir_shares
 from metrics.columns.domains import Domain
 from metrics.columns.parameters import check_integer, refuse, require
 

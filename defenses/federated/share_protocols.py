@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.random import Generator
 
-from defenses.federated.field import AggregationError, PrimeField, Words
-from defenses.federated.sharing import additive_shares, shamir_rebuild, shamir_shares
+from defenses.federated.field import AggregationError, PrimeField, Words, additive_shares, shamir_rebuild, shamir_shares
 from defenses.federated.sum_protocol import SumProtocol, present
 from metrics.columns.parameters import check_integer
 

@@ -19,7 +19,7 @@ from .subset_selection import SubsetSelection as SubsetSelection
 
 # Sketches for large domains
 from .sketch import mean_estimate as mean_estimate
-from .sketch_law import draw_estimates as draw_estimates
+from .count_mean_sketch import draw_estimates as draw_estimates
 from .count_mean_sketch import CountMeanSketch as CountMeanSketch
 from .hadamard_count_mean_sketch import HadamardCountMeanSketch as HadamardCountMeanSketch
 from .sequence_fragment_puzzle import SequenceFragmentPuzzle as SequenceFragmentPuzzle

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
+from numpy.random import Generator
 
-from metrics.columns.arrays import Floats, Integers
+from defenses.dp.exact import discrete_gaussian
+from defenses.synthetic.graphical.estimation import NoisyMarginal
+from metrics.columns.arrays import Booleans, Floats, Integers
 
 Columns = tuple[int, ...]
 """Numbers of columns in ascending order, or their sizes."""
@@ -67,3 +71,49 @@ def counted(codes: Sequence[Integers], shape: tuple[int, ...]) -> Floats:
     if not valid.all():
         flat = flat[valid]
     return np.bincount(flat, minlength=math.prod(shape)).astype(float).reshape(shape)
+
+
+# The records as noisy counts of sets of columns.
+
+# Deficits of a noisy total within so many standard deviations of its noise count as noise.
+DEVIATIONS = 3.0
+
+
+@dataclass(frozen=True)
+class MeasuredTable(CountedColumns):
+    """Counted columns that are read through noise only.
+
+    Parameters
+    ----------
+    codes : list of ndarray of int, each of shape (n,)
+        Position of each record's value in each column; -1 where it is missing or not in the domain.
+    sizes : tuple of int
+        Number of values of each column.
+    impossible : mapping of tuple of int to ndarray of bool
+        Publicly known combinations of values that no row holds: True in the cells of these columns.
+    """
+
+    impossible: Mapping[Columns, Booleans] = field(default_factory=dict)
+
+    def measured(self, columns: Columns, variance: Fraction, rng: Generator) -> NoisyMarginal:
+        """Counts with discrete Gaussian noise of this variance.
+
+        Replacing a record changes one count by 1 and another by -1, so that a measurement costs
+        rho = 1 / variance of zero-concentrated differential privacy (L2 sensitivity sqrt 2).
+
+        Where values are missing, counts sum to fewer than n. Counts are scaled to the sum n if the noisy sum lies more
+        than three standard deviations of its noise below n. Values are taken to be missing at random.
+        """
+        noise = discrete_gaussian(variance, self.cells(columns), rng).reshape(self.shape(columns))
+        counts = self.counts(columns) + noise
+        return to_total(NoisyMarginal(columns, counts, float(variance)), self.n)
+
+
+def to_total(measurement: NoisyMarginal, n: int) -> NoisyMarginal:
+    """Scale a measurement to the total `n` if its sum is far below what noise explains."""
+    total = float(measurement.counts.sum())
+    noise = math.sqrt(np.broadcast_to(measurement.variance, measurement.counts.shape).sum())
+    if n - total <= DEVIATIONS * noise or total <= 0.1 * n:
+        return measurement
+    factor = n / total
+    return NoisyMarginal(measurement.columns, measurement.counts * factor, measurement.variance * factor**2, 1 / factor)

@@ -11,10 +11,10 @@ from numpy.random import Generator
 
 from defenses.base.microdata import Microdata
 from defenses.base.simplex import project_to_simplex
+from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical.clique_tree import MOST_CELLS, Columns, check_pairs
 from defenses.synthetic.graphical.estimation import NoisyMarginal, averaged, estimated
 from defenses.synthetic.graphical.graphical_synthesis import DrawnCodes, GraphicalSynthesis
-from defenses.synthetic.graphical.measured_table import MeasuredTable
 from defenses.synthetic.graphical.refined_column import MergedValues
 from defenses.synthetic.graphical.sampled_rows import sampled_rows
 from metrics.columns.arrays import Booleans, Integers

@@ -14,11 +14,10 @@ from numpy.random import Generator
 
 from defenses.base.marginal_tree import drawn_rows, fitted
 from defenses.base.simplex import project_to_simplex
-from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
+from defenses.dp.exact import discrete_gaussian
 from defenses.dp.exponential import Exponential
-from defenses.synthetic.counted_columns import counted
+from defenses.synthetic.counted_columns import MeasuredTable, counted
 from defenses.synthetic.graphical.graphical_synthesis import DrawnCodes, GraphicalSynthesis
-from defenses.synthetic.graphical.measured_table import MeasuredTable
 from metrics.columns.arrays import Floats, Integers
 
 MOST_CELLS = 100_000

@@ -21,8 +21,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from attacks import AssignmentLinkage, ExpectationMaximizationLinkage, FellegiSunter
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import RankedAnswers
+from attacks.base.attack import Attack, Knowledge, RankedAnswers
 from defenses import Microaggregation, Mondrian, RankSwapping
 from defenses.base.defense import MicrodataDefense
 from defenses.base.release import MicrodataRelease
@@ -31,8 +30,7 @@ from scenarios.tables.dataset import load_table
 from scenarios.tournament.host.simulation import correspondence
 from scenarios.tournament.rules.folder import Tournament, csv_bytes
 from scenarios.tournament.rules.opening import open_tournament
-from scenarios.tournament.site.members.inviting import invite
-from scenarios.tournament.site.pages.invitation_sheet import invitations_page
+from scenarios.tournament.site.members.inviting import invitations_page, invite
 
 PICTURES = Path(__file__).parent / "pictures"
 LARGEST = 150_000

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import cos, pi, sin
 
-from leaderboard.pages.advantage_axis import Plane, Scale
-from leaderboard.pages.label_boxes import (
+from leaderboard.pages.advantage_axis import (
     Box,
+    Plane,
     Point,
+    Scale,
     Segment,
     inside,
     is_clear,

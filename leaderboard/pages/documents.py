@@ -9,8 +9,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from leaderboard.pages.number_text import measure, number
-from leaderboard.results.name_parts import name_parts
+from leaderboard.pages.number_text import measure, name_parts, number
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _CODE = re.compile("`([^`\n]+)`")

@@ -12,8 +12,7 @@ from leaderboard.results.promises import Promise
 from leaderboard.results.result import canonical
 from leaderboard.statistics.board import Row
 from leaderboard.statistics.exposure import Exposure
-from leaderboard.statistics.pairs import Pair
-from leaderboard.statistics.success import Success
+from leaderboard.statistics.pairs import Pair, Success
 
 BOARD_COLUMNS = tuple(column.name for column in COLUMNS if column.in_csv)
 """Columns of the board as CSV."""

@@ -9,8 +9,7 @@ from leaderboard.pages.number_text import counted, number
 from leaderboard.results.goals import goal_words
 from leaderboard.results.result import label
 from leaderboard.statistics.board import Row
-from leaderboard.statistics.pairs import Pair, goals
-from leaderboard.statistics.success import Success
+from leaderboard.statistics.pairs import Pair, Success, goals
 
 STEPS = 20
 """Number of steps of the colour, from chance level to certain success."""

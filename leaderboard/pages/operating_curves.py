@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from leaderboard.pages.advantage_axis import Plane, Scale
-from leaderboard.pages.label_boxes import (
+from leaderboard.pages.advantage_axis import (
     Box,
     Corner,
+    Plane,
+    Scale,
     Segment,
     crosses,
     inside,

@@ -18,8 +18,8 @@ from leaderboard.results.promises import Promise
 from leaderboard.results.result import label
 from leaderboard.statistics.board import Row, by_place
 from leaderboard.statistics.exposure import Exposure
-from leaderboard.statistics.met_words import IF_PLAYS_VARY
 from leaderboard.statistics.pairs import Pair
+from leaderboard.statistics.play_bounds import IF_PLAYS_VARY
 from leaderboard.statistics.promise_table import promise_tables
 from leaderboard.statistics.settings import settings_of
 from leaderboard.statistics.skipped_attacks import skip_tables
@@ -64,7 +64,7 @@ def render_page(
         What the defenses promise (`leaderboard.results.promises.stored_promises`); tables say which columns that
         covers.
     earlier : sequence of Earlier
-        Results that the board leaves out (`leaderboard.results.shown_results`); tables name them.
+        Results that the board leaves out (`leaderboard.results.earlier_versions`); tables name them.
     """
     grid = grids(pairs)
     styles = curve_styles({row.defense for row in rows}, kinds)

@@ -12,9 +12,8 @@ import sqlalchemy as sql
 
 from leaderboard.pages.documents import render
 from leaderboard.pages.line_chart import Lines, Series, draw
-from leaderboard.pages.number_text import measure, number
+from leaderboard.pages.number_text import measure, name_parts, number
 from leaderboard.pages.tables import broken, csv_lines, fold, terminal_width, text_table
-from leaderboard.results.name_parts import name_parts
 from leaderboard.results.result import canonical
 from leaderboard.results.store import Store
 

@@ -9,9 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from leaderboard.pages.number_text import counted, number, range_text
+from leaderboard.pages.number_text import counted, name_parts, number, range_text
 from leaderboard.results.goals import goal_words
-from leaderboard.results.name_parts import name_parts
 from leaderboard.results.result import label
 from leaderboard.statistics.board import Row, by_place
 from leaderboard.statistics.pairs import Pair, goals

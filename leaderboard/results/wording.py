@@ -8,8 +8,7 @@ from typing import Any
 import sqlalchemy as sql
 
 from leaderboard.results.result import Result, canonical
-from leaderboard.results.rows import results_table
-from leaderboard.results.store import Store, document_content
+from leaderboard.results.store import Store, document_content, results_table
 
 _METHODS = (("defense", "parameters"), ("attack", "attack_parameters"))
 """Columns of a method's name and of its parameters as they were written."""

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from leaderboard.results.result import FAILURES, Result
-from leaderboard.statistics.pairs import Pair, PlacedSetting, Utility, by_pair, goals, matrix, pooled_utility
+from leaderboard.statistics.pairs import Pair, PlacedSetting, Success, Utility, by_pair, goals, matrix, pooled_utility
 from leaderboard.statistics.play_bounds import level_of_each
-from leaderboard.statistics.success import Success
 from metrics.score import advantage
 
 ENDED = ("ok", "skipped")

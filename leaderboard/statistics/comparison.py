@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log, log1p
 from typing import Any
 
 import numpy as np
 
 from leaderboard.results.goals import in_order
-from leaderboard.results.result import FAILURES, Result
-from leaderboard.statistics.paces import computed_anew, log_ratios_of, paces_of
-from leaderboard.statistics.paired_results import ended_pairs, grouped, paired_settings
+from leaderboard.results.result import FAILURES, Result, label
+from leaderboard.results.setting_names import Setting, setting_named
 from leaderboard.statistics.pairs import (
     PlacedSetting,
     headlines_without,
@@ -27,6 +28,213 @@ from leaderboard.statistics.significance import (
     signed_rank_test,
     student_test,
 )
+from metrics.columns.arrays import Floats
+
+# Results of two boards in pairs: which defenses, attacks and plays are compared with each other.
+
+RELEASE = 4
+"""Length of a release's identity: scenario, variant, defense, parameters. A trial's identity has two more parts."""
+
+
+def paired_settings(
+    base: Sequence[Result], head: Sequence[Result], pairs: Sequence[tuple[str, str]]
+) -> Mapping[Setting, Setting | None]:
+    """The base's setting with which each setting of the head is compared; settings that are not named stay as they are.
+
+    A setting of the head whose like in the base is compared with another one is left out (None).
+
+    Parameters
+    ----------
+    base, head : sequence of Result
+        Results of both sides.
+    pairs : sequence of (str, str)
+        Names of a defense of the base and of one of the head.
+
+    Raises
+    ------
+    ValueError
+        If a side has no such defense, or one is in two pairs.
+
+    Examples
+    --------
+    >>> def release(k):
+    ...     return Result(key=f"{k}", scenario="bank", defense="Mondrian", parameters={"k": k}, play=0)
+    >>> paired_settings([release(5)], [release(2)], [("Mondrian k=5", "Mondrian k=2")])
+    {('Mondrian', '{"k":2}'): ('Mondrian', '{"k":5}')}
+    """
+    sides = [[(result.defense, result.parameters) for result in results] for results in (base, head)]
+    found: dict[Setting, Setting] = {}
+    for names in pairs:
+        before, after = (setting_named(name, side, "defense") for name, side in zip(names, sides, strict=True))
+        for name, taken in ((names[0], before in found.values()), (names[1], after in found)):
+            if taken:
+                raise ValueError(f"{name!r} is in two pairs; compare it in a run of its own")
+        found[after] = before
+    alone = {setting: None for setting in found.values() if setting not in found and _has(head, setting)}
+    return {**found, **alone}
+
+
+def _has(results: Sequence[Result], setting: Setting) -> bool:
+    return any((result.defense, result.parameters_text) == setting for result in results)
+
+
+def grouped(
+    results: Sequence[Result], paired: Mapping[Setting, Setting | None] | None = None
+) -> Mapping[tuple[str, ...], dict[int, Result]]:
+    """Results by identity (scenario, variant, defense, parameters, and for a trial attack and parameters), by play.
+
+    Defenses that are `paired` with others have their identity, or are left out.
+    """
+    groups: dict[tuple[str, ...], dict[int, Result]] = defaultdict(dict)
+    for result in results:
+        attack = () if result.attack is None else (result.attack, result.attack_parameters_text)
+        place_played = (result.scenario, "" if result.attack is None else variant_name(result.game))
+        own = (result.defense, result.parameters_text)
+        setting = (paired or {}).get(own, own)
+        if setting is not None:
+            groups[(*place_played, *setting, *attack)][result.play] = result
+    return groups
+
+
+def ended_pairs(base: Mapping[int, Result], head: Mapping[int, Result]) -> list[tuple[Result, Result]]:
+    """Both results of every play that ended ``ok`` on both sides."""
+    pairs = [(base[play], head[play]) for play in sorted(set(base) & set(head))]
+    return [pair for pair in pairs if pair[0].status == pair[1].status == "ok"]
+
+
+def newly_skipped(
+    base: Sequence[Result], head: Sequence[Result], pairs: Sequence[tuple[str, str]] = ()
+) -> Mapping[str, int]:
+    """Number of trials that ended ``ok`` in the base and are skipped in the head, by the attack's name.
+
+    What is skipped has no success rate, so that a comparison of rates says nothing about it.
+
+    Parameters
+    ----------
+    base, head : sequence of Result
+        Results of both sides.
+    pairs : sequence of (str, str)
+        Defenses to be compared with each other, as in `paired_settings`; all others are compared with their like.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> trial = Result(key="1", scenario="bank", defense="Mondrian", attack="NearestNeighbour", play=0)
+    >>> newly_skipped([trial], [replace(trial, status="skipped")])
+    {'NearestNeighbour': 1}
+    """
+    before, after = grouped(base), grouped(head, paired_settings(base, head, pairs))
+    skipped = [
+        now
+        for identity, ended in before.items()
+        for play, now in after.get(identity, {}).items()
+        if now.status == "skipped" and play in ended and ended[play].status == "ok"
+    ]
+    counts = Counter(label(now.attack or now.defense, now.attack_parameters) for now in skipped)
+    return dict(sorted(counts.items()))
+
+
+# Pace of two sets of results: how many times as long releases and attacks took, and what of it is the machine's.
+
+COMPARABLE = 3
+"""Smallest number of defenses (or pairs of defense and attack) from which the machine's speed is estimated."""
+AGREED = 0.1
+"""Two estimates of the machine's speed agree if they differ by at most this share."""
+
+
+@dataclass(frozen=True)
+class Paces:
+    """How many times as long the head took as the base for the same work, by what was timed.
+
+    Parameters
+    ----------
+    releases, attacks : tuple of float
+        Median over plays of each release, and of each pair of defense and attack, which is timed apart from the
+        release; in ascending order. Only results that both sides computed anew count, since a result that is known from
+        an earlier run was timed in that run.
+
+    Examples
+    --------
+    Two of three defenses are slower, and no attack is: that is not the machine.
+
+    >>> Paces((1.0, 3.0, 3.0), (0.98, 1.0, 1.02)).machine is None
+    True
+    >>> round(Paces((2.9, 3.0, 3.0), (2.98, 3.0, 3.02)).machine, 2)
+    3.0
+    """
+
+    releases: tuple[float, ...] = ()
+    attacks: tuple[float, ...] = ()
+
+    @property
+    def medians(self) -> tuple[float | None, float | None]:
+        """Median of the releases and of the attacks; None for fewer than `COMPARABLE`."""
+        releases, attacks = (
+            float(np.exp(np.median(np.log(times)))) if len(times) >= COMPARABLE else None
+            for times in (self.releases, self.attacks)
+        )
+        return releases, attacks
+
+    @property
+    def machine(self) -> float | None:
+        """The machine's pace, by which times are corrected; None if it is not known.
+
+        Releases and attacks must agree. Releases alone are what is compared. So all of them must have changed alike, or
+        their median must not have changed.
+        """
+        releases, attacks = self.medians
+        if releases is None:
+            return attacks
+        others = self.releases if attacks is None else (attacks,)
+        if attacks is None and _agree(releases, 1.0):
+            return releases
+        return releases if all(_agree(releases, other) for other in others) else None
+
+
+def _agree(one: float, other: float) -> bool:
+    return abs(log(one / other)) <= log1p(AGREED)
+
+
+def paces(base: Sequence[Result], head: Sequence[Result]) -> Paces:
+    """How many times as long the head took for the same work, by release and by trial."""
+    return paces_of(grouped(base), grouped(head))
+
+
+def pace(base: Sequence[Result], head: Sequence[Result]) -> float | None:
+    """Time that the head took for the same work, as a multiple of the base's; None if it cannot be estimated.
+
+    The estimate is the median over the releases of at least three defenses, if the median over the trials of at least
+    three pairs of defense and attack agrees with it (`Paces.machine`). With fewer defenses it is the median over the
+    trials. This common factor is attributed to the machine, or to code that all methods use, and not to one method.
+    """
+    return paces(base, head).machine
+
+
+def paces_of(
+    before: Mapping[tuple[str, ...], dict[int, Result]], after: Mapping[tuple[str, ...], dict[int, Result]]
+) -> Paces:
+    """The paces of results in groups."""
+    factors: dict[bool, list[float]] = {True: [], False: []}
+    for identity in set(before) & set(after):
+        pairs = ended_pairs(before[identity], after[identity])
+        log_ratios = log_ratios_of([pair for pair in pairs if computed_anew(*pair)])
+        if log_ratios.size:
+            factors[len(identity) == RELEASE].append(float(np.exp(np.median(log_ratios))))
+    return Paces(tuple(sorted(factors[True])), tuple(sorted(factors[False])))
+
+
+def computed_anew(base: Result, head: Result) -> bool:
+    """Whether the two results were computed separately, so that neither side reused the other's."""
+    return (base.key, base.created, base.seconds) != (head.key, head.created, head.seconds)
+
+
+def log_ratios_of(pairs: Sequence[tuple[Result, Result]]) -> Floats:
+    """Logarithms of the ratios of times, head to base; pairs with a time of 0 are left out."""
+    seconds = np.array([(one.seconds, other.seconds) for one, other in pairs], dtype=float).reshape(-1, 2)
+    seconds = seconds[(seconds > 0).all(axis=1)]
+    log_ratios: Floats = np.log(seconds[:, 1] / seconds[:, 0])
+    return log_ratios
+
 
 COUNTED = ("failures", "mended failures")
 """Measures that are counted, not tested: plays that failed in the head alone, and in the base alone."""

@@ -9,9 +9,8 @@ from typing import Any
 
 from leaderboard.results.goals import in_order
 from leaderboard.results.result import FAILURES, Result, canonical
-from leaderboard.statistics.pairs import Pair, PlacedSetting, matrix, pooled_utility, variant_name
+from leaderboard.statistics.pairs import Pair, PlacedSetting, judged, matrix, pooled_utility, variant_name
 from leaderboard.statistics.play_bounds import LEVEL, clean_plays, level_of_each, sure_upper, upper_advantage
-from leaderboard.statistics.success import judged
 from metrics import Estimate
 
 Place = tuple[str, str]
@@ -44,7 +43,7 @@ class WorstAttack(BoundedAttack):
     """The attack of the largest advantage on a defense, in one goal or in all.
 
     Attacks that are not significantly better than guessing count only if no attack is. Attacks with fewer than
-    `leaderboard.statistics.success.FEWEST_TRIALS` trials are not judged.
+    `leaderboard.statistics.pairs.FEWEST_TRIALS` trials are not judged.
 
     Parameters
     ----------

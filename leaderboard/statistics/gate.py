@@ -13,10 +13,8 @@ from leaderboard.results.goals import goal_words
 from leaderboard.results.result import Result, label
 from leaderboard.statistics.board import Row, rank
 from leaderboard.statistics.exposure import BoundedAttack, Exposure, exposures
-from leaderboard.statistics.met_words import IF_PLAYS_VARY, how_met, to_be_sure
-from leaderboard.statistics.pairs import Pair, PlacedSetting, matrix
-from leaderboard.statistics.play_bounds import LEVEL, upper_advantage
-from leaderboard.statistics.success import Success, judged
+from leaderboard.statistics.pairs import Pair, PlacedSetting, Success, judged, matrix
+from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, LEVEL, how_met, to_be_sure, upper_advantage
 
 # Attacks with too few trials to be judged on a board that are right more often than guessing: a gate counts them.
 

@@ -6,9 +6,53 @@ from math import ceil, log, log1p
 
 import numpy as np
 
-from leaderboard.statistics.success import Success, design_effect, play_errors
+from leaderboard.pages.number_text import counted
+from leaderboard.statistics.pairs import Success, design_effect, play_errors
 from metrics import advantage, risk_after_control, wilson
 from metrics.columns.arrays import Floats
+
+# Words for a bound that is met: for sure, or in these plays, if plays vary as they did.
+
+IF_PLAYS_VARY = "if plays vary as they did here"
+"""Condition of the intervals over plays."""
+
+
+def how_met(plays: int, *, sure: bool) -> str:
+    """How a bound is met.
+
+    Parameters
+    ----------
+    plays : int
+        Number of plays.
+    sure : bool
+        Whether the bound is met however plays vary.
+
+    Examples
+    --------
+    >>> how_met(14, sure=False)
+    'in these 14 plays, if plays vary as they did here'
+    >>> how_met(1, sure=False)
+    'in 1 play, which does not show how plays vary'
+    >>> how_met(200, sure=True)
+    'for sure'
+    """
+    if sure:
+        return "for sure"
+    return f"in these {plays} plays, {IF_PLAYS_VARY}" if plays > 1 else "in 1 play, which does not show how plays vary"
+
+
+def to_be_sure(clean_plays: int | None) -> str:
+    """How many plays it takes to be sure of a bound (`leaderboard.statistics.play_bounds.clean_plays`).
+
+    Examples
+    --------
+    >>> to_be_sure(59), to_be_sure(None)
+    ('to be sure takes at least 59 plays', 'no number of plays makes it sure')
+    """
+    if clean_plays is None:
+        return "no number of plays makes it sure"
+    return f"to be sure takes at least {counted(clean_plays, 'play')}"
+
 
 LEVEL = 0.95
 """Probability with which the upper bounds of all attacks on a defense hold together."""
@@ -38,7 +82,7 @@ def upper_advantage(success: Success, level: float, attacks: int = 1) -> float:
     (`metrics.score.risk_after_control`). The bound is the largest of three:
 
     - Wilson's with the shared effect, at level 1 - (1 - level) / attacks (Bonferroni);
-    - Wilson's with the `leaderboard.statistics.success.design_effect` of this attack, which is too narrow near 1;
+    - Wilson's with the `leaderboard.statistics.pairs.design_effect` of this attack, which is too narrow near 1;
     - Student's, which is too narrow near 0.
 
     The last two are about this attack alone, and need no correction. The largest bound is below the largest advantage
@@ -106,7 +150,7 @@ def sure_upper(success: Success, level: float) -> float:
     --------
     No advantage in 59 plays excludes one of .05:
 
-    >>> from leaderboard.statistics.success import Success
+    >>> from leaderboard.statistics.pairs import Success
     >>> clean = [Success("membership", (0.5,) * plays, 200, chance=0.5) for plays in (4, 58, 59)]
     >>> [round(sure_upper(one, 0.95), 4) for one in clean]
     [0.5271, 0.0503, 0.0495]

@@ -14,9 +14,8 @@ from leaderboard.pages.tables import place_title
 from leaderboard.results.goals import goal_words, in_order
 from leaderboard.results.result import Result, canonical, label
 from leaderboard.statistics.exposure import BOUNDS, Exposure, exposures, useful, utility_left
-from leaderboard.statistics.met_words import IF_PLAYS_VARY
 from leaderboard.statistics.pairs import Pair, matrix, pooled_utility, variant_name
-from leaderboard.statistics.play_bounds import LEVEL, clean_plays, level_of_each
+from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, LEVEL, clean_plays, level_of_each
 
 # Usefulness of attacks: how often each is the worst, and what would be missed without it.
 

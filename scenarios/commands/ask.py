@@ -94,8 +94,7 @@ def ask(
     to one table and refuses any other. Keep its file private: its key lets others test guesses of the whole table.
     """
     from scenarios.assessment.asking import answer_text
-    from scenarios.assessment.asking.account_terms import AccountTerms
-    from scenarios.assessment.asking.paid_query import PaidQuery
+    from scenarios.assessment.asking.paid_query import AccountTerms, PaidQuery
 
     with bad_input():
         asked = PaidQuery(

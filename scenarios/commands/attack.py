@@ -83,7 +83,7 @@ def attack(
     import numpy as np
 
     from attacks.linkage.blocked_linkage import SearchedAnswers
-    from attacks.linkage.noted_answers import NotedAnswers
+    from attacks.linkage.linkage_answers import NotedAnswers
     from scenarios.tables.linkage_files import answer_table, read_release, read_truth
     from scenarios.tables.released import STANDARD, as_csv, refuse_existing, write_text
     from scenarios.tables.sampled_release import drawn_rows, sampled_release, sampling_notes

@@ -24,9 +24,9 @@ def check(name: str) -> None:
     Parameters follow the name as NAME=VALUE within the same quotes. What the method prints goes to standard error. Of
     a guarantee, k, l and t are measured; a promised epsilon or Pk is named as not tested.
     """
+    from scenarios.checks.conformance.defense_checks import untested_promises
     from scenarios.checks.conformance.findings import findings
     from scenarios.checks.conformance.given_parameters import named_class
-    from scenarios.checks.conformance.promises import untested_promises
     from scenarios.checks.conformance.suite import checks, process_checks, raised_exits
 
     def passed(title: str) -> None:

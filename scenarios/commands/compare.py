@@ -28,7 +28,7 @@ from scenarios.commands.gate_options import REPORT_OPTIONS, report_checks
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from leaderboard.statistics.paces import Paces
+    from leaderboard.statistics.comparison import Paces
 
 EPILOG = """\b
 Examples:
@@ -107,9 +107,7 @@ def compare(
     defense and attack agree with it. With fewer defenses it is the common factor in the times of the pairs. If they
     disagree, no time is corrected. A slowdown beyond that factor by more than --time-tolerance is an alarm.
     """
-    from leaderboard.statistics.comparison import COUNTED
-    from leaderboard.statistics.paces import paces
-    from leaderboard.statistics.paired_results import newly_skipped
+    from leaderboard.statistics.comparison import COUNTED, newly_skipped, paces
     from scenarios.running.boards.shown_names import shown_rows
 
     with bad_input():

@@ -100,10 +100,16 @@ def defend(
         from scenarios.tables.empty_cells import empty_cells_warning, lost_gaps_note
         from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules
         from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
-        from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
+        from scenarios.tables.released import (
+            STANDARD,
+            check_table_name,
+            input_path,
+            refuse_existing,
+            write_table,
+            write_text,
+        )
         from scenarios.tables.review.rows_of_people import RowsOfPeople, people_of_release
         from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
-        from scenarios.tables.table_output import check_table_name, write_table
 
     with bad_input():
         defense = named_defense(method, given_parameters(parameters))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scenarios.running.methods.descriptions import PACKAGES, metrics
-from scenarios.running.methods.methods import exported
-from scenarios.running.methods.own_classes import class_at, file_advice
+from scenarios.running.methods.methods import class_at, exported, file_advice
 from scenarios.tables.near_names import suggestion
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from scenarios.commands.common import FAILED_TRIALS, GATE_FAILED, SIGNALLED, bad
 from scenarios.commands.gate_options import report_checks
 
 if TYPE_CHECKING:
-    from scenarios.commands.run_options import RunOptions
+    from scenarios.commands.run import RunOptions
     from scenarios.running.display import Display
     from scenarios.studies.experiment import ExperimentPlan
 
@@ -99,7 +99,7 @@ def gate_reasons(results: Sequence[lb.Result], max_success: float | None) -> lis
         Upper bound of the mean success rate of each attack that the experiment plays.
     """
     from leaderboard.pages.number_text import number
-    from scenarios.studies.measuring import REFUTED, SUCCESS
+    from scenarios.studies.experiment import REFUTED, SUCCESS
 
     rates: dict[str, list[float]] = {}
     reasons = []

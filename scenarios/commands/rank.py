@@ -25,8 +25,7 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from scenarios.assessment.evaluation.baseline_releases import ReleasedFile
-    from scenarios.assessment.evaluation.ranking import RankedRelease
+    from scenarios.assessment.evaluation.ranking import RankedRelease, ReleasedFile
 
 EPILOG = """\b
 Examples:
@@ -81,10 +80,9 @@ def rank(
     Results are stored: the same command goes on where it was interrupted. Exit code 3 says that a release failed.
     """
     from leaderboard.results.store import Store
-    from scenarios.assessment.evaluation.baseline_releases import baseline_releases
     from scenarios.assessment.evaluation.control_people import read_tables
     from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-    from scenarios.assessment.evaluation.ranking import Ranking
+    from scenarios.assessment.evaluation.ranking import Ranking, baseline_releases
     from scenarios.assessment.evaluation.ranking_report import ranking_sections
     from scenarios.running.display import Display
     from scenarios.running.workers.fork_server import start_server
@@ -133,8 +131,7 @@ def rank(
 
 def _read_files(paths: tuple[str, ...]) -> tuple[list[ReleasedFile], list[RankedRelease]]:
     """Content of the files, and lines for those that cannot be read."""
-    from scenarios.assessment.evaluation.baseline_releases import ReleasedFile
-    from scenarios.assessment.evaluation.ranking import RankedRelease
+    from scenarios.assessment.evaluation.ranking import RankedRelease, ReleasedFile
     from scenarios.tables.toml.toml_file import read_bytes
 
     for path in paths:

@@ -41,7 +41,7 @@ def extend(tournament: Tournament, phase: str, until: str, reason: str) -> str:
 
     A date without a time is the end of that day. Without a zone, MOMENT is in the zone of this machine.
     """
-    from scenarios.tournament.host.deadlines import extend
+    from scenarios.tournament.host.late import extend
     from scenarios.tournament.rules.settings import Phase, moment_text
 
     return f"phase {phase} ends on {moment_text(extend(tournament, Phase(phase), until, reason, now()))}"
@@ -57,7 +57,7 @@ def reopen(tournament: Tournament, phase: str, until: str, reason: str) -> str:
 
     A date without a time is the end of that day. Without a zone, MOMENT is in the zone of this machine.
     """
-    from scenarios.tournament.host.deadlines import reopen
+    from scenarios.tournament.host.late import reopen
     from scenarios.tournament.rules.settings import Phase, moment_text
 
     return f"phase {phase} is open again until {moment_text(reopen(tournament, Phase(phase), until, reason, now()))}"
@@ -134,7 +134,7 @@ def message(tournament: Tournament, text: str) -> str:
 @click.argument("text", metavar="TITLE")
 def title(tournament: Tournament, team: str, text: str) -> None:
     """Give TEAM a TITLE in any script, which standings show."""
-    from scenarios.tournament.host.titles import give_title
+    from scenarios.tournament.host.late import give_title
 
     echo(f"team {team} is called {give_title(tournament, team, text, now())}")
 
@@ -164,7 +164,7 @@ def present(tournament: Tournament, team: str, file: Path, picture: Path | None)
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def preview(tournament: Tournament, team: str, file: Path, form: str) -> None:
     """Preview a table of TEAM: utility and built-in attacks; nothing is recorded."""
-    from scenarios.tournament.host.preview import preview
+    from scenarios.tournament.rules.checking import preview
     from scenarios.tournament.rules.sheets import read_submission
 
     with listing_problems(as_json=form == "json"):

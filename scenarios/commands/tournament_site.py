@@ -114,10 +114,9 @@ def invite(
     with bad_input(), _server_extra():
         from metrics.columns.files import write_atomically
         from scenarios.tournament.rules.folder import Tournament
+        from scenarios.tournament.site.members.inviting import invitations_page, served_address, skipped, team_accounts
         from scenarios.tournament.site.members.inviting import invite as issue
-        from scenarios.tournament.site.members.inviting import served_address, skipped, team_accounts
         from scenarios.tournament.site.members.user import host_name
-        from scenarios.tournament.site.pages.invitation_sheet import invitations_page
 
         now = datetime.now(UTC)
         settings = Tournament(folder).settings

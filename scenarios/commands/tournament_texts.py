@@ -78,8 +78,8 @@ def listing_problems(*, as_json: bool = False) -> Iterator[None]:
     ValueError
         With the number of problems, and how rows and lines are counted.
     """
-    from scenarios.tournament.host.outcomes import counted_problems
     from scenarios.tournament.rules.problems import InvalidFileError
+    from scenarios.tournament.rules.submitting import counted_problems
 
     try:
         yield
@@ -113,7 +113,7 @@ def show_receipt(receipt: Receipt) -> None:
 
 def show_outcomes(files: Sequence[Path], outcomes: Sequence[Receipt | ValueError]) -> None:
     """Show the outcomes of submitted files as JSON."""
-    from scenarios.tournament.host.outcomes import outcome
+    from scenarios.tournament.rules.submitting import outcome
 
     echo(json_text([outcome(file.name, one) for file, one in zip(files, outcomes, strict=True)]))
 

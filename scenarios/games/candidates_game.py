@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from defenses.base.microdata import Microdata
 from metrics.columns.parameters import check_integer, require
-from scenarios.games.question_game import QuestionGame
+from scenarios.games.table_game import QuestionGame
 
 
 class CandidatesGame(QuestionGame):

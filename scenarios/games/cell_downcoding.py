@@ -16,7 +16,7 @@ from metrics import Scores, equivalence_classes, read_cells
 from metrics.columns.parameters import require
 from scenarios.games.control_group import ControlGroupGame
 from scenarios.games.people import People
-from scenarios.games.questions.controlled import controlled
+from scenarios.games.questions.question import controlled
 
 
 class CellDowncoding(ControlGroupGame):

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from defenses.base.microdata import Microdata
 from metrics.columns.parameters import check_integer, refuse, require
 from scenarios.games.people import People
-from scenarios.games.question_game import QuestionGame
+from scenarios.games.table_game import QuestionGame
 
 
 class ControlGroupGame(QuestionGame):

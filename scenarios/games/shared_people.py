@@ -7,12 +7,12 @@ from typing import Any
 
 from numpy.random import Generator
 
-from attacks.base.claims import Claims
+from attacks.base.attack import Claims
 from defenses.base.microdata import Microdata
 from metrics.columns.parameters import check_integer, refuse
 from scenarios.games.people import People
-from scenarios.games.question_game import QuestionGame
 from scenarios.games.questions.question import Question
+from scenarios.games.table_game import QuestionGame
 
 
 class SharedPeople(QuestionGame):

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 from numpy.random import Generator
 
+from attacks import Claims, Knowledge
 from defenses import Defense, Microdata, MicrodataRelease, Release
 from metrics import TableUtility, k_anonymity, l_diversity
 from metrics.columns.domains import Domain
+from metrics.score import Scores
 from metrics.table_utility import prediction_target
 from scenarios.games.game import Game, Publisher, check_attacker_knows
+from scenarios.games.people import People
+from scenarios.games.questions.question import Question
 
 # Utility of a released table, and its measured k and l.
 
@@ -105,3 +110,38 @@ def table(release: Release) -> MicrodataRelease:
     if not isinstance(release, MicrodataRelease):
         raise TypeError(f"this game publishes a table, got a {release.kind} release")
     return release
+
+
+# Base of games that ask one question about the people of a play.
+
+
+class QuestionGame(TableGame):
+    """Abstract game on a released table that asks one question about people; a subclass draws them.
+
+    Attributes
+    ----------
+    question : Question
+        Says what attacks know, and scores their claims.
+    """
+
+    question: Question
+
+    def knowledge(self, secret: Any, defense: Defense) -> Knowledge:
+        """Give what the question gives, and the mechanism if the game discloses it."""
+        return self.question.knowledge(secret, self.simulation(defense))
+
+    def score(self, secret: Any, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
+        """Score the claims as the question does.
+
+        Raises
+        ------
+        TypeError
+            If the claims are of another kind.
+        ValueError
+            If the claims do not match the rows, people or values.
+        """
+        return self.question.score(secret, published, self.taken(claims), rng)
+
+    def utility(self, secret: People, release: MicrodataRelease) -> dict[str, float | None]:
+        """Anchored utility of the table (`metrics.table_utility.TableUtility`), and its measured k and l."""
+        return table_worth(secret.utility, secret.records, release)

@@ -27,8 +27,7 @@ from scenarios.studies.emoji_measures import (
     measure_pools,
     measure_words,
 )
-from scenarios.studies.experiment import Experiment
-from scenarios.studies.measuring import Measuring, measured_anew, no_losses
+from scenarios.studies.experiment import Experiment, Measuring, measured_anew, no_losses
 from scenarios.tables.seeds import generator
 
 # Report of the emoji experiment: stages of the pipeline, histograms, words and pool inference.

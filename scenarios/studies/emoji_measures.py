@@ -24,7 +24,7 @@ from metrics import CategoricalDomain, Estimate, across_plays
 from metrics.columns.arrays import Floats, Integers
 from scenarios.games.playing import play
 from scenarios.games.pool import Pool
-from scenarios.studies.measuring import Losses, Measuring, by_play, measured_anew
+from scenarios.studies.experiment import Losses, Measuring, by_play, measured_anew
 from scenarios.tables.seeds import generator
 
 # An invented population that types emoji, visits sites and writes new words.

@@ -16,8 +16,7 @@ from leaderboard.pages.number_text import counted, exact
 from leaderboard.pages.report import Section, Table, Value
 from metrics.columns.arrays import Floats
 from metrics.columns.parameters import check_integer, check_list, check_real, require
-from scenarios.studies.experiment import Experiment
-from scenarios.studies.measuring import Losses, Measuring, by_play, measured_anew
+from scenarios.studies.experiment import Experiment, Losses, Measuring, by_play, measured_anew
 from scenarios.studies.shipped_records import shipped_records
 from scenarios.tables.seeds import generator
 

@@ -20,16 +20,19 @@ from metrics.columns.arrays import Floats
 from metrics.columns.parameters import check_integer, check_list
 from metrics.estimate import Estimate
 from scenarios.datasets import load
-from scenarios.studies.experiment import Experiment
-from scenarios.studies.measuring import Measuring, measured_anew, no_losses
-from scenarios.studies.pram_case import FIRST_AGE, PramCase, ages, bell, power_law
+from scenarios.studies.experiment import Experiment, Measuring, measured_anew, no_losses
 from scenarios.studies.pram_privacy import (
+    FIRST_AGE,
     AuditedForm,
     DistinguishingAudits,
     MatrixReading,
     PkPlays,
+    PramCase,
+    ages,
     audit_forms,
+    bell,
     play_pk,
+    power_law,
     read_matrices,
 )
 from scenarios.studies.pram_releases import CaseLevel, CaseResult, losses_of_case, measure_case

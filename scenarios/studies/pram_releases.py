@@ -14,8 +14,8 @@ from defenses.pram.matrix import retention_epsilon, retention_pk
 from defenses.pram.optimal import expected_distance, optimal_retention
 from defenses.pram.sampling import replace
 from metrics.columns.arrays import Floats, Integers
-from scenarios.studies.measuring import Losses, by_play
-from scenarios.studies.pram_case import PramCase
+from scenarios.studies.experiment import Losses, by_play
+from scenarios.studies.pram_privacy import PramCase
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from scenarios.running.methods.fingerprint import digest, sources, versions
 from scenarios.running.methods.methods import describe
 from scenarios.running.units import SCORER, key_of_play
 from scenarios.running.workers.failure import reason_of, status_of
-from scenarios.studies.experiment import ExperimentPlan
-from scenarios.studies.measuring import Losses, Value
+from scenarios.studies.experiment import ExperimentPlan, Losses, Value
 
 # Values of measurements as JSON text, exact to the last bit.
 

@@ -10,17 +10,16 @@ import numpy as np
 import pandas as pd
 
 from attacks.base.attack import Knowledge
-from attacks.linkage.channel_likelihoods import outside, stated_domains
+from attacks.linkage.channel_factors import outside, stated_domains
 from defenses.base.channel import Channel
 from defenses.base.microdata import Microdata
+from metrics.columns.cells import named_categories
 from metrics.columns.domains import Domain, NumericDomain
-from metrics.columns.named_categories import named_categories
 from metrics.columns.parameters import require
 from scenarios.tables.dataset import check_named, inferred_domain
-from scenarios.tables.reading.readable_cells import readable_cells
+from scenarios.tables.reading.readable_cells import category_note, number_note, readable_cells
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import rows_from_one, text_table
-from scenarios.tables.reading.unknown_values import category_note, number_note
 from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.roles import declared_domain, read_roles
 from scenarios.tables.toml.toml_file import read_bytes

@@ -6,8 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from metrics.columns.cells import SUPPRESSED
-from scenarios.tables.reading.csv_text import csv_rows, decompressed, inferred_separator
-from scenarios.tables.reading.encodings import table_text
+from scenarios.tables.reading.csv_text import csv_rows, decompressed, inferred_separator, table_text
 from scenarios.tables.toml.toml_file import read_bytes
 
 

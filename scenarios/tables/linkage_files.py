@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge
-from attacks.base.claims import RankedAnswers
+from attacks.base.attack import Knowledge, RankedAnswers
 from attacks.linkage.channel_factors import IMPOSSIBLE
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from attacks.linkage.likelihood_assignment import DENSE, LikelihoodAssignment
-from attacks.linkage.row_matching import matching_posterior
+from attacks.linkage.linkage_answers import matching_posterior
 from defenses.base.channel import Channel
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Floats, Integers

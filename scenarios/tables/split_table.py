@@ -15,8 +15,7 @@ from numpy.random import Generator
 
 from metrics.columns.arrays import Booleans, Integers, require_column
 from metrics.columns.parameters import refuse
-from scenarios.tables.reading.csv_text import csv_rows, decompressed, inferred_separator
-from scenarios.tables.reading.encodings import table_text
+from scenarios.tables.reading.csv_text import csv_rows, decompressed, inferred_separator, table_text
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
 from scenarios.tables.reading.workbook import is_workbook

@@ -14,7 +14,7 @@ from run_tools import PEAK_MEMORY
 
 from attacks import Knowledge, LikelihoodAssignment
 from attacks.linkage.channel_factors import TableFactor, coded, total
-from attacks.linkage.row_matching import one_to_one
+from attacks.linkage.linkage_answers import one_to_one
 from defenses import Microdata, Pipeline, RetentionReplacement
 from defenses.perturbation.additive_noise import AdditiveNoise
 from metrics import CategoricalDomain, NumericDomain

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from attacks import Attack
 from attacks.base.attack import Knowledge
-from attacks.base.claims import Decisions
+from attacks.base.attack import Decisions
 from defenses import Identity
 from defenses.base.microdata import Microdata
 from metrics import Score, Scores

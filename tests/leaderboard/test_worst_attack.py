@@ -22,7 +22,7 @@ from leaderboard import (
 )
 from leaderboard.pages.latex import latex_board
 from leaderboard.statistics.board import cross_fitted_advantage
-from leaderboard.statistics.success import Success
+from leaderboard.statistics.pairs import Success
 from metrics import Score
 
 BOARDS = 2000

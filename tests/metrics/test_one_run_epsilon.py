@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import betaincinv, ndtr, ndtri
 
-from metrics.one_run_epsilon import _largest_tails, gaussian_shift_bound, one_run_epsilon, one_run_p_value
+from metrics.empirical_epsilon import _largest_tails, gaussian_shift_bound, one_run_epsilon, one_run_p_value
 
 RUNS, CONFIDENCE = 1000, 0.9
 

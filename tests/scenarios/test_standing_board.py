@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaderboard.results.rows import result_of
+from leaderboard.results.store import result_of
 from scenarios.running.boards.standing_board import RECORD, RESULT_COLUMNS, RESULTS, read_results, replay
 from scenarios.running.plan import read_plans
 from scenarios.running.provenance import provenance

@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.linkage.fitting.column_models import ColumnMechanism, ColumnModels
-from attacks.linkage.fitting.column_tables import ColumnTables
-from attacks.linkage.fitting.marginal_likelihood import candidate_weights, gains, marginal_log_likelihood
-from attacks.linkage.fitting.noise_families import GAUSSIAN, LAPLACE, Noise, sum_over_grid
-from attacks.linkage.row_matching import matching_posterior
+from attacks.linkage.fitting.column_models import (
+    ColumnMechanism,
+    ColumnModels,
+    candidate_weights,
+    gains,
+    marginal_log_likelihood,
+)
+from attacks.linkage.fitting.column_tables import GAUSSIAN, LAPLACE, ColumnTables, Noise, sum_over_grid
+from attacks.linkage.linkage_answers import matching_posterior
 from metrics.columns.arrays import Booleans, Floats, Integers
 
 # Most likely mechanism of each column, from expected counts of cells and values.

@@ -16,9 +16,21 @@ from defenses.base.queries.columns import codes, labels, numbers
 from defenses.base.queries.condition import Condition
 from defenses.base.queries.counts import ContingencyTable, Count
 from defenses.base.queries.graph import DegreeCounts, EdgeCount, TriangleCount
-from defenses.base.queries.one_column import Histogram, Maximum, Mean, Median, Minimum, Mode, Quantile, Sum, Variance
+from defenses.base.queries.one_column import (
+    Correlation,
+    Covariance,
+    Histogram,
+    Maximum,
+    Mean,
+    Median,
+    Minimum,
+    Mode,
+    Quantile,
+    Sum,
+    Variance,
+    correlation_of,
+)
 from defenses.base.queries.query import Answer, BudgetSpent, Query, QuerySession
-from defenses.base.queries.two_columns import Correlation, Covariance, correlation_of
 
 __all__ = [
     "Answer",

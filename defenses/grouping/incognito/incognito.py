@@ -19,8 +19,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous_defense import k_anonymity_over
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from defenses.grouping.constrained_defense import ConstrainedDefense
-from defenses.grouping.constraints import SensitiveColumn, all_hold, check_apart, sensitive_columns
+from defenses.grouping.constraints import ConstrainedDefense, SensitiveColumn, all_hold, check_apart, sensitive_columns
 from defenses.grouping.counted_table import ClassCells, CountedTable, Recoding
 from defenses.grouping.incognito.branching import limited_optimum
 from defenses.grouping.incognito.lattice import Lattice, build_lattice, counted_lattice, leveled_column

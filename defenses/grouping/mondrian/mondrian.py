@@ -15,8 +15,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous_defense import k_anonymity_over
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from defenses.grouping.constrained_defense import ConstrainedDefense
-from defenses.grouping.constraints import check_apart, check_whole_table, sensitive_columns
+from defenses.grouping.constraints import ConstrainedDefense, check_apart, check_whole_table, sensitive_columns
 from defenses.grouping.counted_table import ClassCells, CountedTable, Recoding
 from defenses.grouping.microaggregation.representatives import (
     check_representative,
@@ -25,8 +24,7 @@ from defenses.grouping.microaggregation.representatives import (
 )
 from defenses.grouping.mondrian.coding import code_columns, each_column
 from defenses.grouping.mondrian.columns import order_column
-from defenses.grouping.mondrian.cut_requirements import CutRequirements
-from defenses.grouping.mondrian.open_classes import CutRules
+from defenses.grouping.mondrian.cut_requirements import CutRequirements, CutRules
 from defenses.grouping.mondrian.partition import partition
 from metrics.columns.parameters import check_boolean, require
 

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from defenses.grouping.mondrian.columns import MISSING, OrderedColumn, OrderedNumbers
-from defenses.grouping.mondrian.open_classes import CutRules, Cuts, OpenClasses, best_of_each_class
+from defenses.grouping.mondrian.cut_requirements import CutRules, Cuts, OpenClasses, best_of_each_class
 from metrics.classes import count_pairs, group_starts
 from metrics.columns.arrays import Booleans, Floats, Integers
 

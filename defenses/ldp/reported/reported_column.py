@@ -2,24 +2,79 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.channel_parts import ReportedSet
+from defenses.base.channel_parts import ChannelPart, ReportedSet
 from defenses.base.columns import category_cells
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.pure_oracle import PureOracle
 from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
 from defenses.ldp.report_batch import ReportBatch
-from defenses.ldp.reported.table_column import TableColumn
 from metrics.columns.arrays import Booleans, Floats, Integers, Integers64
 from metrics.columns.cells import SUPPRESSED
+from metrics.columns.domains import Domain
+
+# The contract of a column of a table of local reports.
+
+
+@dataclass(frozen=True)
+class TableColumn(ABC):
+    """A column that persons report, with its reports as released cells.
+
+    Reports are what `privatize` returns. They have a length and a method `take`.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    domain : Domain
+        Its public domain.
+    protocol : FrequencyOracle or NumberMechanism
+        What makes the reports.
+    """
+
+    name: str
+    domain: Domain
+    protocol: Any
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of categories or public bins, and one more where a missing value counts as one."""
+
+    @property
+    @abstractmethod
+    def part(self) -> ChannelPart:
+        """The part of a channel for this column alone."""
+
+    @abstractmethod
+    def privatize(self, values: NDArray[Any], rng: Generator) -> Any:
+        """Report each person's value, shape (n,)."""
+
+    @abstractmethod
+    def cells(self, reports: Any) -> NDArray[np.object_]:
+        """Return each report as a released cell, shape (n,)."""
+
+    @abstractmethod
+    def shares(self, reports: Any) -> Floats:
+        """Estimated distribution of the values, shape (size,); uniform without any report."""
+
+    @abstractmethod
+    def indicators(self, reports: Any, shares: Floats) -> Floats:
+        """Estimate of each person's indicator vector, shape (n, size), given the estimated distribution.
+
+        The mean of products of two columns' indicators serves to estimate their joint distribution.
+        """
+
 
 # Entries of a table over reports and values that are held at a time.
 _AT_ONCE = 1 << 22

@@ -15,8 +15,7 @@ from defenses.base.channel_parts import ReportedNumber
 from defenses.base.microdata import Microdata
 from defenses.ldp.local_reports import refuse_missing
 from defenses.ldp.number_mechanism import HybridMechanism, NumberMechanism, PiecewiseMechanism, TwoPointMechanism
-from defenses.ldp.reported.reported_column import chunks
-from defenses.ldp.reported.table_column import TableColumn
+from defenses.ldp.reported.reported_column import TableColumn, chunks
 from metrics.columns.arrays import Floats, Integers64
 from metrics.columns.domains import Domain, NumericDomain, format_number
 from metrics.columns.parameters import refuse_rows

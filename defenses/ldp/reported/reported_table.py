@@ -22,7 +22,7 @@ from defenses.ldp.histogram_encoding import SummationHistogramEncoding
 from defenses.ldp.local_reports import LocalReports, coded_values, protocols, public_domain
 from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
 from defenses.ldp.rebuilding import rebuilt_rows
-from defenses.ldp.reported.reported_column import ReportedColumn
+from defenses.ldp.reported.reported_column import ReportedColumn, TableColumn
 from defenses.ldp.reported.reported_numeric_column import NUMBERS, ReportedNumericColumn, is_range, ranged_numbers
 from defenses.ldp.reported.splitting import (
     NO_NUMBERS,
@@ -33,7 +33,6 @@ from defenses.ldp.reported.splitting import (
     Splitting,
     blank_protocol,
 )
-from defenses.ldp.reported.table_column import TableColumn
 from metrics.columns.arrays import Floats
 from metrics.columns.cells import SUPPRESSED
 from metrics.columns.domains import NumericDomain

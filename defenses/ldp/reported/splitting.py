@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from defenses.base.channel_parts import ChannelPart, ReportAmongFakes
 from defenses.ldp.report_batch import ReportBatch
-from defenses.ldp.reported.reported_column import ReportedColumn
-from defenses.ldp.reported.table_column import TableColumn
+from defenses.ldp.reported.reported_column import ReportedColumn, TableColumn
 from defenses.ldp.unary_encoding import UnaryEncoding
 from metrics.columns.arrays import Floats, Integers, Integers64
 from metrics.columns.parameters import require

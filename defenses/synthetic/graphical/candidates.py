@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from defenses.synthetic.counted_columns import counted
+from defenses.synthetic.counted_columns import MeasuredTable, counted
 from defenses.synthetic.graphical.clique_tree import Columns, model_cells
 from defenses.synthetic.graphical.estimation import GraphicalModel, NoisyMarginal
-from defenses.synthetic.graphical.measured_table import MeasuredTable
 from defenses.synthetic.graphical.sampled_rows import sampled_rows
 from defenses.synthetic.graphical.workload import CandidateCounts, downward_closure
 from metrics.columns.arrays import Floats, Integers

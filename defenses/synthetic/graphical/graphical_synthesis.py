@@ -19,8 +19,8 @@ from defenses.base.release import MicrodataRelease
 from defenses.dp.composition import zcdp_rho
 from defenses.dp.exponential import Exponential
 from defenses.dp.mechanism import check_delta
+from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical.clique_tree import Columns, model_cells
-from defenses.synthetic.graphical.measured_table import MeasuredTable
 from defenses.synthetic.released_columns import Inside, check_public_domains, uniform_inside, value_cells, value_draw
 from defenses.synthetic.row_synthesizer import possible_rows
 from defenses.synthetic.structural_zero import StructuralZero, Zeros, check_structural_zeros, structural_zeros

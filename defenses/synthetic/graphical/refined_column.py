@@ -14,8 +14,8 @@ from numpy.random import Generator
 from defenses.base.microdata import Microdata
 from defenses.base.queries import codes
 from defenses.base.simplex import project_to_simplex
+from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical.estimation import NoisyMarginal
-from defenses.synthetic.graphical.measured_table import MeasuredTable
 from defenses.synthetic.graphical.sampled_rows import rounded
 from defenses.synthetic.mixed_column import Drawn
 from defenses.synthetic.released_columns import released_column

@@ -8,8 +8,16 @@ from dataclasses import dataclass, field, replace
 
 from defenses.base.guarantee import Guarantee
 from leaderboard import Exposure, Result, Store, canonical, exposures
-from scenarios.assessment.choosing.confirmation import bounds_in_plays, confirmed_bounds
-from scenarios.assessment.choosing.halving import ROUNDS, Round, finalists, fresh_plays, never, survivors
+from scenarios.assessment.choosing.halving import (
+    ROUNDS,
+    Round,
+    bounds_in_plays,
+    confirmed_bounds,
+    finalists,
+    fresh_plays,
+    never,
+    survivors,
+)
 from scenarios.assessment.choosing.portfolio import Portfolio
 from scenarios.running.display import Display
 from scenarios.running.plan import NamedMethod, Plan
@@ -49,14 +57,14 @@ class Finalist:
         Its utility and worst attack on fresh plays alone; None if none was played.
     upper : float or None
         Largest upper bound among its attacks, if plays vary as they did
-        (`scenarios.assessment.choosing.confirmation.bounds_in_plays`).
+        (`scenarios.assessment.choosing.halving.bounds_in_plays`).
     confirmed : bool
         Whether `upper` is within the bound and nothing failed. If plays vary as they did, some finalist is confirmed
-        wrongly with probability at most `scenarios.assessment.choosing.confirmation.ERROR`.
+        wrongly with probability at most `scenarios.assessment.choosing.halving.ERROR`.
     refused : bool
         Whether a report on a release of the whole table would call its classes above the bound.
     sure : bool
-        Whether it is confirmed however plays vary (`scenarios.assessment.choosing.confirmation.confirmed_bounds`).
+        Whether it is confirmed however plays vary (`scenarios.assessment.choosing.halving.confirmed_bounds`).
     """
 
     entry: NamedMethod

@@ -13,11 +13,9 @@ from leaderboard import Exposure, Lines, Promise, Section, Series, Table, label,
 from leaderboard.pages.number_text import counted, exact, number
 from leaderboard.pages.report import Value
 from leaderboard.results.goals import goal_words
-from leaderboard.statistics.met_words import IF_PLAYS_VARY, to_be_sure
-from leaderboard.statistics.play_bounds import clean_plays, level_of_each
+from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, clean_plays, level_of_each, to_be_sure
 from scenarios.assessment.choosing.choice import BASELINE, Choice, Finalist
-from scenarios.assessment.choosing.confirmation import ERROR
-from scenarios.assessment.choosing.halving import front
+from scenarios.assessment.choosing.halving import ERROR, front
 from scenarios.assessment.choosing.portfolio import SYNTHETIC, is_of
 from scenarios.assessment.choosing.whole_table import Effect
 from scenarios.running.plan import NamedMethod

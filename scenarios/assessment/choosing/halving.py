@@ -7,15 +7,74 @@ bandits). A setting is dropped if its advantage is clearly above the bound, or i
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from leaderboard import Result, Success, canonical, matrix
 from leaderboard.statistics.exposure import Exposure, meets
-from leaderboard.statistics.play_bounds import level_of_each
-from leaderboard.statistics.success import widening
-from scenarios.assessment.choosing.confirmation import ERROR
+from leaderboard.statistics.pairs import judged, widening
+from leaderboard.statistics.play_bounds import level_of_each, sure_upper, upper_advantage
+
+# Upper bounds that confirm a setting on fresh plays: those that hold however plays vary, and those of these plays.
+
+ERROR = 0.05
+"""Probability at most that some setting is said to meet a bound and does not."""
+
+
+def confirmed_bounds(results: Sequence[Result], settings: int) -> dict[tuple[str, str], float]:
+    """The largest sure upper bound among the attacks on each setting, by its name and canonical parameters.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Fresh plays, on people who were drawn independently of the choice.
+    settings : int
+        Number of settings that are confirmed together, at least 1.
+
+    Returns
+    -------
+    dict of (str, str) to float
+        Bounds by setting. Attacks with fewer than `leaderboard.statistics.pairs.FEWEST_TRIALS` trials are not judged,
+        and no bound is about them.
+
+    Notes
+    -----
+    The bounds hold however plays vary (`leaderboard.statistics.play_bounds.sure_upper`). A setting meets a bound b if
+    the upper bounds of all its attacks do, each of level 1 - `ERROR` / settings. Suppose that some attack has an
+    advantage above b. Its own upper bound is then at most b with probability at most `ERROR` / settings. This holds
+    however many attacks there are. Over all settings the probabilities add up to `ERROR`.
+
+    References
+    ----------
+    Berger (1982), Multiparameter hypothesis testing and acceptance sampling, for this intersection-union test.
+    """
+    level = level_of_each(settings, 1 - ERROR)
+    return _largest(results, lambda success: sure_upper(success, level))
+
+
+def bounds_in_plays(results: Sequence[Result], settings: int) -> dict[tuple[str, str], float]:
+    """The same bounds if plays vary as they did in these (`leaderboard.statistics.play_bounds.upper_advantage`).
+
+    They do not allow for a release that gives much away in one of many plays if none of these showed it. The bound is 1
+    if some attack was judged on one play only, which does not show how much plays differ.
+    """
+    level = level_of_each(settings, 1 - ERROR)
+    return _largest(results, lambda success: upper_advantage(success, level) if len(success.rates) > 1 else 1.0)
+
+
+def _largest(results: Sequence[Result], upper: Callable[[Success], float]) -> dict[tuple[str, str], float]:
+    """The largest bound among the judged attacks on each setting."""
+    bounds: dict[tuple[str, str], float] = defaultdict(lambda: 0.0)
+    for pair in matrix(results):
+        key = pair.defense, canonical(pair.parameters)
+        for success in pair.successes.values():
+            if judged(success):
+                bounds[key] = max(bounds[key], upper(success))
+    return dict(bounds)
+
 
 FINALISTS = 3
 """Settings that are confirmed on fresh plays."""
@@ -120,7 +179,7 @@ def fresh_plays(chosen: Sequence[Exposure], plays: int, bound: float, most: int)
     u - a falls with the square root of the number of plays. The settings were chosen since a is small, partly by luck.
     So a is taken to be a + (u - a)/2. With a known variance between plays, m = plays ((u - a) / (b - (a + u)/2))² fresh
     plays would be enough. The variance is estimated from the n fresh plays. So n is the least number that is at least
-    m times `leaderboard.statistics.success.widening` of n, and at least `plays`.
+    m times `leaderboard.statistics.pairs.widening` of n, and at least `plays`.
     """
     counts = np.arange(2, max(2, most) + 1, dtype=float)
     worth = counts / widening(counts, level_of_each(max(1, len(chosen)), 1 - ERROR))

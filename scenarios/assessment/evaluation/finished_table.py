@@ -12,16 +12,14 @@ from typing import Any
 import pandas as pd
 
 from leaderboard.pages.number_text import counted
-from metrics.columns.cells import SUPPRESSED, CategoricalCells, NumericCells, read_cells
+from metrics.columns.cells import SUPPRESSED, CategoricalCells, NumericCells, named_categories, read_cells
 from metrics.columns.domains import CategoricalDomain, Domain
-from metrics.columns.named_categories import named_categories
 from metrics.columns.parameters import refuse, require
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.tables.reading.cell_spelling import with_one_spelling
-from scenarios.tables.reading.readable_cells import readable_cells
+from scenarios.tables.reading.readable_cells import category_note, readable_cells
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import rows_from_one, text_table
-from scenarios.tables.reading.unknown_values import category_note
 from scenarios.tables.released import refuse_identifiers, text_frame
 from scenarios.tables.roles import Roles
 

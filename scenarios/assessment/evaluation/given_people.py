@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.claims import Decisions, Predicates, RankedAnswers
+from attacks.base.attack import Decisions, Predicates, RankedAnswers
 from attacks.criteria.atomic_predicates import records_met
 from defenses import Microdata, MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats, Integers
@@ -19,8 +19,7 @@ from metrics.score import Score, Scores
 from scenarios.games.people import Drawn, by_person
 from scenarios.games.questions.attribute_question import AttributeQuestion
 from scenarios.games.questions.member_question import MemberQuestion, membership_scores
-from scenarios.games.questions.row_answers import row_scores
-from scenarios.games.questions.row_question import RowQuestion
+from scenarios.games.questions.row_question import RowQuestion, row_scores
 from scenarios.games.questions.singling_out_question import SinglingOutQuestion
 from scenarios.tables.review.rows_of_people import number_of_people, person_numbers
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from leaderboard.statistics.success import FEWEST_TRIALS
+from leaderboard.statistics.pairs import FEWEST_TRIALS
 from metrics import Estimate, equivalence_classes, k_anonymity, l_diversity, normalized_certainty_penalty
 from metrics.classes import rows_in_classes
 from metrics.columns.arrays import Integers

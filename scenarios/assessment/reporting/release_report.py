@@ -4,27 +4,141 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import exp
 from pathlib import Path
 
 from defenses.base.guarantee import Guarantee
+from defenses.grouping.constraints import ROUNDING, EqualCloseness
 from leaderboard.pages.number_text import exact, measure, number
 from leaderboard.pages.report import Section, Table, Value
 from leaderboard.results.goals import goal_words
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
-from scenarios.assessment.reporting.attacker_words import full_verdict
+from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation
 from scenarios.assessment.reporting.findings import COUNTED, FEW, LITTLE, Finding, interval_words
-from scenarios.assessment.reporting.profiles import THRESHOLDS, Measured, chosen_profiles, threshold_words
-from scenarios.assessment.reporting.promise_checks import unchecked_words
+from scenarios.assessment.reporting.profiles import THRESHOLDS, Measured, chosen_profiles, full_verdict, threshold_words
 from scenarios.assessment.reporting.rank_correlations import RankCorrelation
-from scenarios.assessment.reporting.report_seed import seed_words
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.review.rows_of_people import MOST_NAMED, RowsOfPeople, epsilon_of_a_person
 from scenarios.tables.review.summary import ColumnSummary, summary
 from scenarios.tables.risk import RiskReport
+
+# Which parts of a declared promise a released table can refute, and which rest on the declaration alone.
+
+NAMES = {"k": "k", "l": "l", "t": "t", "epsilon": "epsilon", "delta": "delta", "pk": "Pk"}
+"""Parts of a guarantee, as reports name them."""
+DISTANCE = "t, equal: "
+"""How the names of the largest distances begin, one for each sensitive column, among the risks of an evaluation."""
+
+
+@dataclass(frozen=True)
+class PromiseCheck:
+    """A promised limit beside the released table.
+
+    Attributes
+    ----------
+    part : str
+        Part of the guarantee.
+    promised, measured : float
+        What was promised, and what the release has.
+    kept : bool
+        Whether the release keeps the promise so far as it was measured.
+    proves : bool
+        Whether keeping it proves the promise. Entropy and recursive l-diversity need more than distinct values.
+    """
+
+    part: str
+    promised: float
+    measured: float
+    kept: bool
+    proves: bool = True
+
+
+def refuse_false_promise(
+    promised: Guarantee, evaluation: ReleaseEvaluation, name: str, several: Collection[str] = ()
+) -> None:
+    """Refuse a promise that the release does not keep: another defense made it.
+
+    Parameters
+    ----------
+    promised : Guarantee
+        The promise of the declared defense.
+    evaluation : ReleaseEvaluation
+        The release.
+    name : str
+        The defense with its parameters.
+    several : collection of str
+        Sensitive columns with sets, intervals or ``*``. With any, l and t are not checked, since such cells are no
+        values.
+
+    Raises
+    ------
+    ValueError
+        If the release has a smaller k or l than was promised, or a larger t with equal distances.
+    """
+    for check in _checks(promised, evaluation, several):
+        if not check.kept:
+            raise ValueError(
+                f"--defense: {name} promises {check.part} = {exact(check.promised)}, but the release has "
+                f"{check.part} = {exact(check.measured)}: it was not made so"
+            )
+
+
+def unchecked_words(promised: Guarantee, evaluation: ReleaseEvaluation, several: Collection[str] = ()) -> str:
+    """Sentence that names the parts of a promise which were not checked in the table; empty if there are none."""
+    checked = {check.part for check in _checks(promised, evaluation, several) if check.proves}
+    names = [shown for part, shown in NAMES.items() if getattr(promised, part) is not None and part not in checked]
+    if not names:
+        return ""
+    return f"As declared with --defense, not checked in the released table: {', '.join(names)}."
+
+
+def _checks(promised: Guarantee, evaluation: ReleaseEvaluation, several: Collection[str]) -> Iterator[PromiseCheck]:
+    """Parts of the promise that the classes of the release can refute."""
+    if promised.k is not None and evaluation.k is not None:
+        yield PromiseCheck("k", promised.k, evaluation.k, evaluation.k >= promised.k)
+    if several or not evaluation.l:
+        return
+    if promised.l is not None:
+        # A class of entropy or recursive l-diversity has l distinct values, too.
+        fewest = min(evaluation.l.values())
+        proves = f"distinct {promised.l:g}-diversity" in promised.statement
+        yield PromiseCheck("l", promised.l, fewest, fewest >= promised.l - ROUNDING, proves)
+    if promised.t is not None and str(EqualCloseness(promised.t)) in promised.statement:
+        largest = max(value for name, value in evaluation.risks.items() if name.startswith(DISTANCE))
+        yield PromiseCheck("t", promised.t, largest, largest <= promised.t + ROUNDING)
+
+
+# The seed of a report, which its files give unless somebody chooses one.
+
+SEEDS = 10**6
+"""Number of seeds that files can give."""
+COUNT = "A report with another seed or other roles is another try: count it with --releases."
+
+
+def seed_of_files(table: bytes, released: bytes) -> int:
+    """The seed that a table and a release give: the same files have the same report, and nobody picks its numbers.
+
+    Parameters
+    ----------
+    table, released : bytes
+        Content of the two files.
+
+    Examples
+    --------
+    >>> seed_of_files(b"age 1", b"age 2") == seed_of_files(b"age 1", b"age 2")
+    True
+    """
+    sums = hashlib.sha256(table).digest() + hashlib.sha256(released).digest()
+    return int.from_bytes(hashlib.sha256(sums).digest()[:8], "big") % SEEDS
+
+
+def seed_words(seed: int, *, chosen: bool) -> str:
+    """Who gave the seed, and what counts as another try."""
+    return f"Seed {seed}, {'chosen with --seed' if chosen else 'given by the files'}. {COUNT}"
+
 
 # What the parts of a utility measure, and why associations may be missing, 0 or 1.
 

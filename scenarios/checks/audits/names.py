@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from defenses.base.parametrized import Parametrized
-from scenarios.running.methods.methods import built_value, check_parameter_names, exported
-from scenarios.running.methods.own_classes import class_at
+from scenarios.running.methods.methods import built_value, check_parameter_names, class_at, exported
 from scenarios.tables.near_names import suggestion
 
 PACKAGES = ("defenses.dp", "defenses.ldp")

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from defenses.federated.accounting import gaussian_epsilon
 from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.parameters import check_integer, check_real
-from metrics.one_run_epsilon import gaussian_shift_bound, one_run_epsilon
+from metrics.empirical_epsilon import gaussian_shift_bound, one_run_epsilon
 
 # Shares of the canaries that are guessed. They are fixed before the run, and their bounds hold jointly.
 SHARES = (1.0, 1 / 4, 1 / 16)

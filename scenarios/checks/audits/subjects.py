@@ -31,8 +31,7 @@ from metrics.columns.arrays import Floats, Integers64
 from metrics.columns.domains import CategoricalDomain
 from metrics.columns.parameters import require
 from scenarios.checks.audits.audit import Neighbours, Subject
-from scenarios.checks.audits.curators import session_answers
-from scenarios.checks.audits.tables import of_defense
+from scenarios.checks.audits.tables import of_defense, session_answers
 from scenarios.running.methods.fingerprint import is_own_code
 
 # Pairs of values of a domain on which local mechanisms are audited.

@@ -12,8 +12,16 @@ import numpy as np
 import pandas as pd
 
 from attacks.attributes.composition_attack import OtherRelease
-from attacks.base.attack import Attack, Knowledge, NotApplicable
-from attacks.base.claims import Claims, Decisions, Predicates, RankedAnswers, ValueClaims
+from attacks.base.attack import (
+    Attack,
+    Claims,
+    Decisions,
+    Knowledge,
+    NotApplicable,
+    Predicates,
+    RankedAnswers,
+    ValueClaims,
+)
 from attacks.criteria.nearest_row_linkability import LinkedRows
 from defenses.base.channel import Channel
 from defenses.base.microdata import Microdata

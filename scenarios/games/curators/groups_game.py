@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from attacks.statistics.statistics_knowledge import LinearSecret, StatisticsKnowledge
+from attacks.statistics.statistical_disclosure import LinearSecret, StatisticsKnowledge
 from defenses.base.microdata import Microdata
-from defenses.base.queries import Query
+from defenses.base.queries import Condition, Count, Mean, Query, Sum, numbers
 from metrics.columns.arrays import Booleans, Floats
-from metrics.columns.parameters import check_integer, refuse
+from metrics.columns.domains import CategoricalDomain, NumericDomain
+from metrics.columns.parameters import check_choice, check_integer, check_real, refuse
 from scenarios.games.curators.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of
 
 
@@ -99,3 +100,113 @@ class GroupsGame(StatisticsGame):
     def right(self, claimed: Any, truth: Any) -> bool:
         """Whether a claimed number lies on the same side of the boundary as the true one."""
         return bool((claimed > self.boundary) == (truth > self.boundary))
+
+
+# The secret-bit game: reconstruct a binary attribute from counts.
+
+
+class SecretBits(GroupsGame):
+    """Disclosure of a binary attribute: a curator answers counts of it for any group of persons.
+
+    Parameters
+    ----------
+    records : Microdata
+        The population.
+    column, category : str
+        A person has the attribute if `column` is `category`.
+    persons : int
+        Number of persons drawn in each play.
+    workload : int
+        Number of random halves of the persons that an honest analyst counts in; these answers measure utility.
+
+    Raises
+    ------
+    ValueError
+        If the category does not exist, a number is out of range or the table has too few records.
+    """
+
+    low, high, boundary = 0.0, 1.0, 0.5
+
+    def __init__(
+        self, *, records: Microdata, column: str, category: str, persons: int = 100, workload: int = 10
+    ) -> None:
+        domain = records.domains.get(column)
+        if not isinstance(domain, CategoricalDomain):
+            raise ValueError(f"column: {column!r} is not a column with declared categories")
+        refuse(category not in domain.categories, f"category: {column!r} has no category {category!r}")
+        super().__init__(records=records, column=column, persons=persons, workload=workload)
+        self.category = category
+
+    @property
+    def _attribute(self) -> Condition:
+        return Condition(self.column, values=(self.category,))
+
+    def numbers(self, records: Microdata) -> Floats:
+        """1 for persons with the attribute, 0 for others, shape (n,)."""
+        return self._attribute.holds(records).astype(np.float64)
+
+    def asked(self, group: Booleans) -> Query:
+        """Number of persons in the group with the attribute."""
+        return Count(where=(self._attribute,), members=group)
+
+
+# The secret-number game: find persons with numbers above a threshold, from sums or means.
+
+QUERIES: dict[str, type[Sum] | type[Mean]] = {"Mean": Mean, "Sum": Sum}
+
+
+class SecretNumbers(GroupsGame):
+    """Disclosure of numbers above a threshold: a curator answers sums or means for any group of persons.
+
+    Parameters
+    ----------
+    records : Microdata
+        The population.
+    column : str
+        A column of numbers with declared bounds.
+    above : float
+        The threshold, between the bounds.
+    query : {"Sum", "Mean"}
+        The query. The size of a group is public, so a mean determines the sum.
+    persons : int
+        Number of persons drawn in each play.
+    workload : int
+        Number of random halves of the persons that an honest analyst asks about; their answers measure utility.
+
+    Raises
+    ------
+    ValueError
+        If the column has no declared bounds, a number is out of range or the table has too few records.
+    """
+
+    def __init__(
+        self,
+        *,
+        records: Microdata,
+        column: str,
+        above: float,
+        query: str = "Sum",
+        persons: int = 100,
+        workload: int = 10,
+    ) -> None:
+        domain = records.domains.get(column)
+        if not isinstance(domain, NumericDomain):
+            raise ValueError(f"column: {column!r} is not a column of numbers with declared bounds")
+        check_real("above", above, low=domain.low, high=domain.high, open_high=True)
+        check_choice("query", query, QUERIES)
+        super().__init__(records=records, column=column, persons=persons, workload=workload)
+        self.above = above
+        self.query = query
+        self.low, self.high, self.boundary = domain.low, domain.high, float(above)
+
+    def numbers(self, records: Microdata) -> Floats:
+        """Numbers of the column, shape (n,)."""
+        return numbers(records, self.column)
+
+    def asked(self, group: Booleans) -> Query:
+        """Sum or mean of the group's numbers."""
+        return QUERIES[self.query](self.column, members=group)
+
+    def weight(self, group: Booleans) -> float:
+        """Size of the group for means, 1 for sums."""
+        return float(group.sum()) if self.query == "Mean" else 1.0

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.statistics.statistics_knowledge import LinearSecret, StatisticsKnowledge
+from attacks.statistics.statistical_disclosure import LinearSecret, StatisticsKnowledge
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Mean, numbers
 from metrics.columns.domains import NumericDomain

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.claims import Claims, ValueClaims
+from attacks.base.attack import Claims, ValueClaims
 from attacks.statistics.query_budget import ask, even_share
-from attacks.statistics.statistics_knowledge import StatisticsKnowledge
+from attacks.statistics.statistical_disclosure import StatisticsKnowledge
 from defenses import Defense, Microdata, StatisticsRelease
 from defenses.base.queries import Query, QuerySession
 from metrics.columns.parameters import refuse

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.statistics.statistics_knowledge import LinearSecret, StatisticsKnowledge
+from attacks.statistics.statistical_disclosure import LinearSecret, StatisticsKnowledge
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Condition, Histogram
 from metrics.columns.domains import CategoricalDomain

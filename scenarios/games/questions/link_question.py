@@ -16,8 +16,7 @@ from defenses import Microdata, MicrodataRelease
 from metrics.columns.parameters import refuse, require
 from metrics.score import Scores
 from scenarios.games.people import Drawn
-from scenarios.games.questions.controlled import controlled
-from scenarios.games.questions.question import Question
+from scenarios.games.questions.question import Question, controlled
 
 SIDES = ("first", "second")
 

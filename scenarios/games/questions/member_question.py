@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from numpy.random import Generator
 
-from attacks.base.claims import Claims, Decisions
+from attacks.base.attack import Claims, Decisions
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Booleans
 from metrics.columns.parameters import refuse

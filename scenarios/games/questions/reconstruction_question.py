@@ -9,15 +9,14 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.claims import Claims, ValueClaims
+from attacks.base.attack import Claims, ValueClaims
 from defenses import Microdata, MicrodataRelease
 from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.parameters import check_integer, refuse, require
 from metrics.score import Scores
 from scenarios.games.people import Drawn
 from scenarios.games.questions.attribute_question import successes
-from scenarios.games.questions.controlled import controlled
-from scenarios.games.questions.question import Question
+from scenarios.games.questions.question import Question, controlled
 
 
 class ReconstructionQuestion(Question):

@@ -15,8 +15,7 @@ from metrics.columns.arrays import Booleans
 from metrics.columns.parameters import refuse
 from metrics.score import Scores
 from scenarios.games.people import Drawn
-from scenarios.games.questions.controlled import controlled
-from scenarios.games.questions.question import Question
+from scenarios.games.questions.question import Question, controlled
 
 
 class SinglingOutQuestion(Question):

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from defenses.base.guarantee import Guarantee
 from leaderboard import Promise, Result, Store, record_run, stored_promises
 from leaderboard.results.wording import reword
-from scenarios.running.boards.promise_notes import promise_notes
 from scenarios.running.methods.loaded_code import check_loaded
 from scenarios.running.plan import NamedMethod, Plan, read_plans
 from scenarios.running.provenance import provenance
@@ -20,6 +20,27 @@ from scenarios.running.units import Catalogue
 from scenarios.running.workers.interrupts import terminable
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes
+
+# What the promises on a board cover, in notes.
+
+
+def promise_notes(plan: Plan, promises: Sequence[Guarantee]) -> list[str]:
+    """One note for each family of defenses: which columns and conditions its promise is about, or why it has none.
+
+    Parameters
+    ----------
+    plan : Plan
+        The defenses.
+    promises : sequence of Guarantee
+        Guarantee of each. Settings of one family differ in their numbers only, so that the first one is described.
+    """
+    notes: dict[str, str] = {}
+    for entry, promise in zip(plan.defenses, promises, strict=True):
+        if promise.statement:
+            kind = "promises nothing" if str(promise) == "none" else f"promises {promise}"
+            notes.setdefault(entry.name, f"{entry.name} {kind}: {promise.statement.removeprefix('none: ')}")
+    return list(notes.values())
+
 
 Listening = Callable[[Plan, Catalogue, Store], AbstractContextManager[Listener]]
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.results.result import Result
-from leaderboard.results.rows import RESULT_COLUMNS, result_of, row_of
-from leaderboard.results.store import identity
+from leaderboard.results.store import RESULT_COLUMNS, identity, result_of, row_of
 from metrics.columns.files import write_atomically
 from scenarios.running.units import Catalogue
 from scenarios.running.workers.worker import Ending, Worker

@@ -6,8 +6,7 @@ import inspect
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from attacks.base.attack import Attack
-from attacks.base.claims import Claims
+from attacks.base.attack import Attack, Claims
 from defenses.base.defense import Defense
 from defenses.base.parametrized import Parametrized
 from defenses.base.release import Release

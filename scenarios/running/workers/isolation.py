@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from leaderboard.results.store import interrupts_wait
 from scenarios.running.workers.fork_server import worker_context
 from scenarios.running.workers.limits import Limits
-from scenarios.running.workers.process import ended, leave_terminal, limit_memory, send_or_end
+from scenarios.running.workers.supervisor import ended, leave_terminal, limit_memory, send_or_end
 
 Task = TypeVar("Task")
 Item = TypeVar("Item")

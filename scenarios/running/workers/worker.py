@@ -14,8 +14,7 @@ from typing import Any
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
-from attacks.base.claims import Claims
+from attacks.base.attack import Attack, Claims, Knowledge, NotApplicable
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.parametrized import Parametrized

@@ -23,8 +23,7 @@ from scenarios.tables.parts.files.private_folder import private_folder
 from scenarios.tables.parts.files.spool import Spool, block_generator
 from scenarios.tables.parts.records import Block, LargeRecords
 from scenarios.tables.parts.released_blocks import CellList, LargeRelease, ReleasedBlock
-from scenarios.tables.parts.rowwise.independent import released_block
-from scenarios.tables.parts.rowwise.steps import counted
+from scenarios.tables.parts.rowwise.steps import counted, released_block
 
 LEAST_ROWS = 100
 """Least mean number of rows of a block."""

@@ -19,9 +19,8 @@ from defenses.grouping.constraints import SensitiveColumn, check_apart, check_wh
 from defenses.grouping.counted_table import WeightedColumn
 from defenses.grouping.mondrian.coding import code_numbers, each_column
 from defenses.grouping.mondrian.columns import MISSING, OrderedColumn, OrderedNumbers, order_column
-from defenses.grouping.mondrian.cut_requirements import CutRequirements
+from defenses.grouping.mondrian.cut_requirements import CutRequirements, CutRules
 from defenses.grouping.mondrian.mondrian import Mondrian
-from defenses.grouping.mondrian.open_classes import CutRules
 from defenses.grouping.mondrian.partition import partition
 from defenses.grouping.mondrian.top_tree import Path as Node
 from defenses.grouping.mondrian.top_tree import SampledColumn, TopCut, TopCuts, TopTree

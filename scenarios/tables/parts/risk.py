@@ -15,12 +15,11 @@ from metrics.columns.arrays import Integers
 from metrics.columns.parameters import refuse
 from metrics.diversity import ClassDiversity
 from metrics.risk import ReidentificationRisk, journalist_of_sizes
-from scenarios.tables.noised_numbers import looks_noised
 from scenarios.tables.parts.combinations import CombinationIndex, CombinationKey, key_starts
 from scenarios.tables.parts.files.table_files import Engine
 from scenarios.tables.parts.released import LargeReleased, large_released
 from scenarios.tables.review.rows_of_people import hidden_people_notes
-from scenarios.tables.risk import THRESHOLD, CodedClasses, RiskReport, report_of_counts
+from scenarios.tables.risk import THRESHOLD, CodedClasses, RiskReport, looks_noised, report_of_counts
 from scenarios.tables.roles import read_roles
 
 # Equivalence classes of a released table that is read in parts, with their sensitive values.

@@ -9,9 +9,16 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from metrics.columns.cells import CategoricalCells, NumericCells, escape, interval_cell, read_cells, unescape
+from metrics.columns.cells import (
+    CategoricalCells,
+    NumericCells,
+    escape,
+    interval_cell,
+    named_categories,
+    read_cells,
+    unescape,
+)
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
-from metrics.columns.named_categories import named_categories
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.roles import CategoryColumn, Column, DateColumn
 

@@ -12,9 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from scenarios.tables.reading.arrow_tables import csv_table, opened_parquet, text_of
-from scenarios.tables.reading.csv_text import column_names, decompressed, field_separator, header_fields
+from scenarios.tables.reading.csv_text import column_names, decompressed, field_separator, header_fields, table_text
 from scenarios.tables.reading.date_columns import dated_columns, native_dates
-from scenarios.tables.reading.encodings import table_text
 from scenarios.tables.reading.number_forms import MISSING, recognized
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.workbook import is_workbook, workbook_table

@@ -16,8 +16,7 @@ from typing import BinaryIO
 from metrics.columns.files import PRIVATE, UNFINISHED, check_new_file
 from metrics.columns.parameters import refuse
 from scenarios.tournament.host.boards import PAGES
-from scenarios.tournament.host.presentation_picture import media_type
-from scenarios.tournament.host.presenting import presentations, presented_file
+from scenarios.tournament.host.presenting import media_type, presentations, presented_file
 from scenarios.tournament.host.spreadsheet import SEPARATORS, neutralized_csv
 from scenarios.tournament.rules.folder import PUBLIC, State, Submission, Tournament, folder_files
 from scenarios.tournament.rules.log import LogEntry, named_file

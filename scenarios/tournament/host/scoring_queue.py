@@ -26,9 +26,8 @@ from scenarios.running.workers.isolation import LIMITS, Death, IsolatedWorker, T
 from scenarios.running.workers.isolation import yield_processor as _yield_processor
 from scenarios.running.workers.limits import Limits
 from scenarios.running.workers.local import cores
-from scenarios.tournament.host.opened_tournament import opened_tournament
 from scenarios.tournament.host.updating import shares_of, update_boards
-from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.folder import Tournament, opened_tournament
 from scenarios.tournament.rules.scoring import Target, results_of, score_target, scoring_plan
 
 # Functions that run in a process of their own, so that they do not hold up the threads of this one.

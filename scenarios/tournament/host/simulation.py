@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from attacks import AssignmentLinkage, ExpectationMaximizationLinkage, NearestNeighbour
-from attacks.base.attack import Attack, Knowledge
-from attacks.base.claims import RankedAnswers
+from attacks.base.attack import Attack, Knowledge, RankedAnswers
 from defenses import Constant, Identity, Microaggregation, Mondrian, RankSwapping, RetentionReplacement
 from defenses.base.defense import MicrodataDefense
 from defenses.base.release import MicrodataRelease

@@ -16,9 +16,8 @@ import pandas as pd
 from metrics.columns.parameters import refuse
 from scenarios.tables.seeds import generator
 from scenarios.tables.toml.toml_file import read_bytes
-from scenarios.tournament.host.opened_tournament import opened_tournament
 from scenarios.tournament.rules.arrivals import undecided_tables
-from scenarios.tournament.rules.folder import State, Submission, Tournament, csv_bytes, write_whole
+from scenarios.tournament.rules.folder import State, Submission, Tournament, csv_bytes, opened_tournament, write_whole
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.sheets import Sheet, read_sheet
 

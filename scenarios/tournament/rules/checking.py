@@ -13,8 +13,7 @@ from attacks.base.attack import Knowledge
 from defenses.base.microdata import Microdata
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.parameters import refuse
-from metrics.profile import original_profile, profile
-from metrics.similarity import record_similarity
+from metrics.profile import original_profile, profile, record_similarity
 from scenarios.games.decoys import NearGroups
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
@@ -298,3 +297,32 @@ def _outcomes(
 
 def _stacked(first: Microdata, second: Microdata) -> pd.DataFrame:
     return pd.concat([first.frame, second.frame[first.frame.columns]], ignore_index=True)
+
+
+# Preview of a table before its team submits it: utility, and the built-in attacks with decoys of its own.
+
+
+def preview(tournament: Tournament, team: str, name: str, data: bytes) -> CheckReport:
+    """Check a table against its team's originals; nothing is recorded or archived.
+
+    It uses what the team holds itself: its originals, and the people in ``others.csv`` as decoys. The report is the one
+    that `scenarios.tournament.rules.checking.check` gives in the team's folder.
+
+    Parameters
+    ----------
+    tournament, team, name, data
+        See `submit_content`.
+
+    Raises
+    ------
+    InvalidFileError
+        If the table breaks rules, with all problems.
+    ValueError
+        If there is no such team.
+    """
+    tournament.team_folder(team)
+    originals, roles = (tournament.unchanged(one) for one in (tournament.original_path(team), tournament.roles_path))
+    dataset = load_table(originals, roles)
+    sheet = read_sheet(name, data, form_of(dataset, tournament.settings))
+    people = tournament.records(others) if (others := tournament.people) is not None else None
+    return measured(sheet, dataset.records, people, tournament.settings)

@@ -16,6 +16,7 @@ import json
 import os
 import secrets
 import shutil
+import threading
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -492,3 +493,27 @@ def toml_bytes(content: Mapping[str, Any]) -> bytes:
     import tomli_w
 
     return tomli_w.dumps({name: value for name, value in content.items() if value is not None}).encode()
+
+
+# Tournaments that stay open between the steps of a long-running process.
+
+_local = threading.local()
+
+
+def opened_tournament(folder: Path) -> Tournament:
+    """The tournament in a folder, opened once in each thread as long as its settings do not change.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds no tournament, or its settings are damaged.
+    """
+    try:
+        status = (folder / FILE).stat()
+    except OSError:
+        return Tournament(folder)
+    key = folder, status.st_mtime_ns, status.st_size
+    if getattr(_local, "key", None) != key:
+        _local.tournament, _local.key = Tournament(folder), key
+    tournament: Tournament = _local.tournament
+    return tournament

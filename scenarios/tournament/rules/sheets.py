@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from attacks.base.claims import RankedAnswers
+from attacks.base.attack import RankedAnswers
 from metrics.columns.arrays import Integers
 from metrics.columns.domains import Domain, NumericDomain
 from metrics.columns.parameters import refuse, require

@@ -16,8 +16,7 @@ from leaderboard.statistics.pairs import pooled_utility
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.cells import SUPPRESSED
 from metrics.columns.domains import Domain
-from metrics.profile import original_profile, profile
-from metrics.similarity import record_similarity
+from metrics.profile import original_profile, profile, record_similarity
 from metrics.table_utility import TableUtility, anchored
 from scenarios.tables.seeds import generator
 

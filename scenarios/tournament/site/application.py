@@ -16,8 +16,7 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from scenarios.tournament.site.deciding import resumed
-from scenarios.tournament.site.endpoint import Access, Endpoint
-from scenarios.tournament.site.guarding import guarded
+from scenarios.tournament.site.guarding import Access, Endpoint, guarded
 from scenarios.tournament.site.host_jobs import ACTIONS
 from scenarios.tournament.site.members.user import GUEST
 from scenarios.tournament.site.pages import entry_pages, host_pages, presentation_pages, public_pages, team_pages

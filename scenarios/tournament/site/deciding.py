@@ -14,10 +14,9 @@ from scenarios.tournament.rules.arrivals import Arrival, accepted_arrivals, arri
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import locked_file
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.site.damaged_folder_error import DamagedFolderError, noticing_damage
 from scenarios.tournament.site.jobs import publish_decided, submit_file
 from scenarios.tournament.site.posted_form import UploadedContent, UploadedFile
-from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError, noticing_damage
 from scenarios.tournament.site.site import Site
 
 # Uploads that a killed server left behind are checked by the next command that depends on them.

@@ -4,23 +4,77 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import Enum
 from urllib.parse import quote
 
 from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from scenarios.tournament.site.damaged_folder_error import DamagedFolderError, noticing_damage
-from scenarios.tournament.site.endpoint import Access, Endpoint
 from scenarios.tournament.site.members.account_store import new_token, same_form_token
+from scenarios.tournament.site.members.attempts import RateLimit
 from scenarios.tournament.site.members.cookies import FORM, SESSION, read_cookie, set_cookie
-from scenarios.tournament.site.members.user import GUEST, Role
+from scenarios.tournament.site.members.user import GUEST, Role, User
 from scenarios.tournament.site.pages.answers import damage_refusal, refused
-from scenarios.tournament.site.posted_form import posted_form
-from scenarios.tournament.site.refusal_error import RefusalError, refuse_if
+from scenarios.tournament.site.posted_form import NO_FILES, UploadLimits, posted_form
+from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError, noticing_damage, refuse_if
 from scenarios.tournament.site.site import Site
-from scenarios.tournament.site.visit import Visit
+from scenarios.tournament.site.visit import Handler, Visit
+
+# An address of the site, and who may use it.
+
+
+class Access(Enum):
+    """Who may use an address."""
+
+    EVERYBODY = "everybody"
+    MEMBERS = "the teams and the host"
+    OWNER = "the team that the address names, and the host"
+    TEAM = "the team that the address names"
+    HOST = "the host"
+
+    def allows(self, user: User, team: str | None) -> bool:
+        """Whether a user may use an address that names `team`, if any."""
+        own = user.role is Role.TEAM and user.name == team
+        return {
+            Access.EVERYBODY: True,
+            Access.MEMBERS: user.role in (Role.TEAM, Role.HOST),
+            Access.OWNER: own or user.role is Role.HOST,
+            Access.TEAM: own,
+            Access.HOST: user.role is Role.HOST,
+        }[self]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An address of the site.
+
+    Attributes
+    ----------
+    method : {"GET", "POST"}
+        The method; a POST must carry the token of its form.
+    path : str
+        Path with parameters in braces, as Starlette reads it.
+    access : Access
+        Who may use it.
+    handler : callable
+        Called with a `Visit`, returns the response.
+    limits : UploadLimits
+        Limits of the files of its form.
+    forms : bool
+        Whether a guest sees a form on this page and needs a cookie for it.
+    rate : RateLimit or None
+        How often a user may use it.
+    """
+
+    method: str
+    path: str
+    access: Access
+    handler: Handler
+    limits: UploadLimits = NO_FILES
+    forms: bool = False
+    rate: RateLimit | None = None
 
 
 def guarded(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:

@@ -9,16 +9,32 @@ from typing import Any
 
 from leaderboard.statistics.downtime import downtime_table
 from metrics.columns.parameters import refuse
-from scenarios.tournament.host.deadlines import extend, reopen
-from scenarios.tournament.host.late import disqualify, readmit
+from scenarios.tournament.host.late import disqualify, extend, give_title, readmit, reopen
 from scenarios.tournament.host.messages import post, write_notices
-from scenarios.tournament.host.opened_tournament import opened_tournament
-from scenarios.tournament.host.titles import give_title
 from scenarios.tournament.rules.advancing import advance
-from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.folder import Tournament, opened_tournament
 from scenarios.tournament.rules.incidents import tournament_incidents
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.site.pages.page_words import without_options
+
+# Words of the command line in messages, and what pages say instead.
+
+_OPTIONS = {
+    "--reason: ": "reason: ",
+    "; --early closes it now": "; tick the box to close it now",
+    "--until must be later": "name a later end",
+    "`reopen` opens it again": "reopen it instead",
+    "; `reopen` the phase to": "; reopen the phase to",
+    "(`extend` and `reopen` move deadlines)": "(forms on this page move deadlines)",
+    "`extend` moves its end": "extend it instead",
+}
+
+
+def without_options(message: str) -> str:
+    """A message of a command in the words of a page, which has no options."""
+    for words, instead in _OPTIONS.items():
+        message = message.replace(words, instead)
+    return message
+
 
 Fields = Mapping[str, str]
 

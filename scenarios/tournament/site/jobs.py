@@ -14,20 +14,25 @@ from metrics.columns.printable import one_line, printable
 from scenarios.tournament.host.exporting import export
 from scenarios.tournament.host.late import admit
 from scenarios.tournament.host.messages import write_notices
-from scenarios.tournament.host.opened_tournament import opened_tournament
-from scenarios.tournament.host.outcomes import accepted_outcome, counted_problems, refused_outcome
 from scenarios.tournament.host.presenting import present
-from scenarios.tournament.host.preview import preview
 from scenarios.tournament.rules.advancing import publish_again
 from scenarios.tournament.rules.check_report import check_report_to_json
-from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.checking import preview
+from scenarios.tournament.rules.folder import Tournament, opened_tournament
 from scenarios.tournament.rules.problems import InvalidFileError
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.rules.submitting import Receipt, submit_content, take_into_force
+from scenarios.tournament.rules.submitting import (
+    Receipt,
+    accepted_outcome,
+    counted_problems,
+    refused_outcome,
+    submit_content,
+    take_into_force,
+)
 from scenarios.tournament.rules.validating import check_kind
-from scenarios.tournament.site.damaged_folder_error import noticing_damage
-from scenarios.tournament.site.pages.page_words import without_options
+from scenarios.tournament.site.host_jobs import without_options
 from scenarios.tournament.site.posted_form import UploadedContent
+from scenarios.tournament.site.refusal_error import noticing_damage
 from scenarios.tournament.site.workers import apart
 
 _ATTACK_FILE = re.compile(r"(?P<attacker>[A-Za-z0-9-]+)_attack_(?P<target>[A-Za-z0-9-]+)\.csv")

@@ -41,7 +41,7 @@ class SiteState(State):
         return notices(self.tournament, self.entries)
 
     @cached_property
-    def _published(self) -> LogState:
+    def _published(self) -> State:
         """The state without the submissions since tables were published last; decisions of the host remain."""
         last, phase = 0, Phase.ANONYMIZE
         for number, entry in enumerate(self.entries, start=1):
@@ -49,7 +49,7 @@ class SiteState(State):
             if phase.published:
                 last = number
         decisions = [entry for entry in self.entries[last:] if entry.kind not in ("submitted", "taken")]
-        return LogState(self.tournament, [*self.entries[:last], *decisions])
+        return State(self.tournament, [*self.entries[:last], *decisions])
 
 
 class Journal:

@@ -7,8 +7,7 @@ import pytest
 from attacks import (
     Knowledge,
 )
-from attacks.base.features import encode_features
-from attacks.base.sides import shared_columns
+from attacks.base.sides import encode_features, shared_columns
 from defenses import (
     Microdata,
     MicrodataRelease,

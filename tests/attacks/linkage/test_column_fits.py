@@ -7,8 +7,8 @@ import pytest
 from attacks import Knowledge
 from attacks.base.sides import shared_columns
 from attacks.linkage.fitting.column_models import ColumnModels
+from attacks.linkage.fitting.column_tables import GAUSSIAN, LAPLACE
 from attacks.linkage.fitting.linkage_fit import chosen_fit, first_fit, fit_of, mechanisms_of, refined, weighted_pairs
-from attacks.linkage.fitting.noise_families import GAUSSIAN, LAPLACE
 from defenses import Microdata, MicrodataRelease
 from metrics import CategoricalDomain, NumericDomain
 

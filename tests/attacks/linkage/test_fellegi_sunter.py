@@ -7,7 +7,7 @@ import pytest
 from attacks import FellegiSunter, Knowledge
 from attacks.base.sides import shared_columns
 from attacks.linkage.fellegi_sunter import compare
-from attacks.linkage.row_matching import one_to_one
+from attacks.linkage.linkage_answers import one_to_one
 from defenses import Microdata, MicrodataRelease
 from metrics import CategoricalDomain, NumericDomain
 from scenarios.tables.seeds import generator

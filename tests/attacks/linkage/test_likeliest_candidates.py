@@ -8,7 +8,7 @@ from attacks import Knowledge, LikelihoodAssignment
 from attacks.linkage import likeliest_candidates, likelihood_assignment
 from attacks.linkage.channel_factors import PairFactor, TableFactor, at_pairs, coded, total
 from attacks.linkage.likeliest_candidates import LikeliestCandidates, search
-from attacks.linkage.row_matching import one_to_one, propagated_posterior
+from attacks.linkage.linkage_answers import one_to_one, propagated_posterior
 from attacks.linkage.sparse_matching import sparse_one_to_one, sparse_posterior
 from defenses import Channel, Microdata, MicrodataRelease, Pipeline, RetentionReplacement
 from defenses.base.channel_parts import Likelihood

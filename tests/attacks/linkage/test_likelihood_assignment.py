@@ -12,7 +12,7 @@ from scipy import stats
 
 from attacks import AssignmentLinkage, Knowledge, LikelihoodAssignment, NotApplicable
 from attacks.linkage.channel_factors import IMPOSSIBLE
-from attacks.linkage.row_matching import matching_posterior
+from attacks.linkage.linkage_answers import matching_posterior
 from defenses import (
     CellSuppression,
     Channel,

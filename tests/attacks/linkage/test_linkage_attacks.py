@@ -19,7 +19,7 @@ from attacks import (
     NotApplicable,
     RankedAnswers,
 )
-from attacks.base.claims import Decisions
+from attacks.base.attack import Decisions
 from defenses import (
     Channel,
     Constant,

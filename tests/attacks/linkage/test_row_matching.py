@@ -8,7 +8,7 @@ from linkage_tools import (
     permanents,
 )
 
-from attacks.linkage.row_matching import enumerated_posterior, matching_posterior, one_to_one, propagated_posterior
+from attacks.linkage.linkage_answers import enumerated_posterior, matching_posterior, one_to_one, propagated_posterior
 
 
 def test_one_to_one_assigns_every_candidate_and_leaves_the_other_rows():

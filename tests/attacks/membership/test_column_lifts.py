@@ -6,8 +6,8 @@ import pytest
 
 from attacks import Knowledge
 from attacks.base.sides import shared_columns
-from attacks.membership import column_lifts
-from attacks.membership.column_lifts import ColumnLifts, Populations
+from attacks.membership import mixture_kernel as column_lifts
+from attacks.membership.mixture_kernel import ColumnLifts, Populations
 from defenses import Microdata, MicrodataRelease
 from metrics import CategoricalDomain, NumericDomain
 

@@ -9,7 +9,7 @@ from attacks import DensityRatioMembership, LocalLikelihoodMembership
 from attacks.membership.fitted_kernels import fitted_kernels
 from attacks.membership.kernel_evidence import evidence_of_release, evidence_of_shadows
 from attacks.membership.mixture_kernel import log_density, log_kernel
-from attacks.membership.shadow_syntheses import shadow_syntheses
+from attacks.membership.reference_tables import shadow_syntheses
 from defenses import AdditiveNoise
 
 

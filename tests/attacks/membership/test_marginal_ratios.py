@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from attacks import Knowledge
-from attacks.membership import marginal_ratios as module
-from attacks.membership.marginal_ratios import SMOOTHING, UNSEEN, coded, marginal_ratios
+from attacks.membership import marginal_membership as module
+from attacks.membership.marginal_membership import SMOOTHING, UNSEEN, coded, marginal_ratios
 from defenses import Microdata, MicrodataRelease
 from metrics import CategoricalDomain, NumericDomain
 

@@ -12,8 +12,7 @@ from attacks import (
     LocalLikelihoodMembership,
     SynthesisLikelihoodRatio,
 )
-from attacks.membership.reference_tables import reference_tables
-from attacks.membership.shadow_syntheses import shadow_syntheses
+from attacks.membership.reference_tables import reference_tables, shadow_syntheses
 from defenses import Identity, NeighbourInterpolation
 
 

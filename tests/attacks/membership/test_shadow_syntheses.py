@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attacks.membership.reference_tables import reference_tables
-from attacks.membership.shadow_syntheses import shadow_syntheses
+from attacks.membership.reference_tables import reference_tables, shadow_syntheses
 from defenses import Identity, MicrodataRelease, Mondrian
 
 

@@ -11,7 +11,7 @@ from test_private_marginals import records
 from defenses import AdaptiveIterativeMechanism, MaximumSpanningTree, Microdata
 from defenses.dp import zcdp_rho
 from defenses.synthetic import adaptive_iterative_mechanism
-from defenses.synthetic.graphical.measured_table import MeasuredTable
+from defenses.synthetic.counted_columns import MeasuredTable
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 

@@ -10,7 +10,7 @@ from test_private_marginals import records
 from defenses import MaximumSpanningTree, Microdata, PrivateMarginals
 from defenses.dp import zcdp_rho
 from defenses.synthetic import maximum_spanning_tree
-from defenses.synthetic.graphical.measured_table import MeasuredTable
+from defenses.synthetic.counted_columns import MeasuredTable
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 

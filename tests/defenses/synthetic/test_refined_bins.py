@@ -13,8 +13,8 @@ from test_private_marginals import records as weather
 from defenses import AdaptiveIterativeMechanism, MaximumSpanningTree, PrivateMarginals, RefinedBins
 from defenses.dp import zcdp_rho
 from defenses.synthetic import refined_bins
+from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
-from defenses.synthetic.graphical.measured_table import MeasuredTable
 from defenses.synthetic.graphical.refined_column import _estimated, refined_column
 from metrics import CategoricalDomain, NumericDomain
 from scenarios.checks.audits.audit import Neighbours, Subject, audit

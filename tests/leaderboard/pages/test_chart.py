@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard import Row
-from leaderboard.pages.advantage_axis import SCALES, Scale
+from leaderboard.pages.advantage_axis import SCALES, Scale, crosses, distance, inside, is_free, staircase, steps
 from leaderboard.pages.chart import Picture, box_of, lines_of, picture, places_of
-from leaderboard.pages.label_boxes import crosses, distance, inside, is_free, staircase, steps
 from leaderboard.results.result import label
 from leaderboard.statistics.board import ranked
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from leaderboard import Pair, Row
 from leaderboard.pages.heat_map import STEPS, heat_map
 from leaderboard.pages.tables import grids
-from leaderboard.statistics.success import Success
+from leaderboard.statistics.pairs import Success
 
 FAMILIES = ["Mondrian", "Rounding"]
 

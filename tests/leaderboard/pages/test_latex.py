@@ -21,8 +21,7 @@ from leaderboard import (
     rank,
     report_to_latex,
 )
-from leaderboard.pages.latex import latex_table, latex_text, row_ranges
-from leaderboard.pages.latex_layout import layout
+from leaderboard.pages.latex import latex_table, latex_text, layout, row_ranges
 from metrics import Score
 
 # Long names and parameters of shipped methods, as a paper has them.

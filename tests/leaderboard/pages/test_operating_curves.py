@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.pages.advantage_axis import SCALES, Scale
-from leaderboard.pages.label_boxes import crosses, distance, inside, is_free, text_box
+from leaderboard.pages.advantage_axis import SCALES, Scale, crosses, distance, inside, is_free, text_box
 from leaderboard.pages.operating_curves import DASHES, FRONT, KINDS, MARKERS, box_of, curve_styles, draw_curves
 from leaderboard.statistics.settings import Setting
 

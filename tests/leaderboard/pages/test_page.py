@@ -12,7 +12,7 @@ from leaderboard import Pair, Result, Row, exposures, matrix, rank, render_page,
 from leaderboard.pages.chart import picture
 from leaderboard.results.goals import goal_meaning, goal_title, sought
 from leaderboard.statistics.exposure import Exposure, WorstAttack
-from leaderboard.statistics.success import Success
+from leaderboard.statistics.pairs import Success
 from metrics import Score
 from metrics.estimate import Estimate
 from scenarios.running.methods.methods import exported

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from leaderboard.pages.style_rules import inherited, light_rules, resolved, style
+from leaderboard.pages.pictures import inherited, light_rules, resolved, style
 
 SHEET = """
 :root { --ink: #111; --c: grey; }

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from leaderboard import Result, exposures
-from leaderboard.statistics.pairs import design_effects, matrix
+from leaderboard.statistics.pairs import FEWEST_TRIALS, Success, design_effects, matrix, sampling_variance
 from leaderboard.statistics.play_bounds import LEVEL
-from leaderboard.statistics.success import FEWEST_TRIALS, Success, sampling_variance
 from metrics import Score
 
 TABLES, PLAYS, TRIALS, ATTACKS = 200, 3, 500, 8

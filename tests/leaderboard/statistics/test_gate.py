@@ -14,7 +14,7 @@ from run_tools import invoke
 from leaderboard import GateBounds, Result, Store, gate_checks, recorded_runs, unmeasured_goals
 from leaderboard.pages.check_reports import junit_xml
 from leaderboard.statistics.gate import not_sure_note, probability_by_guessing
-from leaderboard.statistics.success import Success
+from leaderboard.statistics.pairs import Success
 from metrics import Score
 from scenarios.commands.cli import cli
 from scenarios.commands.gate_options import as_check

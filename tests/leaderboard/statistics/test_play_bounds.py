@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from leaderboard import GateBounds, Result, exposures, gate_checks
-from leaderboard.statistics.pairs import matrix
+from leaderboard.statistics.pairs import Success, matrix, own_design_effect
 from leaderboard.statistics.play_bounds import clean_plays, sure_upper, upper_advantage
-from leaderboard.statistics.success import Success, own_design_effect
 from metrics import Score
 
 RUNS = 150

@@ -6,7 +6,7 @@ import pytest
 from playing_tools import scored
 
 from attacks import AssignmentLinkage, ExpectationMaximizationLinkage, LikelihoodAssignment, NearestNeighbour
-from attacks.base.claims import RankedAnswers
+from attacks.base.attack import RankedAnswers
 from defenses import Constant, Identity, RetentionReplacement
 from defenses.base.defense import MicrodataDefense, released_frame
 from defenses.base.release import MicrodataRelease

@@ -5,7 +5,7 @@ import pytest
 from training_tools import played
 
 from attacks import GradientInversion, LossThreshold, ModelMembership, NotApplicable, UpdateMembership
-from attacks.base.claims import Decisions, RankedAnswers, ValueClaims
+from attacks.base.attack import Decisions, RankedAnswers, ValueClaims
 from attacks.training.gradient_inversion import most_common
 from defenses import FederatedAveraging
 from defenses.federated import (

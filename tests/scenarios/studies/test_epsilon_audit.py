@@ -8,9 +8,8 @@ import pytest
 from defenses.dp import Laplace
 from scenarios import EpsilonAudit, read_plan
 from scenarios.checks.audits.names import mechanisms
-from scenarios.studies import epsilon_measures
-from scenarios.studies.epsilon_audit import mechanism_section
-from scenarios.studies.epsilon_measures import GROUPS, audit_mechanism, grouped
+from scenarios.studies import epsilon_audit as epsilon_measures
+from scenarios.studies.epsilon_audit import GROUPS, audit_mechanism, grouped, mechanism_section
 from scenarios.studies.experiment import read_experiment
 
 

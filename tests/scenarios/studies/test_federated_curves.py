@@ -4,8 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scenarios.studies.federated_curves import FederatedCurves, rounds_text
-from scenarios.studies.federated_gaps import BestRounds, Gap, TrainingSetting, best_rounds, fitted_shape
+from scenarios.studies.federated_curves import (
+    BestRounds,
+    FederatedCurves,
+    Gap,
+    TrainingSetting,
+    best_rounds,
+    fitted_shape,
+    rounds_text,
+)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,6 @@ from scenarios import PramHistogram, load, read_plan
 from scenarios.commands.cli import cli
 from scenarios.studies import pram_histogram
 from scenarios.studies.experiment import read_experiment
-from scenarios.studies.pram_case import ages, bell, power_law
 from scenarios.studies.pram_histogram import (
     corners,
     example_flips,
@@ -49,7 +48,10 @@ from scenarios.studies.pram_histogram import (
     published_corners,
 )
 from scenarios.studies.pram_privacy import (
+    ages,
+    bell,
     noisy_histogram_epsilon,
+    power_law,
     released_law,
     sampled_epsilon,
     secret_matrix_epsilon,

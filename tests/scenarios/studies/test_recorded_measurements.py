@@ -12,7 +12,7 @@ from run_tools import invoke
 from defenses import RetentionReplacement
 from leaderboard import Store
 from scenarios import EpsilonAudit, FederatedCurves, LinkedSurveys, PramHistogram, Survey
-from scenarios.studies import epsilon_measures
+from scenarios.studies import epsilon_audit as epsilon_measures
 from scenarios.studies.experiment import ExperimentPlan
 from scenarios.studies.recorded_measurements import RecordedMeasurements
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from leaderboard import Section, Table
 from scenarios import Experiment
-from scenarios.studies.measuring import by_play, measured_anew
+from scenarios.studies.experiment import by_play, measured_anew
 from scenarios.tables.seeds import generator
 
 BROKEN, WORSE, CLAIM, MADE = [], [0.0], [9.0], []

@@ -5,9 +5,10 @@ import pytest
 
 from defenses.ldp import CountMeanSketch
 from scenarios import Sketches
-from scenarios.studies import sketch_measures, sketches
+from scenarios.studies import sketches
+from scenarios.studies import sketches as sketch_measures
 from scenarios.studies.experiment import read_experiment
-from scenarios.studies.sketch_measures import (
+from scenarios.studies.sketches import (
     lecture_example,
     measure_autoplay,
     measure_grid,

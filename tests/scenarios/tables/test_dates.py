@@ -18,9 +18,8 @@ from scenarios.tables.dataset import load_table
 from scenarios.tables.reading import calendar_periods
 from scenarios.tables.reading.calendar_periods import DAY, FIRST, LAST, PERIODS
 from scenarios.tables.reading.date_form import ISO, ISO_TIME, DateForm, DateFormat
-from scenarios.tables.released import read_released
+from scenarios.tables.released import read_released, write_table
 from scenarios.tables.review.summary import summary
-from scenarios.tables.table_output import write_table
 
 ROLES = """
 quasi_identifiers = ["admitted", "age"]

@@ -5,8 +5,8 @@ import pytest
 from run_tools import invoke
 from tournament_tools import DAY, HOUR, START
 
-from scenarios.tournament.host.outcomes import accepted_outcome
 from scenarios.tournament.rules.sheets import read_answers
+from scenarios.tournament.rules.submitting import accepted_outcome
 
 SAME = "warning: every answer names candidate_row 5, which is right for one row at most"
 

@@ -19,10 +19,9 @@ from scenarios.tournament.host.backup import backup, restore
 from scenarios.tournament.host.exporting import export
 from scenarios.tournament.host.late import disqualify
 from scenarios.tournament.host.presenting import present, presentations, presented_file
-from scenarios.tournament.host.preview import preview
 from scenarios.tournament.host.spreadsheet import neutralized
 from scenarios.tournament.host.verifying import verify
-from scenarios.tournament.rules.checking import check
+from scenarios.tournament.rules.checking import check, preview
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.problems import InvalidFileError
 from scenarios.tournament.rules.scoring import score

@@ -7,10 +7,8 @@ import pytest
 from run_tools import invoke
 from tournament_tools import DAY, HOUR, START, opened
 
-from scenarios.tournament.host.deadlines import extend, reopen
-from scenarios.tournament.host.late import admit, disqualify, readmit
+from scenarios.tournament.host.late import admit, disqualify, extend, give_title, readmit, reopen
 from scenarios.tournament.host.messages import notices, post, write_notices
-from scenarios.tournament.host.titles import give_title
 from scenarios.tournament.host.verifying import verify
 from scenarios.tournament.rules.advancing import advance, publish_again
 from scenarios.tournament.rules.folder import Tournament

@@ -10,8 +10,7 @@ from click.testing import CliRunner
 from own_table_tools import write_table
 from tournament_tools import DAY, HOUR, START, opened
 
-from metrics.profile import original_profile, profile
-from metrics.similarity import record_similarity
+from metrics.profile import original_profile, profile, record_similarity
 from scenarios import load
 from scenarios.commands.cli import cli
 from scenarios.tournament.host.boards import standings_csv

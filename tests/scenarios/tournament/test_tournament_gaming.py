@@ -8,8 +8,7 @@ from tournament_tools import DAY, HOUR, START, opened
 
 from defenses import Identity, Microaggregation, RankSwapping, RetentionReplacement
 from metrics.columns.cells import escape_column
-from metrics.profile import original_profile, profile
-from metrics.similarity import record_similarity
+from metrics.profile import original_profile, profile, record_similarity
 from scenarios import load
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator

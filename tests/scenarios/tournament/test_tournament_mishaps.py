@@ -11,7 +11,7 @@ from tournament_tools import DAY, HOUR, START, opened
 from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
 from scenarios.tournament.host.boards import write_boards
-from scenarios.tournament.host.titles import give_title
+from scenarios.tournament.host.late import give_title
 from scenarios.tournament.host.updating import write_reports
 from scenarios.tournament.host.verifying import verify
 from scenarios.tournament.rules.advancing import publish_again

@@ -9,12 +9,11 @@ import pytest
 from tournament_tools import DAY, START, opened
 
 from scenarios.tournament.host.messages import post
-from scenarios.tournament.host.outcomes import accepted_outcome
 from scenarios.tournament.host.verifying import verify
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import CHECKPOINT_EVERY
-from scenarios.tournament.rules.submitting import quota_left, submit_content
+from scenarios.tournament.rules.submitting import accepted_outcome, quota_left, submit_content
 
 TEAMS = ("kyoto", "osaka", "nara")
 HANDS = 8

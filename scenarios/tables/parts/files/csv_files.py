@@ -12,8 +12,7 @@ from pathlib import Path
 
 from metrics.columns.parameters import refuse, require
 from scenarios.tables.parts.files.sql_names import literal, quoted
-from scenarios.tables.reading.csv_text import field_separator, header_fields
-from scenarios.tables.reading.encodings import table_text
+from scenarios.tables.reading.csv_text import field_separator, header_fields, table_text
 from scenarios.tables.reading.text_table import header_notes
 from scenarios.tables.roles import Roles
 from scenarios.tables.toml.toml_file import unreadable

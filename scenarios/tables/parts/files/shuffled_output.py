@@ -29,7 +29,7 @@ from scenarios.tables.parts.progress import progress
 from scenarios.tables.parts.released_blocks import CellList, LargeRelease
 from scenarios.tables.reading.arrow_tables import text_bytes
 from scenarios.tables.reading.written_cells import WrittenCells, all_whole
-from scenarios.tables.table_output import COMPRESSED, PARQUET, cell_texts
+from scenarios.tables.released import COMPRESSED, PARQUET, cell_texts
 
 # Released columns as fields of CSV files and as Arrow arrays.
 
@@ -185,7 +185,7 @@ def write_release(
     outputs : OutputFiles
         Where the files are opened.
     path : str
-        The file; its suffix says the format, as in `scenarios.tables.table_output.check_table_name`.
+        The file; its suffix says the format, as in `scenarios.tables.released.check_table_name`.
     root : SeedSequence
         Root of the random generators. The order depends on it and on the numbers of records and of rows alone.
     separator : str

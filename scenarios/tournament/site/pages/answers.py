@@ -11,9 +11,8 @@ from anyio import to_thread
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from metrics.columns.printable import one_line
-from scenarios.tournament.site.damaged_folder_error import DamagedFolderError
 from scenarios.tournament.site.pages.page_templates import rendered
-from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError
 from scenarios.tournament.site.visit import Visit
 
 _log = logging.getLogger("uvicorn.error")

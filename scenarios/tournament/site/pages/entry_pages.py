@@ -5,8 +5,8 @@ from __future__ import annotations
 from anyio import to_thread
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from scenarios.tournament.site.members.accounts import LIFETIME
 from scenarios.tournament.site.members.cookies import DEVICE, SESSION, read_cookie, remove_cookie, set_cookie
-from scenarios.tournament.site.members.devices import LIFETIME
 from scenarios.tournament.site.members.passwords import LONGEST, SHORTEST
 from scenarios.tournament.site.members.user import Role, User, user_of
 from scenarios.tournament.site.pages.answers import answered, page

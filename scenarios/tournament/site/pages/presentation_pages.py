@@ -12,10 +12,11 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from metrics.columns.printable import one_line, printable
-from scenarios.tournament.host.presentation_picture import LARGEST, media_type
 from scenarios.tournament.host.presenting import (
+    LARGEST,
     LONGEST_TEXT,
     Presentation,
+    media_type,
     presentations,
     presented_file,
     shown_presentations,

@@ -10,19 +10,18 @@ from typing import Any
 from anyio import to_thread
 from starlette.responses import Response
 
-from scenarios.tournament.host.outcomes import unsubmitted
 from scenarios.tournament.rules.arrivals import Arrival
 from scenarios.tournament.rules.folder import folder_files, zip_bytes
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.sheets import LARGEST
-from scenarios.tournament.site.damaged_folder_error import DamagedFolderError
+from scenarios.tournament.rules.submitting import unsubmitted
 from scenarios.tournament.site.deciding import forget, recorded
 from scenarios.tournament.site.jobs import preview_table, shown_name, submit_file, take
 from scenarios.tournament.site.journal import SiteState
 from scenarios.tournament.site.members.attempts import RateLimit
 from scenarios.tournament.site.pages.answers import answered, damage_refusal, decided, published_bytes, shown
 from scenarios.tournament.site.posted_form import UploadedFile, UploadLimits
-from scenarios.tournament.site.refusal_error import RefusalError, found, refuse_if
+from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError, found, refuse_if
 from scenarios.tournament.site.visit import Visit
 from scenarios.tournament.site.workers import LIMITS_APART
 

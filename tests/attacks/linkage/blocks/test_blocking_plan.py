@@ -5,8 +5,7 @@ import pytest
 from blocking_tools import RELEASES, coded, linked
 
 from attacks.linkage.blocked_linkage import blocked_search
-from attacks.linkage.blocks.blocking_pass import BlockingPass, members, search_column
-from attacks.linkage.blocks.blocking_plan import blocking_plan, covers, patterns
+from attacks.linkage.blocks.blocking_pass import BlockingPass, blocking_plan, covers, members, patterns, search_column
 from attacks.linkage.blocks.pair_scores import column_scores
 from attacks.linkage.blocks.sampled_learning import among_all, learned_models
 

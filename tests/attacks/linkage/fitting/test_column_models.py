@@ -8,7 +8,7 @@ from attacks import ExpectationMaximizationLinkage, Knowledge
 from attacks.base.sides import shared_columns
 from attacks.linkage.fitting.column_models import ColumnModels
 from attacks.linkage.fitting.column_tables import ColumnTables
-from attacks.linkage.row_matching import matching_posterior
+from attacks.linkage.linkage_answers import matching_posterior
 from defenses import Microdata, MicrodataRelease
 from metrics import NumericDomain
 

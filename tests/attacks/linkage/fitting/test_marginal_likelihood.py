@@ -6,7 +6,7 @@ import pytest
 
 from attacks import Knowledge
 from attacks.base.sides import shared_columns
-from attacks.linkage.fitting.marginal_likelihood import candidate_weights, gains, marginal_log_likelihood
+from attacks.linkage.fitting.column_models import candidate_weights, gains, marginal_log_likelihood
 from defenses import Microdata, MicrodataRelease
 
 

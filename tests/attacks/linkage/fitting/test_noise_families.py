@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attacks.linkage.fitting.noise_families import GAUSSIAN, LAPLACE, Noise
+from attacks.linkage.fitting.column_tables import GAUSSIAN, LAPLACE, Noise
 
 
 @pytest.mark.parametrize("family", [GAUSSIAN, LAPLACE])

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from defenses.synthetic.graphical.annealed_budget import AnnealedBudget
+from defenses.synthetic.adaptive_iterative_mechanism import AnnealedBudget
 
 
 def test_rounds_spend_everything_exactly():

@@ -5,8 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from defenses.synthetic.counted_columns import counted
-from defenses.synthetic.graphical.measured_table import MeasuredTable
+from defenses.synthetic.counted_columns import MeasuredTable, counted
 
 
 def test_counts_leave_out_missing_values():

@@ -18,8 +18,7 @@ from defenses import (
     RetentionReplacement,
     Shuffle,
 )
-from scenarios.assessment.evaluation.row_origin import told_origin
-from scenarios.assessment.evaluation.told_rows import MOST_RANDOM, random_share, refuse_misfit
+from scenarios.assessment.evaluation.row_origin import MOST_RANDOM, random_share, refuse_misfit, told_origin
 
 TRUTH = Path("who.csv")
 

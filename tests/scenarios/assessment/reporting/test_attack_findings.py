@@ -19,8 +19,8 @@ from scenarios.assessment.reporting.findings import (
     attack_findings,
     passes,
 )
-from scenarios.assessment.reporting.more_people import more_people
 from scenarios.assessment.reporting.profiles import unmeasured_goals
+from scenarios.assessment.reporting.release_reading import more_people
 from scenarios.assessment.reporting.release_report import finding_row
 
 THRESHOLD, PEOPLE, ATTACKS = 0.2, 300, 18

@@ -10,7 +10,7 @@ from metrics.score import Score
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
 from scenarios.assessment.evaluation.release_evaluation import evaluate
 from scenarios.assessment.reporting.findings import UNSURE, attack_findings
-from scenarios.assessment.reporting.more_people import more_people
+from scenarios.assessment.reporting.release_reading import more_people
 
 ILLNESS_BY_CITY = {"{Kōbe}": "flu", "*": "cold", "Ōsaka": "none", "Kyōto": "flu", "Nara|Uji": "cold"}
 

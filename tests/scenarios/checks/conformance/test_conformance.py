@@ -12,8 +12,7 @@ from attacks import (
     ScoreboardDeanonymization,
     UnivariateSinglingOut,
 )
-from attacks.base.attack import Attack
-from attacks.base.claims import Predicates, RankedAnswers, ValueClaims
+from attacks.base.attack import Attack, Predicates, RankedAnswers, ValueClaims
 from defenses.base.channel import Channel
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee

@@ -7,7 +7,7 @@ from run_tools import invoke
 from defenses import Guarantee, Microdata
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from metrics.columns.domains import CategoricalDomain
-from scenarios.checks.conformance.promises import check_promise, check_promises, untested_promises
+from scenarios.checks.conformance.defense_checks import check_promise, check_promises, untested_promises
 from scenarios.checks.conformance.suite import checks
 
 

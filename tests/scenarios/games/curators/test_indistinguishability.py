@@ -8,7 +8,7 @@ import pytest
 from statistics_tools import rng
 
 from attacks import ValueClaims
-from attacks.base.claims import Decisions
+from attacks.base.attack import Decisions
 from defenses import ExactCurator
 from scenarios import (
     Indistinguishability,

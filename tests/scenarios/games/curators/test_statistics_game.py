@@ -10,7 +10,7 @@ from playing_tools import scored
 from statistics_tools import rng
 
 from attacks import Differencing, ValueClaims
-from attacks.base.claims import Decisions
+from attacks.base.attack import Decisions
 from defenses import Curator
 from scenarios import (
     play,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from defenses import Guarantee
-from scenarios.running.boards.promise_notes import promise_notes
+from scenarios.running.boards.playing import promise_notes
 from scenarios.running.plan import NamedMethod, read_plan
 from scenarios.running.runner import guarantees
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scenarios.running.methods.former_modules import PACKAGES, successor
-from scenarios.running.methods.own_classes import class_at
+from scenarios.running.methods.methods import class_at
 
 ROOT = Path(__file__).parents[4]
 TABLE = ROOT / "scenarios" / "running" / "methods" / "former_modules.csv"

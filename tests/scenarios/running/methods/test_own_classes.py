@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenarios.running.methods.own_classes import file_advice
+from scenarios.running.methods.methods import file_advice
 
 
 @pytest.fixture

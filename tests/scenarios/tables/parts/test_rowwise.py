@@ -10,7 +10,7 @@ from large_tools import ROLES, people, written_release
 import defenses
 from scenarios.tables.dataset import load_table
 from scenarios.tables.parts.records import large_records
-from scenarios.tables.table_output import write_table
+from scenarios.tables.released import write_table
 
 DETERMINISTIC = [
     defenses.Identity(),

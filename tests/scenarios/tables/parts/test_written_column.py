@@ -14,8 +14,7 @@ from scenarios.tables.parts.files.output_files import output_files
 from scenarios.tables.parts.files.shuffled_output import WrittenColumn, write_release
 from scenarios.tables.parts.released_blocks import PSEUDONYM, CellList, LargeRelease, ReleasedBlock
 from scenarios.tables.reading.written_cells import WrittenCells
-from scenarios.tables.released import as_csv
-from scenarios.tables.table_output import _as_parquet
+from scenarios.tables.released import _as_parquet, as_csv
 
 TEXTS = ["plain", "", " ", 'say "x"', "a,b", "two\nlines", "\r", "*", "[1,2)", "Ōtsu", "007", "nan", None, 5, 5.0, True]
 NUMBERS = [

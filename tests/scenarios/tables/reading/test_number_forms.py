@@ -17,7 +17,7 @@ from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
 from scenarios.tables.reading.column_file import ColumnFile
-from scenarios.tables.reading.encodings import guessed_encoding
+from scenarios.tables.reading.csv_text import guessed_encoding
 from scenarios.tables.reading.text_table import read_text_table
 from scenarios.tables.released import read_released
 from scenarios.tables.review.description import describe_table

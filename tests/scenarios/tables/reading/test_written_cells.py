@@ -15,9 +15,8 @@ from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.finished_table import read_finished
 from scenarios.tables.dataset import load_table
 from scenarios.tables.reading.written_cells import WrittenCells
-from scenarios.tables.released import read_released
+from scenarios.tables.released import read_released, write_table
 from scenarios.tables.roles import read_roles
-from scenarios.tables.table_output import write_table
 
 ROLES = """
 quasi_identifiers = ["zip", "age", "job"]

@@ -9,9 +9,9 @@ from tournament_tools import DAY, START, opened
 
 from scenarios.tournament.codabench.bundle import export_codabench
 from scenarios.tournament.host.backup import backup, restore
-from scenarios.tournament.host.preview import preview
 from scenarios.tournament.host.verifying import verify
 from scenarios.tournament.rules.advancing import advance
+from scenarios.tournament.rules.checking import preview
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import Log
 from scenarios.tournament.rules.opening_record import file_hashes

@@ -13,8 +13,7 @@ from itertools import pairwise, product
 import pytest
 from site_tools import HOUR, JSON, START, TEAMS, Clock, served
 
-from scenarios.tournament.host.deadlines import reopen
-from scenarios.tournament.host.titles import give_title
+from scenarios.tournament.host.late import give_title, reopen
 from scenarios.tournament.host.updating import update_boards
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.folder import Tournament

@@ -16,8 +16,7 @@ from scenarios.tournament.rules import scoring
 from scenarios.tournament.rules.folder import Tournament, csv_bytes
 from scenarios.tournament.rules.scoring import score_shares
 from scenarios.tournament.site.application import ENDPOINTS
-from scenarios.tournament.site.members.inviting import invite
-from scenarios.tournament.site.pages.invitation_sheet import invitations_page
+from scenarios.tournament.site.members.inviting import invitations_page, invite
 
 pytestmark = pytest.mark.waits
 

@@ -12,12 +12,18 @@ from site_tools import HOUR, JSON, START
 from step_tools import steps
 from tournament_tools import DAY
 
-from scenarios.tournament.host import presentation_picture, presenting
+from scenarios.tournament.host import presenting
+from scenarios.tournament.host import presenting as presentation_picture
 from scenarios.tournament.host.exporting import export
-from scenarios.tournament.host.late import disqualify
-from scenarios.tournament.host.presentation_picture import LARGEST, checked_picture
-from scenarios.tournament.host.presenting import LONGEST_TEXT, present, presentations, presented_file
-from scenarios.tournament.host.titles import give_title
+from scenarios.tournament.host.late import disqualify, give_title
+from scenarios.tournament.host.presenting import (
+    LARGEST,
+    LONGEST_TEXT,
+    checked_picture,
+    present,
+    presentations,
+    presented_file,
+)
 from scenarios.tournament.host.verifying import verify
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.site.pages.presentation_pages import method_html
