@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from leaderboard import BaselineDifference, Section, Table, label, plays_to_judge
 from leaderboard.pages.exports import csv_text, json_text
 from leaderboard.pages.number_text import counted, number, range_text
-from leaderboard.pages.report import Section, Table
 from leaderboard.pages.tables import place_title
 from leaderboard.results.goals import goal_words
-from leaderboard.results.result import label
-from leaderboard.statistics.baseline import BaselineDifference, plays_to_judge
 
 BASELINE_COLUMNS = (
     *("scenario", "variant", "attack", "attack_parameters", "baseline", "baseline_parameters", "goal"),

@@ -6,14 +6,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from leaderboard.pages.check_reports import ReportedCheck
+from leaderboard import Change, ReportedCheck, Section, Table, canonical, label
 from leaderboard.pages.latex import latex_table
 from leaderboard.pages.number_text import counted, number
-from leaderboard.pages.report import Section, Table
 from leaderboard.pages.tables import csv_lines, place_title, text_table
 from leaderboard.results.goals import goal_words
-from leaderboard.results.result import canonical, label
-from leaderboard.statistics.comparison import COUNTED, Change
+from leaderboard.statistics.comparison import COUNTED
 
 CHANGE_COLUMNS = (
     *("scenario", "variant", "defense", "parameters", "attack", "attack_parameters", "measure"),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import cos, pi, sin
 
+from leaderboard import Row, label
 from leaderboard.pages.advantage_axis import (
     Box,
     Plane,
@@ -21,8 +22,6 @@ from leaderboard.pages.advantage_axis import (
     steps,
     text_box,
 )
-from leaderboard.results.result import label
-from leaderboard.statistics.board import Row
 from metrics.score import advantage
 
 _OFFSETS = [

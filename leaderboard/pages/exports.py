@@ -6,13 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from leaderboard import Exposure, Pair, Promise, Row, Success, canonical
 from leaderboard.pages.tables import COLUMNS, csv_lines
 from leaderboard.results.goals import GOALS
-from leaderboard.results.promises import Promise
-from leaderboard.results.result import canonical
-from leaderboard.statistics.board import Row
-from leaderboard.statistics.exposure import Exposure
-from leaderboard.statistics.pairs import Pair, Success
 
 BOARD_COLUMNS = tuple(column.name for column in COLUMNS if column.in_csv)
 """Columns of the board as CSV."""

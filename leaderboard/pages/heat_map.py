@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from leaderboard import Pair, Row, Success, label
 from leaderboard.pages.number_text import counted, number
 from leaderboard.results.goals import goal_words
-from leaderboard.results.result import label
-from leaderboard.statistics.board import Row
-from leaderboard.statistics.pairs import Pair, Success, goals
+from leaderboard.statistics.pairs import goals
 
 STEPS = 20
 """Number of steps of the colour, from chance level to certain success."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from leaderboard import Earlier, Exposure, Pair, Promise, Row, earlier_tables, label, promise_tables, skip_tables
 from leaderboard.pages.advantage_axis import SCALE_WORDS, SCALES
 from leaderboard.pages.chart import picture
 from leaderboard.pages.documents import render
@@ -12,17 +13,10 @@ from leaderboard.pages.heat_map import heat_map
 from leaderboard.pages.number_text import counted, measure, number
 from leaderboard.pages.operating_curves import Style, curve_styles, draw_curves, guide_settings
 from leaderboard.pages.tables import LARGEST, advantage_text, grids, interval_text, place_title, plays_text, rank_texts
-from leaderboard.results.earlier_versions import Earlier, earlier_tables
 from leaderboard.results.goals import goal_heading, goal_meaning, goal_title, goal_words, in_order, sought
-from leaderboard.results.promises import Promise
-from leaderboard.results.result import label
-from leaderboard.statistics.board import Row, by_place
-from leaderboard.statistics.exposure import Exposure
-from leaderboard.statistics.pairs import Pair
+from leaderboard.statistics.board import by_place
 from leaderboard.statistics.play_bounds import IF_PLAYS_VARY
-from leaderboard.statistics.promise_table import promise_tables
 from leaderboard.statistics.settings import settings_of
-from leaderboard.statistics.skipped_attacks import skip_tables
 from leaderboard.statistics.summary import SummaryTables, sure_note
 
 _SIZES = (("wide", 880, 560, 10), ("narrow", 350, 400, 9), ("print", 510, 380, 10))

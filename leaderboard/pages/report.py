@@ -10,12 +10,11 @@ from typing import Any
 
 import sqlalchemy as sql
 
+from leaderboard import Lines, Series, Store, canonical
 from leaderboard.pages.documents import render
-from leaderboard.pages.line_chart import Lines, Series, draw
+from leaderboard.pages.line_chart import draw
 from leaderboard.pages.number_text import measure, name_parts, number
 from leaderboard.pages.tables import broken, csv_lines, fold, terminal_width, text_table
-from leaderboard.results.result import canonical
-from leaderboard.results.store import Store
 
 Value = str | float | int | None
 NARROWEST = 10

@@ -8,12 +8,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from leaderboard import Promise, Result, Section, Store, Table, canonical, label, stored_promises
 from leaderboard.pages.number_text import counted
-from leaderboard.pages.report import Section, Table, table_sections
-from leaderboard.results.promises import Promise, stored_promises
-from leaderboard.results.result import Result, canonical, label
+from leaderboard.pages.report import table_sections
 from leaderboard.results.setting_names import listed, settings_named
-from leaderboard.results.store import Store, document_content
+from leaderboard.results.store import document_content
 
 # What results depend on besides their play: the methods, the data, the seed, the game, its questions, the scoring.
 

@@ -7,14 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from leaderboard.pages.line_chart import COLOURS, Lines, Series
-from leaderboard.pages.report import Section, Table
+from leaderboard import Lines, Row, Run, Section, Series, Store, Table, label, rank, recorded_runs, results_of
+from leaderboard.pages.line_chart import COLOURS
 from leaderboard.pages.tables import LARGEST, advantage_text, attack_text, place_title
-from leaderboard.results.result import label
-from leaderboard.results.runs import Run, recorded_runs, results_of
 from leaderboard.results.setting_names import settings_named
-from leaderboard.results.store import Store
-from leaderboard.statistics.board import Row, rank
 
 _COLUMNS = (
     "run",

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard.results.result import Result, canonical
-from leaderboard.results.store import Store
+from leaderboard import Result, Store, canonical
 
 ROLES = ("quasi_identifiers", "sensitive", "unprotected", "identifiers", "left_out")
 """Roles of columns; those left out have no role, and no release holds them."""

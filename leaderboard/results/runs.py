@@ -10,8 +10,7 @@ from typing import Any
 
 import sqlalchemy as sql
 
-from leaderboard.results.result import Result, canonical
-from leaderboard.results.store import Store
+from leaderboard import Result, Store, canonical
 
 _schema = sql.MetaData()
 _runs = sql.Table(

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, comb, floor
 
+from leaderboard import Exposure, Pair, Result, Row, Success, exposures, label, matrix, rank
 from leaderboard.pages.number_text import counted, exact, number
 from leaderboard.pages.tables import place_title
 from leaderboard.results.goals import goal_words
-from leaderboard.results.result import Result, label
-from leaderboard.statistics.board import Row, rank
-from leaderboard.statistics.exposure import BoundedAttack, Exposure, exposures
-from leaderboard.statistics.pairs import Pair, PlacedSetting, Success, judged, matrix
+from leaderboard.statistics.exposure import BoundedAttack
+from leaderboard.statistics.pairs import PlacedSetting, judged
 from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, LEVEL, how_met, to_be_sure, upper_advantage
 
 # Attacks with too few trials to be judged on a board that are right more often than guessing: a gate counts them.

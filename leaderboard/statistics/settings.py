@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.results.result import canonical, label
-from leaderboard.statistics.board import Row
-from leaderboard.statistics.exposure import Exposure
+from leaderboard import Exposure, Row, canonical, label
 
 
 @dataclass(frozen=True, kw_only=True)

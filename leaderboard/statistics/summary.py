@@ -8,13 +8,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from leaderboard import (
+    BOUNDS,
+    Exposure,
+    Pair,
+    Result,
+    Section,
+    Table,
+    canonical,
+    exposures,
+    label,
+    matrix,
+    pooled_utility,
+    utility_left,
+)
 from leaderboard.pages.number_text import counted, number
-from leaderboard.pages.report import Section, Table
 from leaderboard.pages.tables import place_title
 from leaderboard.results.goals import goal_words, in_order
-from leaderboard.results.result import Result, canonical, label
-from leaderboard.statistics.exposure import BOUNDS, Exposure, exposures, useful, utility_left
-from leaderboard.statistics.pairs import Pair, matrix, pooled_utility, variant_name
+from leaderboard.statistics.exposure import useful
+from leaderboard.statistics.pairs import variant_name
 from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, LEVEL, clean_plays, level_of_each
 
 # Usefulness of attacks: how often each is the worst, and what would be missed without it.

@@ -25,8 +25,7 @@ from scenarios.commands.common import (
 from scenarios.running.methods.written_methods import given_parameters
 
 if TYPE_CHECKING:
-    from defenses.base.defense import MicrodataDefense
-    from defenses.base.guarantee import Guarantee
+    from defenses import Guarantee, MicrodataDefense
     from scenarios.tables.dataset import Dataset
     from scenarios.tables.review.rows_of_people import PeopleInClasses, RowsOfPeople
 

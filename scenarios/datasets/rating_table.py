@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from defenses.base.hierarchy import Hierarchy
-from defenses.base.microdata import Microdata
+from defenses import Hierarchy, Microdata
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 PERIOD = 182

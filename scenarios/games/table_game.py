@@ -10,9 +10,8 @@ from numpy.random import Generator
 
 from attacks import Claims, Knowledge
 from defenses import Defense, Microdata, MicrodataRelease, Release
-from metrics import TableUtility, k_anonymity, l_diversity
+from metrics import Scores, TableUtility, k_anonymity, l_diversity
 from metrics.columns.domains import Domain
-from metrics.score import Scores
 from metrics.table_utility import prediction_target
 from scenarios.games.game import Game, Publisher, check_attacker_knows
 from scenarios.games.people import People

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
+from defenses import Guarantee, Microdata
 from leaderboard.results.promises import Promise
 from scenarios.running.plan import NamedMethod
 from scenarios.tables.dataset import Dataset

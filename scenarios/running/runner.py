@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from defenses.base.guarantee import Guarantee
-from leaderboard.results.failure_log import FailureLog
-from leaderboard.results.result import FAILURES, Result
-from leaderboard.results.store import Store
+from leaderboard import FailureLog, Result, Store
+from leaderboard.results.result import FAILURES
 from metrics.columns.printable import one_line
 from scenarios.running.methods.code_places import defined_at, foreign_place
 from scenarios.running.methods.declarations import check_declarations

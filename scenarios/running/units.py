@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from defenses.base.guarantee import Guarantee
+from leaderboard import Result, Store, canonical
 from leaderboard.results.promises import promise_document, promise_name
-from leaderboard.results.result import Result, canonical
-from leaderboard.results.store import Store
 from scenarios.running.column_roles import column_roles
 from scenarios.running.methods.fingerprint import closure, digest, sources, versions
 from scenarios.running.methods.methods import describe, game_settings

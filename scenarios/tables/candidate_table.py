@@ -11,8 +11,7 @@ import pandas as pd
 
 from attacks.base.attack import Knowledge
 from attacks.linkage.channel_factors import outside, stated_domains
-from defenses.base.channel import Channel
-from defenses.base.microdata import Microdata
+from defenses import Channel, Microdata
 from metrics.columns.cells import named_categories
 from metrics.columns.domains import Domain, NumericDomain
 from metrics.columns.parameters import require

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from defenses.base.defense import MicrodataDefense
-from defenses.base.microdata import Microdata
-from defenses.base.pipeline import Pipeline
+from defenses import Microdata, MicrodataDefense, Pipeline
 from defenses.synthetic.mixed_column import mixed_column
 from defenses.synthetic.structural_zero import structural_zeros
 from scenarios.tables.reading.written_cells import WrittenCells

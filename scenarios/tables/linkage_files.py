@@ -8,13 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge, RankedAnswers
+from attacks import ExpectationMaximizationLinkage, Knowledge, LikelihoodAssignment, RankedAnswers
 from attacks.linkage.channel_factors import IMPOSSIBLE
-from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
-from attacks.linkage.likelihood_assignment import DENSE, LikelihoodAssignment
+from attacks.linkage.likelihood_assignment import DENSE
 from attacks.linkage.linkage_answers import matching_posterior
-from defenses.base.channel import Channel
-from defenses.base.release import MicrodataRelease
+from defenses import Channel, MicrodataRelease
 from metrics.columns.arrays import Floats, Integers
 from metrics.columns.parameters import refuse
 from scenarios.tables.candidate_table import candidates_beside

@@ -8,11 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from attacks.base.attack import Attack
-from attacks.linkage.blocked_linkage import BlockedLinkage
-from attacks.linkage.likelihood_assignment import LikelihoodAssignment
-from attacks.linkage.nearest_neighbour import NearestNeighbour
-from attacks.linkage.sweeney_join import SweeneyJoin
+from attacks import Attack, BlockedLinkage, LikelihoodAssignment, NearestNeighbour, SweeneyJoin
 from defenses.base.channel_parts import ChannelPart, Likelihood, Presence
 from defenses.base.release import MicrodataRelease
 from metrics.columns.arrays import Integers

@@ -15,8 +15,8 @@ from leaderboard.pages.report import Value
 from leaderboard.results.goals import goal_words
 from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, clean_plays, level_of_each, to_be_sure
 from scenarios.assessment.choosing.choice import BASELINE, Choice, Finalist
+from scenarios.assessment.choosing.goals import SYNTHETIC, is_of
 from scenarios.assessment.choosing.halving import ERROR, front
-from scenarios.assessment.choosing.portfolio import SYNTHETIC, is_of
 from scenarios.assessment.choosing.whole_table import Effect
 from scenarios.running.plan import NamedMethod
 from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes, promise_to_people

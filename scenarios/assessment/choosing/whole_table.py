@@ -10,7 +10,7 @@ import numpy as np
 from leaderboard.results.result import label
 from metrics.columns.domains import Domain
 from scenarios.assessment.choosing.column_costs import column_costs
-from scenarios.assessment.choosing.portfolio import REAL_ROWS, is_of
+from scenarios.assessment.choosing.goals import REAL_ROWS, is_of
 from scenarios.assessment.reporting.findings import class_findings
 from scenarios.running.plan import NamedMethod
 from scenarios.tables.dataset import Dataset

@@ -11,8 +11,7 @@ from functools import cache
 from typing import Any
 
 from defenses import Constant, Identity, MicrodataDefense, Mondrian, PrivateMarginals, RetentionReplacement
-from leaderboard import Promise, label
-from leaderboard.results.store import Store
+from leaderboard import Promise, Store, label
 from metrics.columns.printable import one_line
 from metrics.score import Score
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting

@@ -14,16 +14,19 @@ from numpy.random import Generator
 from attacks.membership.model_confidence import classifier
 from attacks.statistics.learned_event import OutputScore, learn_event
 from attacks.statistics.query_budget import ask, even_share
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
+from defenses import (
+    Defense,
+    GraphCurator,
+    Microdata,
+    ModelRelease,
+    PrivateGradientDescent,
+    RefinedBins,
+    StatisticsRelease,
+)
 from defenses.base.queries import Histogram
-from defenses.base.release import ModelRelease, StatisticsRelease
-from defenses.curators.graph_curator import GraphCurator
 from defenses.dp.gaussian import DiscreteGaussian, Gaussian
 from defenses.dp.mechanism import NoiseMechanism
-from defenses.federated.private_gradient_descent import PrivateGradientDescent
 from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
-from defenses.synthetic.refined_bins import RefinedBins
 from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.domains import CategoricalDomain
 from metrics.columns.parameters import require

@@ -10,9 +10,7 @@ import pandas as pd
 from numpy.random import Generator
 from scipy import stats
 
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses import Defense, Microdata, MicrodataRelease
 
 FALSE_ALARM = 1e-6
 """Probability at most that a defense whose declaration is true fails."""

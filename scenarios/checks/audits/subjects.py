@@ -12,11 +12,8 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.defense import Defense
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
+from defenses import Defense, GraphCurator, Guarantee, Microdata
 from defenses.base.queries import DegreeCounts, EdgeCount, Query, TriangleCount
-from defenses.curators.graph_curator import GraphCurator
 from defenses.dp.binary_tree import BinaryTree
 from defenses.dp.mechanism import NoiseMechanism, draws_in_bulk
 from defenses.dp.randomized_response import RandomizedResponse

@@ -11,10 +11,8 @@ import pandas as pd
 from numpy.random import Generator
 
 from attacks.statistics.query_budget import ask, even_share
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
+from defenses import Defense, Microdata, MicrodataRelease, StatisticsRelease
 from defenses.base.queries import Condition, Count, Histogram, Mean, Query, Sum
-from defenses.base.release import MicrodataRelease, StatisticsRelease
 from metrics.columns.arrays import Booleans, Floats
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 from metrics.columns.parameters import require

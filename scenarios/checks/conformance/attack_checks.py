@@ -23,11 +23,7 @@ from attacks.base.attack import (
     ValueClaims,
 )
 from attacks.criteria.nearest_row_linkability import LinkedRows
-from defenses.base.channel import Channel
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
-from defenses.grouping.mondrian.mondrian import Mondrian
-from defenses.perturbation.identity import Identity
+from defenses import Channel, Identity, Microdata, MicrodataRelease, Mondrian
 from scenarios.checks.conformance.findings import Check, Prerequisite, require
 from scenarios.checks.conformance.memory import check_memory
 from scenarios.datasets.rating_table import rating_table

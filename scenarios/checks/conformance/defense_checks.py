@@ -10,23 +10,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from defenses.base.channel import Channel
-from defenses.base.defense import Defense, released_frame
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
+from defenses import Channel, Defense, Guarantee, Microdata, MicrodataRelease, released_frame
 from defenses.base.parametrized import Parametrized
-from defenses.base.release import MicrodataRelease
-from metrics.classes import k_anonymity
-from metrics.columns.arrays import Booleans, Integers
-from metrics.columns.cells import read_cells
-from metrics.columns.domains import CategoricalDomain
-from metrics.diversity import (
+from metrics import (
+    CategoricalDomain,
     entropy_l_diversity,
+    k_anonymity,
     l_diversity,
+    read_cells,
     recursive_l_diversity,
     t_closeness_equal,
     t_closeness_ordered,
 )
+from metrics.columns.arrays import Booleans, Integers
 from scenarios.checks.audits.independence import dependence, false_declaration
 from scenarios.checks.conformance.findings import Check, Prerequisite, require
 from scenarios.checks.conformance.memory import check_memory

@@ -9,9 +9,8 @@ import sys
 from typing import Any
 
 from attacks.base.attack import Attack
-from defenses.base.defense import Defense
+from defenses import Defense, MicrodataRelease
 from defenses.base.parametrized import Parametrized
-from defenses.base.release import MicrodataRelease
 from scenarios.checks.conformance.attack_checks import STAGES, claims_of
 from scenarios.checks.conformance.findings import require
 from scenarios.checks.conformance.given_parameters import named_class

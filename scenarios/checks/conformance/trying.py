@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses import Defense, Microdata, MicrodataRelease
 from scenarios.running.methods.code_places import defined_at
 from scenarios.running.methods.invented_people import example
 from scenarios.tables.seeds import generator

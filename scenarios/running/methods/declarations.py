@@ -7,9 +7,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from attacks.base.attack import Attack, Claims
-from defenses.base.defense import Defense
+from defenses import Defense, Release
 from defenses.base.parametrized import Parametrized
-from defenses.base.release import Release
 from leaderboard.results.result import canonical
 from scenarios.games.game import Game
 from scenarios.games.questions.question import Question

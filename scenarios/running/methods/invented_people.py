@@ -9,11 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from defenses.base.hierarchy import Hierarchy, TableHierarchy
-from defenses.base.microdata import Microdata
+from defenses import AdditiveNoise, GlobalRecoding, Hierarchy, Microdata
+from defenses.base.hierarchy import TableHierarchy
 from defenses.base.parametrized import Parametrized
-from defenses.perturbation.additive_noise import AdditiveNoise
-from defenses.recoding.global_recoding import GlobalRecoding
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
 
 Method = TypeVar("Method", bound=Parametrized)

@@ -15,10 +15,8 @@ from typing import Any
 from numpy.random import Generator
 
 from attacks.base.attack import Attack, Claims, Knowledge, NotApplicable
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
+from defenses import Defense, Microdata, MicrodataRelease
 from defenses.base.parametrized import Parametrized
-from defenses.base.release import MicrodataRelease
 from leaderboard.results.result import canonical
 from metrics.columns.parameters import require
 from metrics.score import Score, Scores

@@ -10,14 +10,10 @@ import pandas as pd
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from defenses.base.defense import MicrodataDefense
-from defenses.base.guarantee import Guarantee
+from defenses import Guarantee, Microdata, MicrodataDefense, MicrodataRelease
 from defenses.base.k_anonymous_defense import promise_of_parts
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
 from leaderboard.pages.number_text import counted as counted_text
-from metrics.columns.domains import NumericDomain
-from metrics.table_utility import TableUtility
+from metrics import NumericDomain, TableUtility
 from scenarios.tables.parts.drawn_blocks import DrawnBlocks, draw_blocks
 from scenarios.tables.parts.files.private_folder import private_folder
 from scenarios.tables.parts.files.spool import Spool, block_generator

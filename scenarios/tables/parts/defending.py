@@ -13,8 +13,7 @@ import numpy as np
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from defenses.base.defense import MicrodataDefense
-from defenses.base.guarantee import Guarantee
+from defenses import Guarantee, MicrodataDefense
 from metrics.columns.cells import SUPPRESSED
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.empty_cells import empty_cells_words

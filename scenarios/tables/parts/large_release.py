@@ -10,34 +10,37 @@ import numpy as np
 import pandas as pd
 from numpy.random import SeedSequence
 
-from defenses.base.channel import Channel
-from defenses.base.columns import code_column
-from defenses.base.defense import Defense, MicrodataDefense, chosen_columns
-from defenses.base.guarantee import Guarantee
-from defenses.base.k_anonymous_defense import k_anonymity_over
-from defenses.base.microdata import Microdata
-from defenses.base.pipeline import Pipeline
-from defenses.grouping.counted_table import ClassCells, CountedDefense, CountedTable, Recoding, check_enough
-from defenses.grouping.incognito.lattice import number_tuples
-from defenses.grouping.mondrian.mondrian import Mondrian
-from defenses.ldp.reported.reported_table import ReportedTable
-from defenses.perturbation.additive_noise import AdditiveNoise
-from defenses.perturbation.constant import Constant
-from defenses.perturbation.sampling import Sampling
-from defenses.perturbation.shuffle import Shuffle
-from defenses.perturbation.stratified_sampling import StratifiedSampling
-from defenses.pram.optimal_matrix import OptimalMatrix
-from defenses.pram.optimal_retention_defense import OptimalRetention, OptimalRetentionWithPrior
-from defenses.pram.private_retention import (
+from defenses import (
+    AdditiveNoise,
+    Channel,
+    Constant,
+    Defense,
+    GlobalRecoding,
+    Guarantee,
+    Microdata,
+    MicrodataDefense,
+    Mondrian,
+    OptimalMatrix,
+    OptimalRetention,
     OptimalRetentionByObjective,
     OptimalRetentionByOutput,
     OptimalRetentionFromNoisyHistogram,
+    OptimalRetentionWithPrior,
+    Pipeline,
+    Pseudonymization,
+    RecordSuppression,
+    ReportedTable,
+    RetentionReplacement,
+    Sampling,
+    Shuffle,
+    StratifiedSampling,
+    TopBottomCoding,
 )
-from defenses.pram.retention_replacement import RetentionReplacement
-from defenses.recoding.global_recoding import GlobalRecoding
-from defenses.recoding.pseudonymization import Pseudonymization
-from defenses.recoding.record_suppression import RecordSuppression
-from defenses.recoding.top_bottom_coding import TopBottomCoding
+from defenses.base.columns import code_column
+from defenses.base.defense import chosen_columns
+from defenses.base.k_anonymous_defense import k_anonymity_over
+from defenses.grouping.counted_table import ClassCells, CountedDefense, CountedTable, Recoding, check_enough
+from defenses.grouping.incognito.lattice import number_tuples
 from metrics.columns.arrays import Integers
 from scenarios.tables.parts.blocked import blocked
 from scenarios.tables.parts.combinations import TooManyCombinations

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from defenses.base.channel import Channel
+from defenses import Channel, Mondrian
 from defenses.base.channel_parts import Containment
 from defenses.base.columns import filled
 from defenses.base.k_anonymous_defense import k_anonymity_over
@@ -20,7 +20,6 @@ from defenses.grouping.counted_table import WeightedColumn
 from defenses.grouping.mondrian.coding import code_numbers, each_column
 from defenses.grouping.mondrian.columns import MISSING, OrderedColumn, OrderedNumbers, order_column
 from defenses.grouping.mondrian.cut_requirements import CutRequirements, CutRules
-from defenses.grouping.mondrian.mondrian import Mondrian
 from defenses.grouping.mondrian.partition import partition
 from defenses.grouping.mondrian.top_tree import Path as Node
 from defenses.grouping.mondrian.top_tree import SampledColumn, TopCut, TopCuts, TopTree

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.base.channel import Channel
-from defenses.base.guarantee import Guarantee
+from defenses import Channel, Guarantee
 from scenarios.tables.parts.records import Block, LargeRecords
 
 PSEUDONYM = np.dtype("S33")

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
+from defenses import Guarantee, Microdata
 from metrics.classes import equivalence_classes
 from metrics.columns.arrays import Integers
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at

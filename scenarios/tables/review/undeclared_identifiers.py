@@ -6,9 +6,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from defenses.base.defense import MicrodataDefense
-from defenses.base.microdata import Microdata
-from defenses.base.pipeline import Pipeline
+from defenses import Microdata, MicrodataDefense, Pipeline
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.review.suggestions import FEW
 

@@ -19,8 +19,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, ParamSpec, TypeVar
 
-from leaderboard.results.result import Result
-from leaderboard.results.store import Store
+from leaderboard import Result, Store
 from metrics.columns.printable import one_line
 from scenarios.running.workers.isolation import LIMITS, Death, IsolatedWorker, TaskStep
 from scenarios.running.workers.isolation import yield_processor as _yield_processor

@@ -9,11 +9,24 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from attacks import AssignmentLinkage, ExpectationMaximizationLinkage, NearestNeighbour
-from attacks.base.attack import Attack, Knowledge, RankedAnswers
-from defenses import Constant, Identity, Microaggregation, Mondrian, RankSwapping, RetentionReplacement
-from defenses.base.defense import MicrodataDefense
-from defenses.base.release import MicrodataRelease
+from attacks import (
+    AssignmentLinkage,
+    Attack,
+    ExpectationMaximizationLinkage,
+    Knowledge,
+    NearestNeighbour,
+    RankedAnswers,
+)
+from defenses import (
+    Constant,
+    Identity,
+    Microaggregation,
+    MicrodataDefense,
+    MicrodataRelease,
+    Mondrian,
+    RankSwapping,
+    RetentionReplacement,
+)
 from scenarios.games.playing import Randomness, claims_of
 from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tables.seeds import generator

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from leaderboard.pages.report import Section
+from leaderboard import Result, Section, Store
 from leaderboard.results.goals import goal_words
-from leaderboard.results.result import FAILURES, Result
-from leaderboard.results.store import Store
+from leaderboard.results.result import FAILURES
 from metrics.columns.parameters import refuse
 from metrics.columns.printable import one_line, printable
 from scenarios.tournament.host.boards import (

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from attacks.base.attack import Knowledge
-from attacks.base.sides import SharedColumn, gower_distance, shared_columns
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from attacks import Knowledge, SharedColumn, gower_distance, shared_columns
+from defenses import Microdata, MicrodataRelease
 from metrics.columns.arrays import Integers
 from scenarios.tournament.rules.sheets import Sheet
 

@@ -9,16 +9,20 @@ import pandas as pd
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from defenses.base.channel import Channel
+from defenses import (
+    Channel,
+    Constant,
+    GlobalRecoding,
+    Identity,
+    MicrodataDefense,
+    Pipeline,
+    Rounding,
+    TopBottomCoding,
+    released_frame,
+)
 from defenses.base.channel_parts import Independent
 from defenses.base.columns import filled, is_numeric, plain_numbers
-from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame
-from defenses.base.pipeline import Pipeline
-from defenses.perturbation.constant import Constant
-from defenses.perturbation.identity import Identity
-from defenses.recoding.global_recoding import GlobalRecoding
-from defenses.recoding.rounding import Rounding
-from defenses.recoding.top_bottom_coding import TopBottomCoding
+from defenses.base.defense import chosen_columns
 from scenarios.tables.parts.records import LargeRecords
 from scenarios.tables.parts.released_blocks import CellList, LargeRelease
 from scenarios.tables.parts.rowwise.steps import (

@@ -11,10 +11,9 @@ import pandas as pd
 from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
-from defenses.base.channel import Channel
+from defenses import AdditiveNoise, Channel
 from defenses.base.channel_parts import AddedNoise
 from defenses.base.columns import plain_numbers, stored_alike
-from defenses.perturbation.additive_noise import AdditiveNoise
 from metrics.columns.arrays import Floats
 from scenarios.tables.parts.records import Block, LargeRecords
 from scenarios.tables.parts.released_blocks import LargeRelease

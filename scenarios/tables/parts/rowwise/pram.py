@@ -10,12 +10,10 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.channel import Channel
+from defenses import Channel, OptimalMatrix, RetentionReplacement
 from defenses.base.channel_parts import RetentionVector, TransitionTable
 from defenses.base.columns import category_cells, category_codes, category_count
 from defenses.pram.matrix import check_matrix
-from defenses.pram.optimal_matrix import OptimalMatrix
-from defenses.pram.retention_replacement import RetentionReplacement
 from defenses.pram.retention_vectors import RetentionVectors
 from defenses.pram.sampling import replace
 from metrics.columns.arrays import Floats, Integers

@@ -11,9 +11,8 @@ import pyarrow as pa
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from defenses.base.channel import Channel
+from defenses import Channel, Pseudonymization
 from defenses.base.channel_parts import Independent
-from defenses.recoding.pseudonymization import Pseudonymization
 from scenarios.tables.parts.files.spool import block_generator
 from scenarios.tables.parts.files.sql_names import literal, quoted
 from scenarios.tables.parts.records import LargeRecords

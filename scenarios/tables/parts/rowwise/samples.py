@@ -10,12 +10,9 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
-from defenses.base.channel import Channel
+from defenses import Channel, Sampling, Shuffle, StratifiedSampling
 from defenses.base.channel_parts import Presence
 from defenses.base.defense import chosen_columns
-from defenses.perturbation.sampling import Sampling
-from defenses.perturbation.shuffle import Shuffle
-from defenses.perturbation.stratified_sampling import StratifiedSampling
 from metrics.columns.arrays import Booleans, Integers
 from metrics.columns.parameters import refuse
 from scenarios.tables.parts.files.spool import block_generator

@@ -12,9 +12,7 @@ import pandas as pd
 from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
-from defenses.base.channel import Channel
-from defenses.base.defense import MicrodataDefense, released_frame
-from defenses.base.microdata import Microdata
+from defenses import Channel, Microdata, MicrodataDefense, released_frame
 from metrics.columns.arrays import Booleans, Integers
 from scenarios.tables.dataset import with_roles_of
 from scenarios.tables.parts.files.spool import block_generator
