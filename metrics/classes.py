@@ -9,9 +9,7 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from metrics.columns.arrays import Booleans, Integers, require_column
-from metrics.columns.cells import SUPPRESSED
-from metrics.columns.parameters import refuse, require
+from metrics.columns import SUPPRESSED, Booleans, Integers, refuse, require, require_column
 
 # Numbers of equivalence classes by size, from which measures of whole classes follow.
 

@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 from metrics.classes import class_sizes, count_pairs, given_or_computed_classes, group_starts, require_columns
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import refuse, refuse_rows, require
+from metrics.columns import Floats, Integers, refuse, refuse_rows, require
 
 # Diversity of a sensitive column over equivalence classes that are counted in parts.
 

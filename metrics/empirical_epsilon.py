@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
-from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.parameters import refuse, require
+from metrics.columns import Booleans, Floats, Integers, refuse, require
 from metrics.estimate import Estimate, check_confidence, check_successes
 
 # Lower bounds on epsilon from guesses about many canaries in few runs.

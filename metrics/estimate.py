@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.columns.parameters import refuse, require
+from metrics.columns import refuse, require
 
 
 @dataclass(frozen=True)

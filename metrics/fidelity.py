@@ -14,8 +14,7 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from metrics.columns.domains import Domain, NumericDomain
-from metrics.columns.parameters import refuse
+from metrics.columns import Domain, NumericDomain, refuse
 from metrics.profile import Profile, check_comparable, original_profile, profile
 
 

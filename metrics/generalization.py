@@ -11,10 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metrics.classes import require_columns
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.cells import NumericCells, read_cells
-from metrics.columns.domains import Domain
-from metrics.columns.parameters import refuse_rows, require
+from metrics.columns import Domain, Floats, Integers, NumericCells, read_cells, refuse_rows, require
 
 
 def generalization_precision(

@@ -8,10 +8,7 @@ import numpy as np
 import pandas as pd
 
 from metrics.classes import class_sizes, given_or_computed_classes, require_columns
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.cells import CategoricalCells, Cells, NumericCells, read_cells
-from metrics.columns.domains import Domain
-from metrics.columns.parameters import require
+from metrics.columns import CategoricalCells, Cells, Domain, Floats, Integers, NumericCells, read_cells, require
 
 
 def normalized_certainty_penalty(

@@ -10,10 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.cells import escape_column, read_cells
-from metrics.columns.domains import Domain, NumericDomain
-from metrics.columns.parameters import require
+from metrics.columns import Domain, Floats, Integers, NumericDomain, escape_column, read_cells, require
 
 _AT_ONCE = 1 << 22
 """Most entries of a table of mass, or of pairs of cells, that is made for `Profile.joint`."""

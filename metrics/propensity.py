@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from metrics.columns.domains import Domain
-from metrics.columns.parameters import require
+from metrics.columns import Domain, require
 from metrics.profile import Profile, check_comparable, original_profile, profile
 
 

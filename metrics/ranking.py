@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.columns.parameters import refuse, require
+from metrics.columns import refuse, require
 from metrics.estimate import Estimate, across_plays
 
 # True positive rate at a given false positive rate.

@@ -9,10 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.columns.arrays import Floats
-from metrics.columns.cells import NumericCells, read_cells, unescape
-from metrics.columns.domains import Domain, NumericDomain
-from metrics.columns.parameters import refuse, require
+from metrics.columns import Domain, Floats, NumericCells, NumericDomain, read_cells, refuse, require, unescape
 
 PARTS = ("items", "ratings", "dates", "item_means", "pairs")
 POPULAR = 50

@@ -9,9 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from metrics.columns.arrays import Floats
-from metrics.columns.cells import SUPPRESSED, read_cells
-from metrics.columns.domains import Domain
+from metrics.columns import SUPPRESSED, Domain, Floats, read_cells
 from metrics.fidelity import association, relative_squared_distance
 from metrics.profile import CodedProfile, DenseProfile, Profile
 

@@ -10,8 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metrics.classes import SizeCounts, class_sizes, equivalence_classes, given_or_computed_classes, require_columns
-from metrics.columns.arrays import Integers
-from metrics.columns.parameters import require
+from metrics.columns import Integers, require
 
 
 @dataclass(frozen=True)

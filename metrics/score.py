@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from metrics.columns.parameters import refuse, require
+from metrics.columns import refuse, require
 from metrics.estimate import Estimate, wilson
 
 # Attack risk relative to the success rate on a control group.

@@ -11,9 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metrics.classes import class_sizes, joint_codes, require_columns
-from metrics.columns.arrays import Integers
-from metrics.columns.cells import SUPPRESSED
-from metrics.columns.parameters import check_integer, require
+from metrics.columns import SUPPRESSED, Integers, check_integer, require
 
 Subset = tuple[str, ...]
 

@@ -10,8 +10,7 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from metrics.columns.domains import CategoricalDomain, Domain
-from metrics.columns.parameters import require
+from metrics.columns import CategoricalDomain, Domain, require
 from metrics.fidelity import (
     RangeQueries,
     association,

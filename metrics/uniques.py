@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
 from metrics.classes import SizeCounts, class_sizes, given_or_computed_classes
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import refuse
+from metrics.columns import Floats, Integers, refuse
 
 _SUMMED = 4096
 """Number of terms of a long sum that are added one by one."""

@@ -86,7 +86,7 @@ def overview(package):
             paragraph(f"{name}: {docstring_of(file_of(f'{package}.{module}'), name)}", "    ")
             for module, name in sorted(names, key=lambda pair: pair[1].lower())
         ]
-        if (folder / "__init__.pyi").is_file():
+        if f"{package}/{comment}" in PACKAGES:
             lines.append(f"    More names: help({package}.{comment})")
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)

@@ -63,7 +63,9 @@ def exported_from():
 
 @functools.cache
 def stubs():
-    return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("__init__.pyi"))
+    """Stubs of the packages and of families; those of `base` and `columns` gather names for the project's modules."""
+    found = [path for package in PACKAGES for path in (ROOT / package).rglob("__init__.pyi")]
+    return sorted(path for path in found if path.parent.name not in {"base", "columns"})
 
 
 def namesake(path):

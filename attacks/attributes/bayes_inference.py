@@ -7,13 +7,22 @@ import pandas as pd
 from numpy.random import Generator
 
 from attacks.attributes.naive_bayes import NaiveBayes
-from attacks.base.attack import Attack, Knowledge, NotApplicable, ValueClaims, applicable
-from attacks.base.sides import claims_from_scores, common_columns, one_hot, sensitive_mass
-from attacks.base.transition_matrix import cell_codes, column_matrix, report_likelihoods
-from defenses.base.channel import Channel
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats
-from metrics.columns.domains import Domain
+from attacks.base import (
+    Attack,
+    Knowledge,
+    NotApplicable,
+    ValueClaims,
+    applicable,
+    cell_codes,
+    claims_from_scores,
+    column_matrix,
+    common_columns,
+    one_hot,
+    report_likelihoods,
+    sensitive_mass,
+)
+from defenses.base import Channel, MicrodataRelease
+from metrics.columns import Domain, Floats
 from metrics.profile import original_profile
 
 

@@ -5,10 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, ValueClaims, applicable
-from attacks.base.sides import claims_from_scores, encode_features, sensitive_mass, shared_columns
-from defenses.base.release import MicrodataRelease
-from metrics.columns.parameters import check_integer
+from attacks.base import (
+    Attack,
+    Knowledge,
+    ValueClaims,
+    applicable,
+    claims_from_scores,
+    encode_features,
+    sensitive_mass,
+    shared_columns,
+)
+from defenses.base import MicrodataRelease
+from metrics.columns import check_integer
 
 
 class ClassifierInference(Attack):

@@ -8,9 +8,9 @@ from numpy.random import Generator
 
 from attacks.attributes.hidden_columns import about_column, hidden_names
 from attacks.attributes.nearest_row_inference import NearestRowInference
-from attacks.base.attack import Attack, Knowledge, NotApplicable, ValueClaims
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats, Integers
+from attacks.base import Attack, Knowledge, NotApplicable, ValueClaims
+from defenses.base import MicrodataRelease
+from metrics.columns import Floats, Integers
 
 
 class ColumnwiseReconstruction(Attack):

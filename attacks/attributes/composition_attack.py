@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable, ValueClaims
-from attacks.base.sides import claims_from_scores, match
-from defenses.base.release import MicrodataRelease
+from attacks.base import Attack, Knowledge, NotApplicable, ValueClaims, claims_from_scores, match
+from defenses.base import MicrodataRelease
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,10 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.attributes.naive_bayes import NaiveBayes
-from attacks.base.attack import Attack, Knowledge, ValueClaims
-from attacks.base.sides import claims_from_scores, common_columns, match, sensitive_mass
-from defenses.base.release import MicrodataRelease
+from attacks.base import Attack, Knowledge, ValueClaims, claims_from_scores, common_columns, match, sensitive_mass
+from defenses.base import MicrodataRelease
 from metrics.classes import equivalence_classes
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import check_integer
+from metrics.columns import Floats, Integers, check_integer
 from metrics.profile import original_profile, profile
 
 BALANCING = 20

@@ -9,11 +9,10 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge, ValueClaims, applicable
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from attacks.base import Attack, Knowledge, ValueClaims, applicable
+from defenses.base import Microdata, MicrodataRelease
 from metrics.classes import equivalence_classes
-from metrics.columns.cells import CategoricalCells, NumericCells, read_cells
+from metrics.columns import CategoricalCells, NumericCells, read_cells
 
 
 class Downcoding(Attack):

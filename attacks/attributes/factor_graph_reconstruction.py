@@ -11,11 +11,9 @@ import pandas as pd
 from numpy.random import Generator
 
 from attacks.attributes.hidden_columns import HiddenColumn, hidden_columns
-from attacks.base.attack import Attack, Knowledge, ValueClaims
-from attacks.base.sides import encode_features, shared_columns, shared_distance
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_boolean, check_integer
+from attacks.base import Attack, Knowledge, ValueClaims, encode_features, shared_columns, shared_distance
+from defenses.base import MicrodataRelease
+from metrics.columns import Floats, check_boolean, check_integer
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

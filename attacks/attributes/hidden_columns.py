@@ -7,12 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from attacks.base.attack import Knowledge, applicable
-from attacks.base.transition_matrix import values
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.cells import read_cells
-from metrics.columns.domains import Domain, NumericDomain
+from attacks.base import Knowledge, applicable, values
+from defenses.base import MicrodataRelease
+from metrics.columns import Domain, Floats, Integers, NumericDomain, read_cells
 
 MOST_VALUES = 200
 """Largest number of values of a column that are told apart; rarer ones are never claimed."""

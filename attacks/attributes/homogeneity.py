@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attacks.base.attack import ValueClaims
-from attacks.base.sides import ClassInference, ReleasedClasses, claims_from_scores
+from attacks.base import ClassInference, ReleasedClasses, ValueClaims, claims_from_scores
 
 
 class Homogeneity(ClassInference):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from attacks.base.attack import ValueClaims
-from attacks.base.sides import ClassInference, ReleasedClasses, claims_from_scores
+from attacks.base import ClassInference, ReleasedClasses, ValueClaims, claims_from_scores
 
 
 class MajorityInClass(ClassInference):

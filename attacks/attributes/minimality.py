@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, ValueClaims, applicable
-from attacks.base.sides import ReleasedClasses, claims_from_scores, match
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.parameters import check_integer
+from attacks.base import Attack, Knowledge, ReleasedClasses, ValueClaims, applicable, claims_from_scores, match
+from defenses.base import MicrodataRelease
+from metrics.columns import Booleans, Floats, Integers, check_integer
 
 
 class Minimality(Attack):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrics.columns.arrays import Floats
+from metrics.columns import Floats
 from metrics.profile import Profile
 
 

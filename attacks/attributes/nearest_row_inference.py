@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attacks.base.attack import ValueClaims
-from attacks.base.sides import ClassInference, ReleasedClasses, value_claims
+from attacks.base import ClassInference, ReleasedClasses, ValueClaims, value_claims
 
 
 class NearestRowInference(ClassInference):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from attacks.base.attack import ValueClaims
-from attacks.base.sides import ClassInference, ReleasedClasses, claims_from_scores
-from metrics.columns.parameters import check_real
+from attacks.base import ClassInference, ReleasedClasses, ValueClaims, claims_from_scores
+from metrics.columns import check_real
 
 
 class Skewness(ClassInference):

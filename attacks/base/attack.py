@@ -12,11 +12,8 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.channel import Channel
-from defenses.base.microdata import Microdata
-from defenses.base.parametrized import Parametrized
-from metrics.columns.domains import Domain
-from metrics.columns.parameters import require
+from defenses.base import Channel, Microdata, Parametrized
+from metrics.columns import Domain, require
 
 # Claims: ranked answers, values, predicates and membership decisions.
 
@@ -389,7 +386,7 @@ class Knowledge:
 
     def domains(self, columns: list[str]) -> Mapping[str, Domain]:
         """Domains of the given columns: the public one, or else one inferred from candidates and auxiliary people."""
-        from metrics.columns.domains import infer_domain
+        from metrics.columns import infer_domain
 
         declared = self.auxiliary.domains
         people = (self.candidates, self.auxiliary.frame)

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from metrics.columns.arrays import Floats
-from metrics.columns.cells import read_cells
-from metrics.columns.domains import Domain
+from metrics.columns import Domain, Floats, read_cells
 
 
 @dataclass(frozen=True)

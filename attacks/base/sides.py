@@ -15,14 +15,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from attacks.base.attack import Attack, Knowledge, ValueClaims, applicable
 from attacks.base.transition_matrix import values
-from defenses.base.channel import Channel
-from defenses.base.release import MicrodataRelease
+from defenses.base import Channel, MicrodataRelease
 from metrics.classes import equivalence_classes
-from metrics.columns.arrays import Booleans, Floats, gathered
-from metrics.columns.cells import CategoricalCells, Cells, NumericCells, read_cells
-from metrics.columns.domains import Domain, NumericDomain
-from metrics.columns.parameters import require
-from metrics.columns.values import in_column, numbers_of
+from metrics.columns import (
+    Booleans,
+    CategoricalCells,
+    Cells,
+    Domain,
+    Floats,
+    NumericCells,
+    NumericDomain,
+    gathered,
+    in_column,
+    numbers_of,
+    read_cells,
+    require,
+)
 
 # Smallest distance of a cell with an open end from a number outside it, as a share of the range. It lies above rounding
 # errors, and in the mean over hundreds of columns above the threshold for ties.

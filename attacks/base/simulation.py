@@ -11,8 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses.base import Microdata, MicrodataRelease
 
 
 @dataclass(frozen=True)

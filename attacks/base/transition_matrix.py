@@ -8,12 +8,9 @@ import numpy as np
 import pandas as pd
 
 from attacks.base.attack import NotApplicable, applicable, disclosed_channel
-from defenses.base.channel import Channel
+from defenses.base import Channel, MicrodataRelease
 from defenses.base.channel_parts import ReportAmongFakes, ReportedNumber, ReportedSet
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.cells import escape
-from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns import Domain, Floats, Integers, NumericDomain, escape
 
 
 def column_matrix(channel: Channel | None, column: str, domain: Domain) -> Floats:

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.columns.cells import SUPPRESSED, read_cells, unescape
-from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns import SUPPRESSED, Domain, NumericDomain, read_cells, unescape
 
 
 @dataclass(frozen=True)

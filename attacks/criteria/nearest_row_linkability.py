@@ -8,11 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Claims, Knowledge, NotApplicable, applicable
-from attacks.base.sides import TIE, shared_distance
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.parameters import check_integer
+from attacks.base import TIE, Attack, Claims, Knowledge, NotApplicable, applicable, shared_distance
+from defenses.base import MicrodataRelease
+from metrics.columns import Booleans, Floats, Integers, check_integer
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, Predicates
+from attacks.base import Attack, Knowledge, Predicates
 from attacks.criteria.atomic_predicates import AtLeast, AtMost, AtomicPredicate, Conjunction, Covered
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.cells import Cells, NumericCells, read_cells
-from metrics.columns.domains import Domain
-from metrics.columns.parameters import check_integer
+from defenses.base import MicrodataRelease
+from metrics.columns import Booleans, Cells, Domain, Floats, Integers, NumericCells, check_integer, read_cells
 
 BATCH = 256
 """Number of predicates tried at a time."""

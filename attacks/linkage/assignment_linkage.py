@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, RankedAnswers
-from attacks.base.sides import shared_distance
+from attacks.base import Attack, Knowledge, RankedAnswers, shared_distance
 from attacks.linkage.linkage_answers import assignment_answers, distance_posterior
-from defenses.base.release import MicrodataRelease
-from metrics.columns.parameters import check_real
+from defenses.base import MicrodataRelease
+from metrics.columns import check_real
 
 
 class AssignmentLinkage(Attack):

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge, RankedAnswers, applicable
-from attacks.base.sides import common_columns
+from attacks.base import Attack, Knowledge, RankedAnswers, applicable, common_columns
 from attacks.linkage.blocks.auction import EMPTY, auction
 from attacks.linkage.blocks.blocking_pass import BlockingPass, BlockingPlan, blocking_plan, members, search_column
 from attacks.linkage.blocks.pair_scores import ColumnScore, Single, column_scores, total_scores
@@ -23,9 +22,8 @@ from attacks.linkage.likeliest_candidates import TIE, LikeliestCandidates
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment, weighted_likelihoods
 from attacks.linkage.linkage_answers import NotedAnswers
 from attacks.linkage.sparse_matching import answers_of_assignment
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.parameters import check_integer
+from defenses.base import MicrodataRelease
+from metrics.columns import Booleans, Floats, Integers, check_integer
 
 # Likelihoods of a few candidates of every row under the release's channel.
 

@@ -12,11 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.base.channel import Channel
+from defenses.base import Channel
 from defenses.base.channel_parts import Likelihood
-from metrics.columns.arrays import Booleans, Integers
-from metrics.columns.domains import Domain, NumericDomain
-from metrics.columns.values import numbers_of
+from metrics.columns import Booleans, Domain, Integers, NumericDomain, numbers_of
 
 # Log-likelihoods of a channel for candidates with values outside its domains.
 

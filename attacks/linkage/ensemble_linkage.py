@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable, RankedAnswers
+from attacks.base import Attack, Knowledge, NotApplicable, RankedAnswers
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment
 from attacks.linkage.linkage_answers import Linkage, evidence_posterior, surest_answers
-from defenses.base.release import MicrodataRelease
+from defenses.base import MicrodataRelease
 
 
 class EnsembleLinkage(Attack):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge, applicable
-from attacks.base.sides import shared_columns, shared_table
+from attacks.base import Knowledge, applicable, shared_columns, shared_table
 from attacks.linkage.fitting.column_models import ColumnModels, candidate_weights, gains, marginal_log_likelihood
 from attacks.linkage.fitting.column_tables import SMALL_GRID
 from attacks.linkage.fitting.linkage_fit import fitted
@@ -17,9 +16,8 @@ from attacks.linkage.linkage_answers import (
     distance_posterior,
     evidence_posterior,
 )
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_integer, check_real
+from defenses.base import MicrodataRelease
+from metrics.columns import Floats, check_integer, check_real
 
 # Whether the columns of a release jointly point at candidates, and which of them do.
 

@@ -11,14 +11,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge, RankedAnswers
-from attacks.base.sides import SharedColumn, shared_columns
+from attacks.base import Attack, Knowledge, RankedAnswers, SharedColumn, shared_columns
 from attacks.linkage.linkage_answers import assignment_answers, matching_posterior
 from attacks.linkage.simulated_pairs import chosen_pairs, simulated_pairs
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.cells import NumericCells
-from metrics.columns.parameters import check_choice, check_integer, check_real
+from defenses.base import MicrodataRelease
+from metrics.columns import Booleans, Floats, Integers, NumericCells, check_choice, check_integer, check_real
 
 # Agreement of released rows with candidates, comparison by comparison.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, RankedAnswers
+from attacks.base import Attack, Knowledge, RankedAnswers
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment
 from attacks.linkage.linkage_answers import evidence_posterior, surest_answers
-from defenses.base.release import MicrodataRelease
+from defenses.base import MicrodataRelease
 
 
 class GroupLinkage(Attack):

@@ -9,14 +9,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Knowledge
-from attacks.base.sides import SharedColumn, gower_distance, shared_columns, shared_distance
+from attacks.base import Knowledge, SharedColumn, gower_distance, shared_columns, shared_distance
 from attacks.linkage.linkage_answers import Linkage, matching_posterior
 from attacks.linkage.simulated_pairs import chosen_pairs, of_rows, simulated_pairs, some_rows
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.cells import NumericCells
-from metrics.columns.parameters import check_integer, check_real
+from defenses.base import MicrodataRelease
+from metrics.columns import Floats, Integers, NumericCells, check_integer, check_real
 
 # Deviations from which on two numbers are equally far apart.
 FARTHEST = 5.0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attacks.linkage.channel_factors import Factor, Places, TableFactor, at_pairs, coded, total
 from defenses.base.channel_parts import Likelihood
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 
 # Candidates that each row is compared with, and how many of the likeliest are returned.
 COMPARED, DEPTH = 20_000, 40

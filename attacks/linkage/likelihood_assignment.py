@@ -7,13 +7,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge, RankedAnswers, disclosed_channel
-from attacks.base.sides import common_columns, shared_table
+from attacks.base import Knowledge, RankedAnswers, common_columns, disclosed_channel, shared_table
 from attacks.linkage.channel_factors import IMPOSSIBLE, channel_likelihoods
 from attacks.linkage.linkage_answers import Linkage
+from defenses.base import MicrodataRelease
 from defenses.base.channel_parts import GroupMean, GroupMode, Likelihood
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats
+from metrics.columns import Floats
 
 # Number of pairs up to which all of them are compared.
 DENSE = 10**6

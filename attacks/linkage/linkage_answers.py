@@ -10,10 +10,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Decisions, Knowledge, RankedAnswers
-from attacks.base.sides import derived_table, shared_distance, shared_table
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats
+from attacks.base import Attack, Decisions, Knowledge, RankedAnswers, derived_table, shared_distance, shared_table
+from defenses.base import MicrodataRelease
+from metrics.columns import Floats
 
 # One-to-one matching of released rows and candidates: optimal assignment and posterior of each pair.
 

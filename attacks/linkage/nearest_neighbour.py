@@ -7,11 +7,17 @@ import warnings
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, RankedAnswers
-from attacks.base.sides import SharedColumn, encode_features, shared_columns, shared_distance
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_choice
+from attacks.base import (
+    Attack,
+    Knowledge,
+    RankedAnswers,
+    SharedColumn,
+    encode_features,
+    shared_columns,
+    shared_distance,
+)
+from defenses.base import MicrodataRelease
+from metrics.columns import Floats, check_choice
 
 METRICS = (
     "gower",

@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, RankedAnswers
+from attacks.base import Attack, Knowledge, RankedAnswers
 from attacks.linkage.assignment_linkage import AssignmentLinkage
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Integers
+from defenses.base import Microdata, MicrodataRelease
+from metrics.columns import Integers
 
 
 def nearest_assignment(released: pd.DataFrame, people: Microdata, rng: Generator) -> Integers:

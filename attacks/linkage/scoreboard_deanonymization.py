@@ -9,12 +9,19 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable, RankedAnswers, applicable
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.cells import NumericCells, read_cells, unescape
-from metrics.columns.parameters import check_integer, check_real, require
-from metrics.columns.values import numbers_of
+from attacks.base import Attack, Knowledge, NotApplicable, RankedAnswers, applicable
+from defenses.base import MicrodataRelease
+from metrics.columns import (
+    Floats,
+    Integers,
+    NumericCells,
+    check_integer,
+    check_real,
+    numbers_of,
+    read_cells,
+    require,
+    unescape,
+)
 
 
 class ScoreboardDeanonymization(Attack):

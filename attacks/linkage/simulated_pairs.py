@@ -9,12 +9,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge, NotApplicable, applicable
-from attacks.base.sides import SharedColumn, shared_columns
+from attacks.base import Knowledge, NotApplicable, SharedColumn, applicable, shared_columns
 from attacks.base.simulation import simulation
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.cells import CategoricalCells, NumericCells
+from defenses.base import MicrodataRelease
+from metrics.columns import CategoricalCells, Floats, Integers, NumericCells
 
 # Smallest number of people for a simulation.
 FEWEST = 10

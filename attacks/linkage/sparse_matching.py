@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Decisions, RankedAnswers
+from attacks.base import Decisions, RankedAnswers
 from attacks.linkage.blocks.auction import EMPTY
 from attacks.linkage.likeliest_candidates import LikeliestCandidates
 from attacks.linkage.linkage_answers import SMALLEST
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 
 # Cost of leaving a row unassigned, as a loss of log-likelihood.
 LEFT_OVER = 1e4

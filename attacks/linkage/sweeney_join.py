@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, RankedAnswers
-from attacks.base.sides import shared_columns
-from defenses.base.release import MicrodataRelease
-from metrics.columns.parameters import check_integer
+from attacks.base import Attack, Knowledge, RankedAnswers, shared_columns
+from defenses.base import MicrodataRelease
+from metrics.columns import check_integer
 
 
 class SweeneyJoin(Attack):

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Decisions, Knowledge
+from attacks.base import Attack, Decisions, Knowledge
 from attacks.membership.reference_tables import reference_tables
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_integer
+from defenses.base import MicrodataRelease
+from metrics.columns import Floats, check_integer
 
 
 class CalibratedMembership(Attack):

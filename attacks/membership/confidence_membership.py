@@ -6,10 +6,10 @@ from abc import abstractmethod
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Decisions, Knowledge
+from attacks.base import Attack, Decisions, Knowledge
 from attacks.membership.model_confidence import Classifier, classifier
-from defenses.base.release import ModelRelease
-from metrics.columns.arrays import Floats
+from defenses.base import ModelRelease
+from metrics.columns import Floats
 
 
 class ConfidenceMembership(Attack):

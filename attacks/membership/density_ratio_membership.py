@@ -6,14 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attacks.base.attack import Knowledge
-from attacks.base.sides import shared_columns, shared_distance
+from attacks.base import Knowledge, shared_columns, shared_distance
 from attacks.membership.calibrated_membership import CalibratedMembership
 from attacks.membership.fitted_kernels import fitted_kernels
 from attacks.membership.mixture_kernel import log_density, log_kernels, mean_over_rows
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_real
+from defenses.base import MicrodataRelease
+from metrics.columns import Floats, check_real
 
 
 class DensityRatioMembership(CalibratedMembership):

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attacks.base.attack import Knowledge
-from attacks.base.sides import shared_distance
+from attacks.base import Knowledge, shared_distance
 from attacks.membership.calibrated_membership import CalibratedMembership
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats
+from defenses.base import MicrodataRelease
+from metrics.columns import Floats
 
 # Distances are shares of the columns' ranges; anything below this counts as an exact match.
 EXACT = 1e-4

@@ -7,16 +7,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Decisions, Knowledge
-from attacks.base.sides import common_columns, shared_distance
+from attacks.base import Attack, Decisions, Knowledge, common_columns, shared_distance
 from attacks.membership.distance_to_closest_record import EXACT
 from attacks.membership.fitted_kernels import fitted_kernels
 from attacks.membership.kernel_evidence import KernelEvidence, evidence_of_release, evidence_of_shadows
 from attacks.membership.marginal_membership import coded, marginal_ratios, marginal_scores
 from attacks.membership.synthesis_likelihood_ratio import enough_shadows, normal_ratio, taught_people
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Booleans, Floats
-from metrics.columns.parameters import check_integer
+from defenses.base import MicrodataRelease
+from metrics.columns import Booleans, Floats, check_integer
 
 
 class EnsembleMembership(Attack):

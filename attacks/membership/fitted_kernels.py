@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from attacks.base.attack import Knowledge
+from attacks.base import Knowledge
 from attacks.membership.mixture_kernel import Populations, Weights, fitted_weights
 from attacks.membership.reference_tables import shadow_syntheses
-from defenses.base.release import MicrodataRelease
+from defenses.base import MicrodataRelease
 
 # Shadow syntheses, and people of each kind in each, to which kernels are fitted.
 TABLES, PEOPLE = 2, 150

@@ -7,12 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from attacks.base.attack import Knowledge
-from attacks.base.binary_attributes import BinaryAttributes, homer_scores, likelihood_ratio_scores
-from attacks.base.sides import common_columns
+from attacks.base import BinaryAttributes, Knowledge, common_columns, homer_scores, likelihood_ratio_scores
 from attacks.membership.calibrated_membership import CalibratedMembership
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats
+from defenses.base import MicrodataRelease
+from metrics.columns import Floats
 
 
 class Homer(CalibratedMembership):

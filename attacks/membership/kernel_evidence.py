@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from attacks.base.attack import Knowledge
+from attacks.base import Knowledge
 from attacks.membership.fitted_kernels import FittedKernels
 from attacks.membership.mixture_kernel import Singles, log_density, log_kernel, log_kernels, mean_over_rows
 from attacks.membership.reference_tables import ShadowSynthesis
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Booleans, Floats
+from defenses.base import MicrodataRelease
+from metrics.columns import Booleans, Floats
 
 # Largest exponent in single precision, with room for sums.
 LARGEST_EXPONENT = np.float32(60.0)

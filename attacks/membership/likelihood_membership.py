@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Decisions, Knowledge, disclosed_channel
-from attacks.base.sides import common_columns
-from defenses.base.release import MicrodataRelease
+from attacks.base import Attack, Decisions, Knowledge, common_columns, disclosed_channel
+from defenses.base import MicrodataRelease
 
 
 class LikelihoodMembership(Attack):

@@ -8,12 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge
+from attacks.base import Knowledge
 from attacks.membership.confidence_membership import ConfidenceMembership
 from attacks.membership.model_confidence import Classifier, logit_confidence, shadows
-from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Booleans, Floats
-from metrics.columns.parameters import check_integer
+from defenses.base import Microdata
+from metrics.columns import Booleans, Floats, check_integer
 
 # Keeps the ratio finite, and 0 for a model that does not depend on its training set.
 LEAST_DEVIATION = 1e-6

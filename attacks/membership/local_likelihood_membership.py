@@ -7,12 +7,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Decisions, Knowledge, applicable
-from attacks.base.sides import common_columns
+from attacks.base import Attack, Decisions, Knowledge, applicable, common_columns
 from attacks.membership.fitted_kernels import fitted_kernels
 from attacks.membership.kernel_evidence import local_ratio
 from attacks.membership.mixture_kernel import log_kernel, mean_over_rows
-from defenses.base.release import MicrodataRelease
+from defenses.base import MicrodataRelease
 
 
 class LocalLikelihoodMembership(Attack):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge
+from attacks.base import Knowledge
 from attacks.membership.confidence_membership import ConfidenceMembership
 from attacks.membership.model_confidence import Classifier, own_class_probability
-from metrics.columns.arrays import Floats
+from metrics.columns import Floats
 
 
 class LossThreshold(ConfidenceMembership):

@@ -11,14 +11,10 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Decisions, Knowledge
-from attacks.base.sides import common_columns
+from attacks.base import Attack, Decisions, Knowledge, common_columns
 from attacks.membership.reference_tables import reference_tables, shadow_syntheses
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.cells import read_cells
-from metrics.columns.domains import Domain
-from metrics.columns.parameters import check_integer
+from defenses.base import MicrodataRelease
+from metrics.columns import Booleans, Domain, Floats, Integers, check_integer, read_cells
 
 # Log-ratios of released to expected marginal frequencies at people's cells.
 

@@ -22,13 +22,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attacks.base.attack import Knowledge
-from attacks.base.sides import SharedColumn, common_columns, shared_columns
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats, Integers, gathered
-from metrics.columns.cells import CategoricalCells, NumericCells
-from metrics.columns.domains import Domain
+from attacks.base import Knowledge, SharedColumn, common_columns, shared_columns
+from defenses.base import Microdata, MicrodataRelease
+from metrics.columns import CategoricalCells, Domain, Floats, Integers, NumericCells, gathered
 
 # Lifts of a column: how much more likely a value is, given a released cell, than in the population.
 

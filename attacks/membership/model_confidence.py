@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge, NotApplicable, applicable
-from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Booleans, Floats, Integers
+from attacks.base import Knowledge, NotApplicable, applicable
+from defenses.base import Microdata
+from metrics.columns import Booleans, Floats, Integers
 
 # Ensembles give probabilities of 0 and 1, whose logits are infinite. Clipping them here also keeps the logit's tails
 # from depending on the clipping more than on the person.

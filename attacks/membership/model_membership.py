@@ -6,10 +6,9 @@ from dataclasses import replace
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Decisions, Knowledge
+from attacks.base import Attack, Decisions, Knowledge
 from attacks.membership.loss_threshold import LossThreshold
-from defenses.base.microdata import Microdata
-from defenses.base.release import ModelRelease, TrainingRelease
+from defenses.base import Microdata, ModelRelease, TrainingRelease
 
 
 class ModelMembership(Attack):

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge, applicable
+from attacks.base import Knowledge, applicable
 from attacks.base.simulation import simulation
-from defenses.base.defense import released_frame, rowwise_release
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Booleans, Integers
+from defenses.base import MicrodataRelease, released_frame, rowwise_release
+from metrics.columns import Booleans, Integers
 
 
 def reference_tables(

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge, applicable
+from attacks.base import Knowledge, applicable
 from attacks.membership.confidence_membership import ConfidenceMembership
 from attacks.membership.likelihood_ratio_attack import candidates_as_people
 from attacks.membership.model_confidence import CLIPPED, Classifier, logit_confidence, shadows
-from metrics.columns.arrays import Booleans, Floats
-from metrics.columns.parameters import check_boolean, check_integer, check_real
+from metrics.columns import Booleans, Floats, check_boolean, check_integer, check_real
 
 # Logit of a person whom the model knows by heart.
 HIGHEST = float(np.log1p(-CLIPPED) - np.log(CLIPPED))

@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge
+from attacks.base import Knowledge
 from attacks.membership.confidence_membership import ConfidenceMembership
 from attacks.membership.model_confidence import Classifier, class_numbers, shadows
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_integer
+from metrics.columns import Floats, check_integer
 
 
 class ShadowModels(ConfidenceMembership):

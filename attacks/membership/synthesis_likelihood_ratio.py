@@ -8,14 +8,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Decisions, Knowledge, applicable
-from attacks.base.sides import common_columns
+from attacks.base import Attack, Decisions, Knowledge, applicable, common_columns
 from attacks.membership.fitted_kernels import fitted_kernels
 from attacks.membership.kernel_evidence import KernelEvidence, evidence_of_release, evidence_of_shadows
 from attacks.membership.reference_tables import ShadowSynthesis, shadow_syntheses
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.parameters import check_integer
+from defenses.base import MicrodataRelease
+from metrics.columns import Booleans, Floats, Integers, check_integer
 
 # Auxiliary people who teach the attack, and smallest standard deviation of a log-density.
 PEOPLE, SMALLEST_DEVIATION = 400, 0.05

@@ -6,13 +6,10 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable, RankedAnswers
-from attacks.base.transition_matrix import cell_codes, column_matrix, values
+from attacks.base import Attack, Knowledge, NotApplicable, RankedAnswers, cell_codes, column_matrix, values
 from attacks.pram.posterior_from_counts import posterior_from_counts
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_choice
+from defenses.base import Microdata, MicrodataRelease
+from metrics.columns import Floats, check_choice
 
 TABLES = ("worst", "drawn")
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from attacks.pram.best_posterior import BestPosterior, most_informative_pair
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_real
+from metrics.columns import Floats, check_real
 
 
 class LeakagePosterior(BestPosterior):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.columns.arrays import Floats
+from metrics.columns import Floats
 
 
 def histogram_from_matrix(matrix: ArrayLike) -> Floats:

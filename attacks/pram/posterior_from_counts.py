@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.columns.parameters import require
+from metrics.columns import require
 
 Numbers = NDArray[Any]
 

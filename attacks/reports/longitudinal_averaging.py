@@ -6,8 +6,8 @@ import numpy as np
 
 from attacks.reports.report_likelihood import round_likelihoods
 from attacks.reports.reported_value import ReportedValue
-from defenses.base.release import ReportsRelease
-from metrics.columns.arrays import Floats
+from defenses.base import ReportsRelease
+from metrics.columns import Floats
 
 
 class LongitudinalAveraging(ReportedValue):

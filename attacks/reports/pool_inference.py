@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable, RankedAnswers, applicable
+from attacks.base import Attack, Knowledge, NotApplicable, RankedAnswers, applicable
 from attacks.reports.report_likelihood import posterior, reported_column, round_likelihoods
-from defenses.base.microdata import Microdata
-from defenses.base.release import ReportsRelease
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.domains import NumericDomain
+from defenses.base import Microdata, ReportsRelease
+from metrics.columns import Floats, Integers, NumericDomain
 
 
 class PoolInference(Attack):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from attacks.base.attack import Knowledge, NotApplicable, applicable
-from defenses.base.release import ReportsRelease
-from metrics.columns.arrays import Floats
+from attacks.base import Knowledge, NotApplicable, applicable
+from defenses.base import ReportsRelease
+from metrics.columns import Floats
 
 
 def round_likelihoods(release: ReportsRelease, rounds: int | None = None) -> list[Floats]:

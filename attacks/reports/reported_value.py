@@ -6,10 +6,10 @@ from abc import abstractmethod
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, RankedAnswers
+from attacks.base import Attack, Knowledge, RankedAnswers
 from attacks.reports.report_likelihood import log_prior, posterior, reported_column
-from defenses.base.release import ReportsRelease
-from metrics.columns.arrays import Floats
+from defenses.base import ReportsRelease
+from metrics.columns import Floats
 
 
 class ReportedValue(Attack):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from attacks.reports.report_likelihood import round_likelihoods
 from attacks.reports.reported_value import ReportedValue
-from defenses.base.release import ReportsRelease
-from metrics.columns.arrays import Floats
+from defenses.base import ReportsRelease
+from metrics.columns import Floats
 
 
 class ValueGuess(ReportedValue):

@@ -7,8 +7,7 @@ from numpy.random import Generator
 from attacks.statistics.differencing import estimates
 from attacks.statistics.statistical_disclosure import StatisticalDisclosure, StatisticsKnowledge
 from defenses.base.queries import QuerySession
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_integer
+from metrics.columns import Floats, check_integer
 
 
 class Averaging(StatisticalDisclosure):

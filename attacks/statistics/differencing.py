@@ -8,7 +8,7 @@ from numpy.random import Generator
 from attacks.statistics.query_budget import ask, even_share
 from attacks.statistics.statistical_disclosure import StatisticalDisclosure, StatisticsKnowledge
 from defenses.base.queries import Query, QuerySession
-from metrics.columns.arrays import Floats
+from metrics.columns import Floats
 
 
 class Differencing(StatisticalDisclosure):

@@ -11,12 +11,11 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Decisions, Knowledge, NotApplicable
+from attacks.base import Attack, Decisions, Knowledge, NotApplicable
 from attacks.statistics.learned_event import learn_event
 from attacks.statistics.query_budget import ask, even_share
 from defenses.base.queries import Query, QuerySession
-from metrics.columns.domains import NumericDomain
-from metrics.columns.parameters import check_integer
+from metrics.columns import NumericDomain, check_integer
 
 CONFIDENCE = 0.999
 

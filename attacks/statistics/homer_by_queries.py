@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Decisions, Knowledge, applicable
-from attacks.base.binary_attributes import BinaryAttributes, likelihood_ratio_scores
+from attacks.base import Attack, BinaryAttributes, Decisions, Knowledge, applicable, likelihood_ratio_scores
 from attacks.statistics.query_budget import ask, even_share
 from defenses.base.queries import Histogram, QuerySession
 

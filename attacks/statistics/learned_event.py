@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrics.columns.arrays import Booleans, Floats, Integers64
-from metrics.columns.parameters import require
+from metrics.columns import Booleans, Floats, Integers64, require
 from metrics.empirical_epsilon import epsilon_lower_bound
 
 # Features with more distinct values are binned.

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import NotApplicable
+from attacks.base import NotApplicable
 from attacks.statistics.query_budget import ask, even_share
 from attacks.statistics.statistical_disclosure import StatisticalDisclosure, StatisticsKnowledge
 from defenses.base.queries import QuerySession
-from metrics.columns.parameters import check_choice, check_integer
+from metrics.columns import check_choice, check_integer
 
 SOLVERS = ("least_squares", "linear_program")
 

@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable, ValueClaims
+from attacks.base import Attack, Knowledge, NotApplicable, ValueClaims
 from defenses.base.queries import Query, QuerySession
-from metrics.columns.arrays import Floats
+from metrics.columns import Floats
 
 # Knowledge of an attacker on statistics: which answers combine to a person's secret.
 

@@ -9,12 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, ValueClaims
-from defenses.base.release import TrainingRelease
-from defenses.base.training import TrainedNetwork, TrainingEncoding
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.domains import CategoricalDomain
-from metrics.columns.parameters import check_integer
+from attacks.base import Attack, Knowledge, ValueClaims
+from defenses.base import TrainedNetwork, TrainingEncoding, TrainingRelease
+from metrics.columns import CategoricalDomain, Floats, Integers, check_integer
 
 # Largest batch whose 2^B patterns are enumerated.
 LARGEST_BATCH = 12

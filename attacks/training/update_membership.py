@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Decisions, Knowledge, applicable
-from defenses.base.release import TrainingRelease
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import check_choice
+from attacks.base import Attack, Decisions, Knowledge, applicable
+from defenses.base import TrainingRelease
+from metrics.columns import Floats, Integers, check_choice
 
 STATISTICS = ("alignment", "loss")
 ROUNDS = ("all", "first", "last")

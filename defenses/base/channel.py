@@ -16,8 +16,7 @@ import pandas as pd
 
 from defenses.base.channel_parts import ChannelPart, Containment, Likelihood
 from defenses.base.channel_parts.file import is_a, read_part, written_part
-from metrics.columns.domains import Domain
-from metrics.columns.parameters import refuse_any, require
+from metrics.columns import Domain, refuse_any, require
 
 
 @dataclass(frozen=True)

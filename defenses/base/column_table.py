@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.columns.arrays import Floats
+from metrics.columns import Floats
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,20 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Integers
-from metrics.columns.cells import escape, read_cells
-from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
-from metrics.columns.parameters import check_real, refuse_rows, require
-from metrics.columns.values import distinct_cells, in_column, is_mixed
+from metrics.columns import (
+    CategoricalDomain,
+    Domain,
+    Integers,
+    NumericDomain,
+    check_real,
+    distinct_cells,
+    escape,
+    in_column,
+    is_mixed,
+    read_cells,
+    refuse_rows,
+    require,
+)
 
 
 def check_columns(columns: Any) -> None:

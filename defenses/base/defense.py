@@ -16,7 +16,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.parametrized import Parametrized
 from defenses.base.release import MicrodataRelease, Release
-from metrics.columns.cells import escape_column
+from metrics.columns import escape_column
 
 
 class Defense(Parametrized, ABC):

@@ -13,10 +13,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.columns.cells import SUPPRESSED, interval_cell, set_cell
-from metrics.columns.domains import format_number
-from metrics.columns.parameters import refuse, require
-from metrics.columns.values import UnfitValueError, distinct_values, numbers_of
+from metrics.columns import (
+    SUPPRESSED,
+    UnfitValueError,
+    distinct_values,
+    format_number,
+    interval_cell,
+    numbers_of,
+    refuse,
+    require,
+    set_cell,
+)
 
 
 class Hierarchy(ABC):

@@ -9,7 +9,7 @@ from defenses.base.columns import check_columns
 from defenses.base.defense import MicrodataDefense, chosen_columns
 from defenses.base.guarantee import ClassPromise, Guarantee
 from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer, require
+from metrics.columns import check_integer, require
 
 
 class KAnonymousDefense(MicrodataDefense):

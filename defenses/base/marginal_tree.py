@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 
 # Rounds of iterative proportional fitting.
 ROUNDS = 20

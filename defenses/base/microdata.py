@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.columns.arrays import Integers, require_column
-from metrics.columns.domains import Domain, infer_domain
-from metrics.columns.parameters import refuse, refuse_any
+from metrics.columns import Domain, Integers, infer_domain, refuse, refuse_any, require_column
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from metrics.columns.arrays import Booleans, Floats
+from metrics.columns import Booleans, Floats
 
 HALF_GRID = 2.0**48
 """Number of grid steps from 0 to the largest continuous report."""

@@ -14,8 +14,7 @@ from defenses.base.defense import MicrodataDefense, released_frame, rowwise_rele
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from metrics.columns.cells import holds_generalized, plain_values
-from metrics.columns.parameters import require
+from metrics.columns import holds_generalized, plain_values, require
 
 
 class Pipeline(MicrodataDefense):

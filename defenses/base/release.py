@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.channel import Channel
 from defenses.base.training import ExampleBound, TrainedNetwork, TrainingEncoding
-from metrics.columns.parameters import require
+from metrics.columns import require
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.columns.parameters import check_real, require
+from metrics.columns import check_real, require
 
 
 def project_to_simplex(counts: ArrayLike, total: float) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.columns.domains import Domain
+from metrics.columns import Domain
 
 
 class ExampleBound(Protocol):

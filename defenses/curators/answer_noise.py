@@ -13,8 +13,7 @@ from defenses.dp.exact import discrete_gaussian, fraction
 from defenses.dp.laplace import DiscreteLaplace, Laplace
 from defenses.dp.mechanism import check_privacy, lattice_step, on_lattice, steps_between
 from defenses.dp.sensitivity import histogram_sensitivity
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import require
+from metrics.columns import Floats, require
 from metrics.estimate import check_confidence
 
 

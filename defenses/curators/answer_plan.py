@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 from defenses.base.queries.query import Answer
 from defenses.curators.answer_noise import AnswerNoise
 from defenses.curators.quantile_grid import QuantileGrid
 from defenses.dp.exponential import Exponential
 from defenses.dp.selection import Selection
-from metrics.columns.arrays import Floats, Integers64
+from metrics.columns import Floats, Integers64
 
 Ends = tuple[Any, Any]
 """Lower and upper end of an interval: two numbers, or two arrays of the answer's shape."""

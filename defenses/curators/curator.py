@@ -6,16 +6,13 @@ from functools import partial
 
 from numpy.random import Generator
 
-from defenses.base.defense import Defense
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
-from defenses.base.release import StatisticsRelease
+from defenses.base import Defense, Guarantee, Microdata, StatisticsRelease
 from defenses.curators.curator_session import CuratorSession, check_share
 from defenses.dp.account import Account
 from defenses.dp.accountant import Accountant
 from defenses.dp.concentrated_accountant import ConcentratedAccountant
 from defenses.dp.sensitivity import check_neighbours
-from metrics.columns.parameters import check_choice, check_integer, check_real
+from metrics.columns import check_choice, check_integer, check_real
 
 MECHANISMS = ("laplace", "gaussian")
 

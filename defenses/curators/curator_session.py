@@ -8,7 +8,7 @@ from typing import Protocol
 
 from numpy.random import Generator
 
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 from defenses.base.queries.query import Answer, Query
 from defenses.curators.answer_noise import AnswerNoise, GaussianAnswerNoise, LaplaceAnswerNoise
 from defenses.curators.answer_plan import Measurement, PartBound
@@ -16,7 +16,7 @@ from defenses.curators.planning import plain_answer, plan_of
 from defenses.dp.account import Account
 from defenses.dp.composition import zcdp_rho
 from defenses.dp.concentrated_accountant import ConcentratedAccountant
-from metrics.columns.parameters import check_real, refuse, require
+from metrics.columns import check_real, refuse, require
 from metrics.estimate import check_confidence
 
 # Base of sessions of queries that a privacy account limits.

@@ -7,10 +7,8 @@ from functools import partial
 
 from numpy.random import Generator
 
-from defenses.base.defense import Defense
-from defenses.base.microdata import Microdata
+from defenses.base import Defense, Microdata, StatisticsRelease
 from defenses.base.queries import Answer, Query
-from defenses.base.release import StatisticsRelease
 
 
 class ExactCurator(Defense):

@@ -7,15 +7,12 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.defense import Defense
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
+from defenses.base import Defense, Guarantee, Microdata, StatisticsRelease
 from defenses.base.queries import Answer, DegreeCounts, EdgeCount, Query, TriangleCount
-from defenses.base.release import StatisticsRelease
 from defenses.curators.curator_session import LARGEST_SHARE, SMALLEST_SHARE, AccountedSession, check_share
 from defenses.dp.accountant import Accountant
 from defenses.dp.graphs import check_level, release_degree_counts, release_edge_count, release_triangle_count
-from metrics.columns.parameters import check_integer, check_real, refuse
+from metrics.columns import check_integer, check_real, refuse
 
 
 class GraphCurator(Defense):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 from defenses.base.queries import (
     ContingencyTable,
     Correlation,
@@ -28,9 +28,7 @@ from defenses.base.queries import (
 from defenses.base.queries.one_column import mean_of, middle_of
 from defenses.curators.answer_plan import AnswerPlan, CountsPart, Ends, NumberPart
 from defenses.dp.sensitivity import covariance_sensitivity, mean_sensitivity, sum_sensitivity, variance_sensitivity
-from metrics.columns.arrays import Floats
-from metrics.columns.domains import CategoricalDomain
-from metrics.columns.parameters import refuse, require
+from metrics.columns import CategoricalDomain, Floats, refuse, require
 
 # Intervals of private answers, from noisy parts and bounds on their errors.
 

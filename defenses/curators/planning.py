@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 from defenses.base.queries import (
     Answer,
     ContingencyTable,
@@ -44,9 +44,7 @@ from defenses.curators.number_plans import (
 from defenses.curators.quantile_grid import QuantileGrid
 from defenses.dp.exponential import Exponential
 from defenses.dp.sensitivity import quantile_score_sensitivity, rank_scores
-from metrics.columns.arrays import Floats, Integers64, require_column
-from metrics.columns.domains import NumericDomain
-from metrics.columns.parameters import require
+from metrics.columns import Floats, Integers64, NumericDomain, require, require_column
 
 # Plans for quantiles and modes: a public candidate is selected by its score.
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from metrics.columns.arrays import Floats, Integers64
+from metrics.columns import Floats, Integers64
 
 MOST_STEPS = 2**53
 """Largest number of steps, up to which positions are exact as floating-point numbers."""

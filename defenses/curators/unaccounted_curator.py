@@ -7,15 +7,12 @@ from functools import partial
 
 from numpy.random import Generator
 
-from defenses.base.defense import Defense
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
+from defenses.base import Defense, Guarantee, Microdata, StatisticsRelease
 from defenses.base.queries import Answer, Query
-from defenses.base.release import StatisticsRelease
 from defenses.curators.answer_noise import LaplaceAnswerNoise
 from defenses.curators.planning import plain_answer, plan_of
 from defenses.dp.sensitivity import check_neighbours
-from metrics.columns.parameters import check_real
+from metrics.columns import check_real
 
 
 class UnaccountedCurator(Defense):

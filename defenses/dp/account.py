@@ -22,8 +22,7 @@ from numpy.typing import ArrayLike
 from defenses.base.queries import BudgetSpent
 from defenses.dp.composition import group_privacy
 from defenses.dp.continuous_gaussian import bisect
-from metrics.columns.files import write_atomically
-from metrics.columns.parameters import check_real, refuse, refuse_rows, require
+from metrics.columns import check_real, refuse, refuse_rows, require, write_atomically
 
 # The file of a privacy account, TOML or JSON: written atomically, and by one process at a time.
 

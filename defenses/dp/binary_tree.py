@@ -6,11 +6,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.base.guarantee import Guarantee
+from defenses.base import Guarantee
 from defenses.dp.laplace import DiscreteLaplace
 from defenses.dp.mechanism import Mechanism, check_privacy, checked_integers, drawn_in_bulk
-from metrics.columns.arrays import Integers64
-from metrics.columns.parameters import check_integer, require
+from metrics.columns import Integers64, check_integer, require
 from metrics.estimate import check_confidence
 
 

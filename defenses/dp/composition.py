@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from defenses.dp.continuous_gaussian import bisect
 from defenses.dp.mechanism import check_delta
-from metrics.columns.parameters import check_choice, check_integer, check_real
+from metrics.columns import check_choice, check_integer, check_real
 
 
 def group_privacy(epsilon: float, delta: float, m: int) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from defenses.dp.account import TOLERANCE, Account, Costs
 from defenses.dp.composition import zcdp_epsilon, zcdp_rho
 from defenses.dp.mechanism import check_delta
-from metrics.columns.parameters import refuse
+from metrics.columns import refuse
 
 
 class ConcentratedAccountant(Account):

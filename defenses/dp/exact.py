@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from metrics.columns.arrays import Integers64, Words64
+from metrics.columns import Integers64, Words64
 
 WORD = 64
 BASE = 256

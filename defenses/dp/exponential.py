@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from defenses.dp.exact import WORD, ExponentialChance, fraction, integer_below, settle_below, words
 from defenses.dp.mechanism import lattice_step, on_lattice, steps_between
 from defenses.dp.selection import Selection, checked_scores
-from metrics.columns.arrays import Floats, Integers, Integers64, Words64
+from metrics.columns import Floats, Integers, Integers64, Words64
 
 MOST_PROPOSALS = 1 << 20
 """Largest number of proposals that are held in memory at a time, unless one run needs more."""

@@ -17,8 +17,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.dp.laplace import DiscreteLaplace
-from metrics.columns.arrays import Integers64
-from metrics.columns.parameters import check_choice, check_integer, refuse, require
+from metrics.columns import Integers64, check_choice, check_integer, refuse, require
 
 
 def check_edges(edges: ArrayLike, n: int) -> Integers64:

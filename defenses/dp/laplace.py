@@ -20,8 +20,7 @@ from defenses.dp.mechanism import (
     on_lattice,
     steps_between,
 )
-from metrics.columns.arrays import Floats, Integers64
-from metrics.columns.parameters import check_integer, refuse
+from metrics.columns import Floats, Integers64, check_integer, refuse
 from metrics.estimate import check_confidence
 
 

@@ -11,11 +11,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.guarantee import Guarantee
-from defenses.base.parametrized import Parametrized
+from defenses.base import Guarantee, Parametrized
 from defenses.dp.exact import fraction
-from metrics.columns.arrays import Floats, Integers64
-from metrics.columns.parameters import check_real, refuse, require
+from metrics.columns import Floats, Integers64, check_real, refuse, require
 
 # The statement that many runs of a mechanism can be drawn at once.
 

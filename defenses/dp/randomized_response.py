@@ -9,11 +9,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.base.guarantee import Guarantee
+from defenses.base import Guarantee
 from defenses.dp.exact import LogisticChance, categories, fraction
 from defenses.dp.mechanism import Mechanism, check_privacy, checked_integers, like
-from metrics.columns.arrays import Floats, Integers64
-from metrics.columns.parameters import check_integer, refuse
+from metrics.columns import Floats, Integers64, check_integer, refuse
 from metrics.estimate import check_confidence
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from defenses.dp.account import Account, Costs
 from defenses.dp.mechanism import check_delta
-from metrics.columns.parameters import refuse
+from metrics.columns import refuse
 
 LARGEST_LOSS = 700.0
 """Largest epsilon whose exponential is computed: e^700 is near the largest float."""

@@ -13,7 +13,7 @@ from defenses.dp.mechanism import (
     steps_between,
 )
 from defenses.dp.selection import Selection, checked_scores
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 
 
 class ReportNoisyMax(Selection):

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.base.guarantee import Guarantee
+from defenses.base import Guarantee
 from defenses.dp.mechanism import (
     PureMechanism,
     checked_numbers,
     drawn_in_bulk,
 )
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import check_integer, require
+from metrics.columns import Floats, Integers, check_integer, require
 from metrics.estimate import check_confidence
 
 

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_choice, check_integer, check_real, refuse, require
+from metrics.columns import Floats, check_choice, check_integer, check_real, refuse, require
 
 NEIGHBOURS = ("replace", "add or remove")
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.guarantee import Guarantee
+from defenses.base import Guarantee
 from defenses.dp.exact import fraction, two_sided_geometric
 from defenses.dp.mechanism import (
     Mechanism,
@@ -20,8 +20,7 @@ from defenses.dp.mechanism import (
     on_lattice,
     steps_between,
 )
-from metrics.columns.arrays import Booleans, Floats, Integers64
-from metrics.columns.parameters import check_integer, check_real, require
+from metrics.columns import Booleans, Floats, Integers64, check_integer, check_real, require
 from metrics.estimate import check_confidence
 
 

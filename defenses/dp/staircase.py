@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from defenses.dp.exact import LogisticChance, categories, fraction, geometric
 from defenses.dp.mechanism import PureLatticeNoise, checked_number, drawn_in_bulk, on_lattice, steps_between
-from metrics.columns.arrays import Floats, Integers64
-from metrics.columns.parameters import check_integer
+from metrics.columns import Floats, Integers64, check_integer
 from metrics.estimate import check_confidence
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from defenses.dp.continuous_gaussian import gaussian_delta, unit_sigma
 from defenses.dp.mechanism import check_delta
-from metrics.columns.parameters import check_integer, check_real
+from metrics.columns import check_integer, check_real
 
 
 def uplink_sensitivity(clip: float, size: int) -> float:

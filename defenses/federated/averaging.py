@@ -15,8 +15,7 @@ from defenses.dp.exact import discrete_gaussian
 from defenses.federated.clipping import NormClipping
 from defenses.federated.models import Network
 from defenses.federated.noise import UpdateNoise, noisy
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import refuse, require
+from metrics.columns import Floats, Integers, refuse, require
 
 # Distributed discrete Gaussian noise for secure sums in fixed point.
 

@@ -9,9 +9,8 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from defenses.base.parametrized import Parametrized
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_real
+from defenses.base import Parametrized
+from metrics.columns import Floats, check_real
 
 
 class NormClipping(Parametrized, ABC):

@@ -11,11 +11,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Floats, require_column
-from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
-from metrics.columns.parameters import refuse, refuse_rows, require
-from metrics.columns.values import in_column, numbers_of
+from defenses.base import Microdata
+from metrics.columns import (
+    CategoricalDomain,
+    Domain,
+    Floats,
+    NumericDomain,
+    in_column,
+    numbers_of,
+    refuse,
+    refuse_rows,
+    require,
+    require_column,
+)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.defense import Defense
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
-from defenses.base.parametrized import Parametrized
-from defenses.base.release import TrainingRelease
+from defenses.base import Defense, Guarantee, Microdata, Parametrized, TrainingRelease
 from defenses.federated.accounting import gaussian_epsilon
 from defenses.federated.averaging import Client, TrainingRules, federated_averaging
 from defenses.federated.clipping import NormClipping
@@ -21,8 +17,7 @@ from defenses.federated.encoding import Encoding
 from defenses.federated.models import Architecture, SoftmaxRegression
 from defenses.federated.noise import SequentialNoise, UpdateNoise
 from defenses.federated.secure_aggregation import SecureAggregation
-from metrics.columns.arrays import Integers
-from metrics.columns.parameters import check_integer, check_real, refuse, require
+from metrics.columns import Integers, check_integer, check_real, refuse, require
 
 # Splits of records over clients.
 

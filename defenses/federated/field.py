@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.columns.parameters import refuse, require
+from metrics.columns import refuse, require
 
 Words = NDArray[np.uint64]
 MERSENNE = 2**61 - 1

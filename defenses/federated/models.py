@@ -13,9 +13,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.parametrized import Parametrized
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import check_integer
+from defenses.base import Parametrized
+from metrics.columns import Floats, Integers, check_integer
 
 
 @dataclass(frozen=True)

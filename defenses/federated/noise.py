@@ -11,11 +11,10 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.parametrized import Parametrized
+from defenses.base import Parametrized
 from defenses.dp.mechanism import check_delta
 from defenses.federated.accounting import classical_multiplier, gaussian_shift, renyi_multiplier
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_real, refuse
+from metrics.columns import Floats, check_real, refuse
 
 GRID_BITS = 20
 """Noisy numbers are rounded to a grid with a step of at most 2**-GRID_BITS standard deviations."""

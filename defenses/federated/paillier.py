@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from defenses.federated.field import AggregationError, PrimeField, Words
 from defenses.federated.sum_protocol import SumProtocol, present
-from metrics.columns.parameters import check_integer
+from metrics.columns import check_integer
 
 
 class Paillier(SumProtocol):

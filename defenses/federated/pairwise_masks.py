@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from defenses.federated.field import MERSENNE, AggregationError, PrimeField, Words, shamir_rebuild, shamir_shares
 from defenses.federated.sum_protocol import SumProtocol, present
-from metrics.columns.parameters import check_integer, refuse
+from metrics.columns import check_integer, refuse
 
 _SEED_WORDS = 2
 

@@ -8,18 +8,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.defense import Defense
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
-from defenses.base.release import FinalModel, ModelRelease
+from defenses.base import Defense, FinalModel, Guarantee, Microdata, ModelRelease
 from defenses.dp.mechanism import check_delta
 from defenses.federated.accounting import gaussian_shift
 from defenses.federated.clipping import ExampleClipping
 from defenses.federated.encoding import Encoding
 from defenses.federated.models import Architecture, SoftmaxRegression
 from defenses.federated.noise import noisy
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_integer, check_real, refuse
+from metrics.columns import Floats, check_integer, check_real, refuse
 
 INTERVAL = 1e-3
 """Width of the cells in which the accountant counts privacy losses; it rounds them up."""

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.parametrized import Parametrized
+from defenses.base import Parametrized
 from defenses.federated.field import AggregationError, PrimeField, Words
 from defenses.federated.share_protocols import AdditiveShares
 from defenses.federated.sum_protocol import SumProtocol
-from metrics.columns.parameters import check_integer, check_real, refuse, require
+from metrics.columns import check_integer, check_real, refuse, require
 
 # Fixed-point encoding of real vectors in a prime field, with a check word that detects wrong sums.
 

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.federated.field import AggregationError, PrimeField, Words, shamir_rebuild, shamir_shares
 from defenses.federated.secure_aggregation import SecureAggregation
-from metrics.columns.domains import Domain
-from metrics.columns.parameters import check_integer, refuse, require
+from metrics.columns import Domain, check_integer, refuse, require
 
 
 def secure_histogram(

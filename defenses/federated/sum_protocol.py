@@ -9,9 +9,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.parametrized import Parametrized
+from defenses.base import Parametrized
 from defenses.federated.field import PrimeField, Words
-from metrics.columns.parameters import refuse_any
+from metrics.columns import refuse_any
 
 
 class SumProtocol(Parametrized, ABC):

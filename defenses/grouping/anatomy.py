@@ -9,18 +9,19 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from defenses.base.channel import Channel
+from defenses.base import (
+    Channel,
+    Guarantee,
+    Microdata,
+    MicrodataDefense,
+    MicrodataRelease,
+    is_number_column,
+    released_frame,
+    rowwise_release,
+)
 from defenses.base.channel_parts import Containment
-from defenses.base.columns import is_number_column
-from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
 from defenses.grouping.constraints import Constraint, LargestShare
-from metrics.columns.arrays import Integers
-from metrics.columns.cells import escape
-from metrics.columns.domains import format_number
-from metrics.columns.parameters import check_integer, refuse, refuse_rows
+from metrics.columns import Integers, check_integer, escape, format_number, refuse, refuse_rows
 
 
 class Anatomy(MicrodataDefense):

@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from defenses.base.columns import CodedColumn, code_column, code_values, filled
-from defenses.base.defense import chosen_columns
-from defenses.base.k_anonymous_defense import KAnonymousDefense
-from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.domains import CategoricalDomain
-from metrics.columns.parameters import check_integer, check_real, refuse_rows, require
+from defenses.base import CodedColumn, KAnonymousDefense, Microdata, chosen_columns, code_column, code_values, filled
+from metrics.columns import (
+    Booleans,
+    CategoricalDomain,
+    Floats,
+    Integers,
+    check_integer,
+    check_real,
+    refuse_rows,
+    require,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

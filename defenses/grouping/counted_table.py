@@ -10,16 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.base.channel import Channel
-from defenses.base.columns import CodedColumn
-from defenses.base.defense import chosen_columns
-from defenses.base.guarantee import Guarantee
-from defenses.base.k_anonymous_defense import check_enough as check_enough
-from defenses.base.microdata import Microdata
+from defenses.base import Channel, CodedColumn, Guarantee, Microdata, check_enough, chosen_columns
 from defenses.grouping.constraints import Constraint, OrderedCloseness, SensitiveColumn, check_value_counts
-from metrics.columns.arrays import Integers
-from metrics.columns.domains import CategoricalDomain
-from metrics.columns.parameters import refuse
+from metrics.columns import CategoricalDomain, Integers, refuse
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

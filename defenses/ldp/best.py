@@ -13,7 +13,7 @@ from defenses.ldp.local_hashing import BinaryLocalHashing, OptimizedLocalHashing
 from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
 from defenses.ldp.subset_selection import SubsetSelection
 from defenses.ldp.unary_encoding import OptimizedUnaryEncoding, SymmetricUnaryEncoding
-from metrics.columns.parameters import check_integer, require
+from metrics.columns import check_integer, require
 
 CANDIDATES: tuple[type[FrequencyOracle], ...] = (
     GeneralizedRandomizedResponse,

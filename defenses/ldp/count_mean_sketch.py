@@ -12,8 +12,7 @@ from defenses.ldp.hashing import buckets, seeds_of
 from defenses.ldp.packed_bits import bits_at, grouped_counts, one_hot_reports
 from defenses.ldp.report_batch import Part, ReportBatch, numbers_to, packed
 from defenses.ldp.sketch import Sketch
-from metrics.columns.arrays import Booleans, Floats, Integers64
-from metrics.columns.parameters import refuse
+from metrics.columns import Booleans, Floats, Integers64, refuse
 
 
 class CountMeanSketch(Sketch):

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.guarantee import Guarantee
-from defenses.base.parametrized import Parametrized
+from defenses.base import Guarantee, Parametrized
 from defenses.ldp.report_batch import Part, ReportBatch
-from metrics.columns.arrays import Floats, Integers64
-from metrics.columns.parameters import check_integer, check_real, refuse_rows, require
+from metrics.columns import Floats, Integers64, check_integer, check_real, refuse_rows, require
 
 # Below, e^epsilon - 1 loses its digits in the estimates; above, nothing is protected. The keys of hashes have 32 bits.
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 100.0

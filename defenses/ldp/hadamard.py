@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrics.columns.arrays import Booleans, Floats, Integers64
+from metrics.columns import Booleans, Floats, Integers64
 
 
 def minus(rows: Integers64, columns: Integers64) -> Booleans:

@@ -12,8 +12,7 @@ from defenses.ldp import hadamard
 from defenses.ldp.hashing import buckets
 from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
 from defenses.ldp.sketch import Sketch
-from metrics.columns.arrays import Booleans, Floats, Integers64
-from metrics.columns.parameters import refuse
+from metrics.columns import Booleans, Floats, Integers64, refuse
 
 
 class HadamardCountMeanSketch(Sketch):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from defenses.ldp import hadamard
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
-from metrics.columns.arrays import Booleans, Floats, Integers64
+from metrics.columns import Booleans, Floats, Integers64
 
 
 class HadamardResponse(FrequencyOracle):

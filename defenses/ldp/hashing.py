@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.columns.arrays import Integers64, Words64
+from metrics.columns import Integers64, Words64
 
 # Number of products computed at a time, so that they fit a core's cache.
 _AT_ONCE = 1 << 15

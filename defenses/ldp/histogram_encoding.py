@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.report_batch import Part, ReportBatch
 from defenses.ldp.unary_encoding import UnaryEncoding
-from metrics.columns.arrays import Floats, Integers64
+from metrics.columns import Floats, Integers64
 
 # Number of entries whose noise is drawn at a time.
 _AT_ONCE = 1 << 21

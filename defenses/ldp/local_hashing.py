@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from defenses.ldp.hashing import buckets, hits
 from defenses.ldp.pure_oracle import PureOracle, guess_among_independent
 from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
-from metrics.columns.arrays import Booleans, Integers64
+from metrics.columns import Booleans, Integers64
 
 # More buckets would not reduce the variance measurably, and would make the probabilities 1/g inexact.
 _MOST_BUCKETS = 1 << 16

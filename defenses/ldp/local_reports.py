@@ -9,19 +9,16 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.base.defense import Defense
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
-from defenses.base.release import ReportsRelease
+from defenses.base import Defense, Guarantee, Microdata, ReportsRelease
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.longitudinal import (
     LongitudinalOptimizedUnaryEncoding,
     LongitudinalSymmetricUnaryEncoding,
     LongitudinalUnaryEncoding,
 )
-from metrics.columns.arrays import Integers64
-from metrics.columns.domains import Domain
-from metrics.columns.parameters import (
+from metrics.columns import (
+    Domain,
+    Integers64,
     check_boolean,
     check_choice,
     check_integer,

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from defenses.ldp.packed_bits import one_hot_reports
 from defenses.ldp.report_batch import ReportBatch
 from defenses.ldp.unary_encoding import UnaryEncoding
-from metrics.columns.arrays import Floats, Integers64
-from metrics.columns.parameters import check_integer, check_real, require
+from metrics.columns import Floats, Integers64, check_integer, check_real, require
 
 # Entries of a table over persons and bits that are held at a time.
 _AT_ONCE = 1 << 22

@@ -9,11 +9,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.base.guarantee import Guarantee
-from defenses.base.number_law import NumberLaw
-from defenses.base.parametrized import Parametrized
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_integer, check_real, refuse, refuse_rows, require
+from defenses.base import Guarantee, NumberLaw, Parametrized
+from metrics.columns import Floats, check_integer, check_real, refuse, refuse_rows, require
 
 # Below, e^epsilon - 1 loses its digits; above, e^epsilon overflows.
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 700.0

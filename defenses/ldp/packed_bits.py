@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from metrics.columns.arrays import Booleans, Integers, Integers64
+from metrics.columns import Booleans, Integers, Integers64
 
 Bytes = NDArray[np.uint8]
 

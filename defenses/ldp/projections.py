@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from defenses.base.simplex import checked_counts, project_to_simplex
-from metrics.columns.arrays import Floats
+from defenses.base import checked_counts, project_to_simplex
+from metrics.columns import Floats
 
 
 def norm_sub(counts: ArrayLike, total: float) -> Floats:

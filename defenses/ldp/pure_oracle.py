@@ -9,7 +9,7 @@ import numpy as np
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.packed_bits import column_counts
 from defenses.ldp.report_batch import Part, ReportBatch, packed
-from metrics.columns.arrays import Booleans, Floats, Integers64
+from metrics.columns import Booleans, Floats, Integers64
 
 
 class PureOracle(FrequencyOracle):

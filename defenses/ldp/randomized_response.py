@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from defenses.ldp.pure_oracle import PureOracle
 from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
-from metrics.columns.arrays import Booleans, Integers64
+from metrics.columns import Booleans, Integers64
 
 
 class GeneralizedRandomizedResponse(PureOracle):

@@ -8,11 +8,10 @@ from itertools import combinations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.marginal_tree import drawn_rows, fitted
-from defenses.base.simplex import project_to_simplex
+from defenses.base import drawn_rows, fitted, project_to_simplex
 from defenses.ldp.reported.reported_column import chunks
 from defenses.ldp.reported.splitting import SentReports
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 
 # Largest number of values of all columns together for which pairs are estimated.
 MOST_VALUES = 2048

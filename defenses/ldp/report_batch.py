@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.columns.parameters import refuse
+from metrics.columns import refuse
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from defenses.ldp.count_mean_sketch import CountMeanSketch
 from defenses.ldp.frequency_oracle import LARGEST_DOMAIN, FrequencyOracle
 from defenses.ldp.hashing import buckets, seeds_of
 from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
-from metrics.columns.arrays import Floats, Integers64
-from metrics.columns.parameters import check_integer, check_real, refuse, require
+from metrics.columns import Floats, Integers64, check_integer, check_real, refuse, require
 
 # Number of values of the 8-bit hash that links the fragments of a word.
 PUZZLE = 256

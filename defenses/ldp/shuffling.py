@@ -9,12 +9,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.base.guarantee import Guarantee
-from defenses.base.parametrized import Parametrized
+from defenses.base import Guarantee, Parametrized
 from defenses.dp.continuous_gaussian import bisect
 from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
-from metrics.columns.arrays import Floats, Integers64
-from metrics.columns.parameters import check_integer, check_real, require
+from metrics.columns import Floats, Integers64, check_integer, check_real, require
 
 # Standard deviations, and further numbers, around the mean of a binomial number; the rest counts as delta.
 _DEVIATIONS, _FURTHER = 9.0, 60

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from defenses.ldp.hashing import buckets, seeds_of
 from defenses.ldp.pure_oracle import PureOracle, guess_among_independent
 from defenses.ldp.report_batch import ReportBatch
-from metrics.columns.arrays import Booleans, Floats, Integers64, Words64
-from metrics.columns.parameters import check_integer, refuse
+from metrics.columns import Booleans, Floats, Integers64, Words64, check_integer, refuse
 
 # Number of hashes computed at a time.
 _AT_ONCE = 1 << 20

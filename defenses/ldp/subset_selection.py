@@ -9,7 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.ldp.pure_oracle import BitVectorOracle
-from metrics.columns.arrays import Integers64
+from metrics.columns import Integers64
 
 # Number of random keys drawn at a time.
 _AT_ONCE = 1 << 20

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from defenses.ldp.packed_bits import one_hot_reports, random_bits
 from defenses.ldp.pure_oracle import BitVectorOracle, guess_among_independent
 from defenses.ldp.report_batch import ReportBatch
-from metrics.columns.arrays import Integers64
+from metrics.columns import Integers64
 
 
 class UnaryEncoding(BitVectorOracle):

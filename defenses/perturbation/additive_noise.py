@@ -8,19 +8,21 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.channel import Channel
-from defenses.base.channel_parts import AddedNoise
-from defenses.base.columns import (
+from defenses.base import (
+    Channel,
+    Guarantee,
+    Microdata,
+    MicrodataDefense,
+    MicrodataRelease,
     check_number_or_numbers,
+    numeric_columns,
     plain_numbers,
+    released_frame,
+    rowwise_release,
     stored_alike,
 )
-from defenses.base.defense import MicrodataDefense, numeric_columns, released_frame, rowwise_release
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
-from metrics.columns.domains import NumericDomain
-from metrics.columns.parameters import check_choice
+from defenses.base.channel_parts import AddedNoise
+from metrics.columns import NumericDomain, check_choice
 
 
 class AdditiveNoise(MicrodataDefense):

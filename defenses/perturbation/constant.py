@@ -6,12 +6,16 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from defenses.base.channel import Channel
+from defenses.base import (
+    Channel,
+    Microdata,
+    MicrodataDefense,
+    MicrodataRelease,
+    is_number_column,
+    released_frame,
+    rowwise_release,
+)
 from defenses.base.channel_parts import Independent
-from defenses.base.columns import is_number_column
-from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
 
 
 class Constant(MicrodataDefense):

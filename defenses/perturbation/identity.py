@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from numpy.random import Generator
 
-from defenses.base.channel import Channel
-from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses.base import Channel, Microdata, MicrodataDefense, MicrodataRelease, released_frame, rowwise_release
 
 
 class Identity(MicrodataDefense):

@@ -8,14 +8,21 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.channel import Channel
+from defenses.base import (
+    Channel,
+    Microdata,
+    MicrodataDefense,
+    MicrodataRelease,
+    category_codes,
+    check_columns,
+    chosen_columns,
+    filled,
+    plain_numbers,
+    released_frame,
+    rowwise_release,
+)
 from defenses.base.channel_parts import RankWindow
-from defenses.base.columns import category_codes, check_columns, filled, plain_numbers
-from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
-from metrics.columns.domains import NumericDomain
-from metrics.columns.parameters import check_real
+from metrics.columns import NumericDomain, check_real
 
 
 class RankSwapping(MicrodataDefense):

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.defense import MicrodataDefense, released_frame
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
-from metrics.columns.parameters import check_real
+from defenses.base import Microdata, MicrodataDefense, MicrodataRelease, released_frame
+from metrics.columns import check_real
 
 
 class RecordReplacement(MicrodataDefense):

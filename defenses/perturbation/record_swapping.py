@@ -7,13 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.columns import category_codes, check_columns
-from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses.base import (
+    Microdata,
+    MicrodataDefense,
+    MicrodataRelease,
+    category_codes,
+    check_columns,
+    chosen_columns,
+    released_frame,
+    rowwise_release,
+)
 from metrics.classes import class_sizes, equivalence_classes
-from metrics.columns.arrays import Integers
-from metrics.columns.parameters import check_real, refuse_any, require
+from metrics.columns import Integers, check_real, refuse_any, require
 
 
 class RecordSwapping(MicrodataDefense):

@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.channel import Channel
+from defenses.base import Channel, Microdata, MicrodataDefense, MicrodataRelease, released_frame
 from defenses.base.channel_parts import Presence
-from defenses.base.defense import MicrodataDefense, released_frame
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
 
 
 class Shuffle(MicrodataDefense):

@@ -6,12 +6,17 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from defenses.base.channel import Channel
-from defenses.base.columns import check_columns
-from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
-from metrics.columns.parameters import check_real
+from defenses.base import (
+    Channel,
+    Microdata,
+    MicrodataDefense,
+    MicrodataRelease,
+    check_columns,
+    chosen_columns,
+    released_frame,
+    rowwise_release,
+)
+from metrics.columns import check_real
 
 
 class StratifiedSampling(MicrodataDefense):

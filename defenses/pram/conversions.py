@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from metrics.columns.parameters import check_integer, check_real, require
+from metrics.columns import check_integer, check_real, require
 
 
 def retention_for_epsilon(epsilon: float, d: int) -> float:

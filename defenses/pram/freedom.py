@@ -27,8 +27,7 @@ from scipy.optimize import linear_sum_assignment, linprog
 
 from defenses.pram.conversions import check_epsilon
 from defenses.pram.matrix import check_histogram
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_integer, refuse, require
+from metrics.columns import Floats, check_integer, refuse, require
 
 MOST_CATEGORIES = 10
 """Largest number of categories for the program of `least_variance_protocol`."""

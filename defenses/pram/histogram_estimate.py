@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from defenses.pram.matrix import check_histogram, check_matrix, check_retention
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_integer, check_real, refuse_rows, require
+from metrics.columns import Floats, check_integer, check_real, refuse_rows, require
 
 ILL_CONDITIONED = 1e3
 """Condition number (1-norm) above which inversion raises a warning."""

@@ -13,11 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from defenses.base.columns import category_count
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_integer, refuse, refuse_rows, require
+from defenses.base import Guarantee, Microdata, category_count
+from metrics.columns import Floats, check_integer, refuse, refuse_rows, require
 
 # Check that the categories of randomized columns are public, as PRAM's guarantees require.
 

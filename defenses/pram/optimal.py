@@ -16,8 +16,7 @@ from scipy.optimize import lsq_linear, nnls
 
 from defenses.pram.conversions import check_epsilon
 from defenses.pram.matrix import check_histogram, check_retention, extremes, extremes_epsilon
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import require
+from metrics.columns import Floats, require
 
 # Optimal flip probabilities of a sorted histogram, by minimisation over five scalars.
 

@@ -10,19 +10,27 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from defenses.base.channel import Channel
+from defenses.base import (
+    Channel,
+    Guarantee,
+    Microdata,
+    MicrodataDefense,
+    MicrodataRelease,
+    category_cells,
+    category_codes,
+    category_count,
+    check_columns,
+    chosen_columns,
+    public_or_filled,
+    released_frame,
+    rowwise_release,
+)
 from defenses.base.channel_parts import TransitionTable
-from defenses.base.columns import category_cells, category_codes, category_count, check_columns, public_or_filled
-from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
 from defenses.pram.conversions import retention_for_epsilon
 from defenses.pram.freedom import MOST_ENUMERATED, most_informative_matrix
 from defenses.pram.matrix import check_prior, epsilon, pk, prior_counts, public_tables, transition_matrix, unless_public
 from defenses.pram.sampling import draw
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_real
+from metrics.columns import Floats, check_real
 
 
 class OptimalMatrix(MicrodataDefense):

@@ -9,15 +9,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.columns import category_count
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
+from defenses.base import Guarantee, Microdata, category_count
 from defenses.pram.conversions import given_epsilon, k_for_epsilon
 from defenses.pram.matrix import check_prior, prior_counts, retention_epsilon, retention_pk
 from defenses.pram.optimal import optimal_retention
 from defenses.pram.retention_vectors import RetentionVectors
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_real, require
+from metrics.columns import Floats, check_real, require
 
 
 class OptimalRetention(RetentionVectors):

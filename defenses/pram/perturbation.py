@@ -22,14 +22,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.base.simplex import project_to_simplex
+from defenses.base import project_to_simplex
 from defenses.dp.exact import fraction, two_sided_geometric
 from defenses.pram.conversions import check_epsilon, retention_for_epsilon
 from defenses.pram.matrix import check_histogram
 from defenses.pram.optimal import private_retention, ratio_of
 from defenses.pram.reference import distance_matrix, private_minimum
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import refuse
+from metrics.columns import Floats, refuse
 
 SMALLEST_EPSILON = 2.0**-40
 """Smallest epsilon of a noisy histogram; noise for it stays far below 2^63."""

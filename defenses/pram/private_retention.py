@@ -9,14 +9,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
+from defenses.base import Guarantee, Microdata
 from defenses.pram.conversions import k_for_epsilon
 from defenses.pram.optimal import optimal_retention
 from defenses.pram.perturbation import noisy_histogram, retention_by_objective, retention_by_output
 from defenses.pram.retention_vectors import RetentionVectors
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_real
+from metrics.columns import Floats, check_real
 
 
 class _PrivatelyTuned(RetentionVectors):

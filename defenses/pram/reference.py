@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from metrics.columns.arrays import Floats
+from metrics.columns import Floats
 
 
 def pair_rows(d: int, e: float) -> tuple[sparse.csr_array, Floats]:

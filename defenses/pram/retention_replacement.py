@@ -10,13 +10,22 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.channel import Channel
+from defenses.base import (
+    Channel,
+    Guarantee,
+    Microdata,
+    MicrodataDefense,
+    MicrodataRelease,
+    category_cells,
+    category_codes,
+    category_count,
+    check_columns,
+    chosen_columns,
+    public_or_filled,
+    released_frame,
+    rowwise_release,
+)
 from defenses.base.channel_parts import Retention
-from defenses.base.columns import category_cells, category_codes, category_count, check_columns, public_or_filled
-from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
 from defenses.pram.conversions import (
     check_epsilon,
     epsilon_for_retention,
@@ -25,7 +34,7 @@ from defenses.pram.conversions import (
     retention_for_epsilon,
 )
 from defenses.pram.matrix import public_tables, unless_public
-from metrics.columns.parameters import check_real, require
+from metrics.columns import check_real, require
 
 
 class RetentionReplacement(MicrodataDefense):

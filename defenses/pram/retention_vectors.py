@@ -10,17 +10,25 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.channel import Channel
+from defenses.base import (
+    Channel,
+    Guarantee,
+    Microdata,
+    MicrodataDefense,
+    MicrodataRelease,
+    category_cells,
+    category_codes,
+    category_count,
+    check_columns,
+    chosen_columns,
+    public_or_filled,
+    released_frame,
+    rowwise_release,
+)
 from defenses.base.channel_parts import RetentionVector
-from defenses.base.columns import category_cells, category_codes, category_count, check_columns, public_or_filled
-from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
 from defenses.pram.matrix import public_tables, unless_public
 from defenses.pram.sampling import replace
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_boolean, require
+from metrics.columns import Floats, check_boolean, require
 
 MOST_CELLS = 10_000_000
 """Largest number of combinations of categories that are randomized jointly."""

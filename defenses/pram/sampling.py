@@ -7,8 +7,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.pram.matrix import check_matrix, check_retention
-from metrics.columns.arrays import Integers
-from metrics.columns.parameters import refuse, refuse_rows
+from metrics.columns import Integers, refuse, refuse_rows
 
 
 def replace(codes: ArrayLike, retention: ArrayLike, rng: Generator) -> Integers:

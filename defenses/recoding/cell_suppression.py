@@ -12,18 +12,18 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.channel import Channel
+from defenses.base import (
+    Channel,
+    KAnonymousDefense,
+    Microdata,
+    MicrodataRelease,
+    is_number_column,
+    released_frame,
+    rowwise_release,
+)
 from defenses.base.channel_parts import Containment
-from defenses.base.columns import is_number_column
-from defenses.base.defense import released_frame, rowwise_release
-from defenses.base.k_anonymous_defense import KAnonymousDefense
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
 from metrics.classes import class_sizes, equivalence_classes
-from metrics.columns.arrays import Booleans, Integers
-from metrics.columns.cells import SUPPRESSED
-from metrics.columns.domains import format_number
-from metrics.columns.parameters import check_real, refuse_any
+from metrics.columns import SUPPRESSED, Booleans, Integers, check_real, format_number, refuse_any
 
 _CHOICES = 10
 """Largest number of columns for which all sets of columns are tried."""

@@ -6,14 +6,18 @@ from collections.abc import Mapping
 
 from numpy.random import Generator
 
-from defenses.base.channel import Channel
+from defenses.base import (
+    Channel,
+    Microdata,
+    MicrodataDefense,
+    MicrodataRelease,
+    chosen_columns,
+    filled,
+    released_frame,
+    rowwise_release,
+)
 from defenses.base.channel_parts import Containment
-from defenses.base.columns import filled
-from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
-from metrics.columns.parameters import check_integer, require
-from metrics.columns.values import in_column
+from metrics.columns import check_integer, in_column, require
 
 
 class GlobalRecoding(MicrodataDefense):

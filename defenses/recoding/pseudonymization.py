@@ -10,13 +10,17 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from defenses.base.channel import Channel
+from defenses.base import (
+    Channel,
+    Microdata,
+    MicrodataDefense,
+    MicrodataRelease,
+    check_columns,
+    released_frame,
+    rowwise_release,
+)
 from defenses.base.channel_parts import Independent
-from defenses.base.columns import check_columns
-from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
-from metrics.columns.parameters import refuse, refuse_any, require
+from metrics.columns import refuse, refuse_any, require
 
 _BYTES = 16
 """Length of a pseudonym; the probability that two of a million pseudonyms are equal is below 2e-27."""

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.channel import Channel
-from defenses.base.defense import released_frame, rowwise_release
-from defenses.base.k_anonymous_defense import KAnonymousDefense
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses.base import Channel, KAnonymousDefense, Microdata, MicrodataRelease, released_frame, rowwise_release
 from metrics.classes import class_sizes, equivalence_classes
 
 

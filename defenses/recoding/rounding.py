@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 
 from numpy.random import Generator
 
-from defenses.base.channel import Channel
-from defenses.base.channel_parts import Rounded
-from defenses.base.columns import (
+from defenses.base import (
+    Channel,
+    Microdata,
+    MicrodataDefense,
+    MicrodataRelease,
     check_number_or_numbers,
+    numeric_columns,
     plain_numbers,
+    released_frame,
+    rowwise_release,
     stored_alike,
 )
-from defenses.base.defense import MicrodataDefense, numeric_columns, released_frame, rowwise_release
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses.base.channel_parts import Rounded
 
 
 class Rounding(MicrodataDefense):

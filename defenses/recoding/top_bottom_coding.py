@@ -8,13 +8,20 @@ from typing import Self
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.channel import Channel
+from defenses.base import (
+    Channel,
+    Microdata,
+    MicrodataDefense,
+    MicrodataRelease,
+    check_columns,
+    numeric_columns,
+    plain_numbers,
+    released_frame,
+    rowwise_release,
+    stored_alike,
+)
 from defenses.base.channel_parts import Clipping
-from defenses.base.columns import check_columns, plain_numbers, stored_alike
-from defenses.base.defense import MicrodataDefense, numeric_columns, released_frame, rowwise_release
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
-from metrics.columns.parameters import check_real, require
+from metrics.columns import check_real, require
 
 
 class TopBottomCoding(MicrodataDefense):

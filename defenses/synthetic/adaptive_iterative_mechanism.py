@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical.candidates import Candidates, Growth, noise
 from defenses.synthetic.graphical.clique_tree import MOST_CELLS, Columns, check_pairs, check_workload
@@ -20,8 +20,7 @@ from defenses.synthetic.graphical.graphical_synthesis import DrawnCodes, Graphic
 from defenses.synthetic.graphical.sampled_rows import sampled_rows
 from defenses.synthetic.graphical.workload import default_workload
 from defenses.synthetic.structural_zero import Zeros
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import check_integer, refuse, require
+from metrics.columns import Floats, Integers, check_integer, refuse, require
 
 # A budget of zero-concentrated privacy that is spent in rounds of growing cost.
 

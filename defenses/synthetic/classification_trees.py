@@ -10,13 +10,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 from defenses.synthetic.column_distributions import category_order
 from defenses.synthetic.mixed_column import Drawn, MixedColumn
 from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
 from defenses.synthetic.structural_zero import Zeros
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import check_integer, refuse
+from metrics.columns import Floats, Integers, check_integer, refuse
 
 MOST_CLASSES = 64
 """Largest number of classes that a tree tells apart; it takes the rarer categories of a column for one class."""

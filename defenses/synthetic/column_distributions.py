@@ -11,11 +11,9 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.columns import CodedColumn, category_cells, code_column, code_values, stored_alike
-from defenses.base.microdata import Microdata
+from defenses.base import CodedColumn, Microdata, category_cells, code_column, code_values, stored_alike
 from defenses.synthetic.mixed_column import Drawn
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.domains import NumericDomain
+from metrics.columns import Floats, Integers, NumericDomain
 
 # Order of unordered categories that lets a tree split them like numbers.
 

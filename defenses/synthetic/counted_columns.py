@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from defenses.dp.exact import discrete_gaussian
 from defenses.synthetic.graphical.estimation import NoisyMarginal
-from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns import Booleans, Floats, Integers
 
 Columns = tuple[int, ...]
 """Numbers of columns in ascending order, or their sizes."""

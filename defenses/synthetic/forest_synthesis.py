@@ -10,14 +10,13 @@ import numpy as np
 from numpy.random import Generator
 from scipy import special
 
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 from defenses.synthetic.column_distributions import category_order
 from defenses.synthetic.mixed_column import Drawn, MixedColumn
 from defenses.synthetic.pruned_forest import Features, LeafMembers, PrunedForest
 from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
 from defenses.synthetic.structural_zero import Zeros
-from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.parameters import check_choice, check_integer, check_real, refuse
+from metrics.columns import Booleans, Floats, Integers, check_choice, check_integer, check_real, refuse
 
 # Distribution of a column of numbers inside the leaves of a forest.
 

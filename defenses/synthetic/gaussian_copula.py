@@ -6,15 +6,12 @@ import numpy as np
 from numpy.random import Generator
 from scipy import special
 
-from defenses.base.columns import filled
-from defenses.base.defense import MicrodataDefense, released_frame
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses.base import Microdata, MicrodataDefense, MicrodataRelease, filled, released_frame
 from defenses.synthetic.column_distributions import distribution
 from defenses.synthetic.mixed_column import Drawn
 from defenses.synthetic.row_synthesizer import possible_rows
 from defenses.synthetic.structural_zero import Zeros, check_structural_zeros, structural_zeros
-from metrics.columns.arrays import Floats
+from metrics.columns import Floats
 
 
 class GaussianCopula(MicrodataDefense):

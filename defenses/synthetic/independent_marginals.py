@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.columns import filled
-from defenses.base.defense import MicrodataDefense, released_frame
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses.base import Microdata, MicrodataDefense, MicrodataRelease, filled, released_frame
 from defenses.synthetic.column_distributions import distribution
-from metrics.columns.parameters import check_real
+from metrics.columns import check_real
 
 
 class IndependentMarginals(MicrodataDefense):

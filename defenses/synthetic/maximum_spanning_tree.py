@@ -9,15 +9,14 @@ from itertools import combinations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.microdata import Microdata
-from defenses.base.simplex import project_to_simplex
+from defenses.base import Microdata, project_to_simplex
 from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical.clique_tree import MOST_CELLS, Columns, check_pairs
 from defenses.synthetic.graphical.estimation import NoisyMarginal, averaged, estimated
 from defenses.synthetic.graphical.graphical_synthesis import DrawnCodes, GraphicalSynthesis
 from defenses.synthetic.graphical.refined_column import MergedValues
 from defenses.synthetic.graphical.sampled_rows import sampled_rows
-from metrics.columns.arrays import Booleans, Integers
+from metrics.columns import Booleans, Integers
 
 ITERATIONS = 300
 """Steps of mirror descent."""

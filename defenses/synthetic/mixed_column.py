@@ -10,10 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.base.columns import category_cells, category_codes, code_values, plain_numbers, stored_alike
-from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.domains import Domain, NumericDomain
+from defenses.base import Microdata, category_cells, category_codes, code_values, plain_numbers, stored_alike
+from metrics.columns import Domain, Floats, Integers, NumericDomain
 
 Drawn = NDArray[Any]
 """Values of new rows: numbers with NaN where missing, or codes of categories."""

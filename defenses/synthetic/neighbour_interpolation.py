@@ -9,12 +9,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 from defenses.synthetic.mixed_column import Drawn, MixedColumn
 from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
 from defenses.synthetic.structural_zero import Zeros
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import check_choice, check_integer, refuse
+from metrics.columns import Floats, Integers, check_choice, check_integer, refuse
 
 MOST_CELLS = 10_000_000
 """Largest number of votes that are counted at a time."""

@@ -11,12 +11,8 @@ from itertools import combinations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.defense import MicrodataDefense, released_frame
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
+from defenses.base import Guarantee, Microdata, MicrodataDefense, MicrodataRelease, project_to_simplex, released_frame
 from defenses.base.queries import codes
-from defenses.base.release import MicrodataRelease
-from defenses.base.simplex import project_to_simplex
 from defenses.dp.exponential import Exponential
 from defenses.dp.laplace import DiscreteLaplace
 from defenses.synthetic.counted_columns import Columns, CountedColumns
@@ -25,8 +21,7 @@ from defenses.synthetic.graphical.sampled_rows import rounded
 from defenses.synthetic.released_columns import check_public_domains, uniform_inside, value_cells, value_draw
 from defenses.synthetic.row_synthesizer import possible_rows
 from defenses.synthetic.structural_zero import Zeros, check_structural_zeros, structural_zeros
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import check_integer, check_real, refuse
+from metrics.columns import Floats, Integers, check_integer, check_real, refuse
 
 # Parents of the columns of a Bayesian network: possible sets, and scores of low sensitivity.
 

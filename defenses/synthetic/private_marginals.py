@@ -12,13 +12,12 @@ from itertools import combinations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.marginal_tree import drawn_rows, fitted
-from defenses.base.simplex import project_to_simplex
+from defenses.base import drawn_rows, fitted, project_to_simplex
 from defenses.dp.exact import discrete_gaussian
 from defenses.dp.exponential import Exponential
 from defenses.synthetic.counted_columns import MeasuredTable, counted
 from defenses.synthetic.graphical.graphical_synthesis import DrawnCodes, GraphicalSynthesis
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 
 MOST_CELLS = 100_000
 """Largest number of cells in a measured two-way marginal."""

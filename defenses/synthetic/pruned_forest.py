@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 
 Features = NDArray[np.float32]
 

@@ -7,16 +7,12 @@ from fractions import Fraction
 
 from numpy.random import Generator
 
-from defenses.base.defense import MicrodataDefense
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses.base import Guarantee, Microdata, MicrodataDefense, MicrodataRelease
 from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
 from defenses.synthetic.graphical.refined_column import levels, refined_column
 from defenses.synthetic.maximum_spanning_tree import MaximumSpanningTree
 from defenses.synthetic.structural_zero import Zeros, check_structural_zeros
-from metrics.columns.domains import NumericDomain
-from metrics.columns.parameters import check_real, refuse
+from metrics.columns import NumericDomain, check_real, refuse
 
 MOST_RECORDS = 1 / 8
 """Largest share of the records in a bin, unless it cannot be divided."""

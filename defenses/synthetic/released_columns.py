@@ -9,12 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 from defenses.synthetic.mixed_column import Drawn
-from metrics.columns.arrays import Integers
-from metrics.columns.cells import escape
-from metrics.columns.domains import Domain, NumericDomain
-from metrics.columns.parameters import require
+from metrics.columns import Domain, Integers, NumericDomain, escape, require
 
 Inside = Callable[[Integers, Generator], Drawn]
 """``numbers(drawn, rng)``: a number inside each drawn bin, shape (n,)."""

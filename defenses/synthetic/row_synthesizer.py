@@ -10,10 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from defenses.base.columns import filled
-from defenses.base.defense import MicrodataDefense, released_frame
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses.base import Microdata, MicrodataDefense, MicrodataRelease, filled, released_frame
 from defenses.synthetic.mixed_column import Drawn, MixedColumn, mixed_column
 from defenses.synthetic.structural_zero import (
     StructuralZero,
@@ -21,7 +18,7 @@ from defenses.synthetic.structural_zero import (
     check_structural_zeros,
     structural_zeros,
 )
-from metrics.columns.parameters import check_integer, refuse
+from metrics.columns import check_integer, refuse
 
 Draw = Callable[[int, Generator], list[Drawn]]
 """``draw(rows, rng)``: values of new rows, one array of shape (rows,) for each column."""

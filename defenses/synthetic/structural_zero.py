@@ -9,11 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Booleans
-from metrics.columns.cells import SUPPRESSED, CellError, NumericCells, read_cells
-from metrics.columns.domains import Domain, NumericDomain, format_number
-from metrics.columns.parameters import require
+from defenses.base import Microdata
+from metrics.columns import (
+    SUPPRESSED,
+    Booleans,
+    CellError,
+    Domain,
+    NumericCells,
+    NumericDomain,
+    format_number,
+    read_cells,
+    require,
+)
 
 Zeros = Sequence[Mapping[str, str]]
 """Declared structural zeros, each as a mapping of columns to cells in the grammar of `metrics.columns.cells`."""

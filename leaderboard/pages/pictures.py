@@ -16,7 +16,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from leaderboard.pages.heat_picture import heat_drawings
 from leaderboard.pages.tables import fold
-from metrics.columns.files import write_atomically
+from metrics.columns import write_atomically
 
 # Style sheet of a page as attributes of SVG elements, so that a picture needs no page around it.
 

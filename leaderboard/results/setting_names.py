@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from leaderboard.results.result import canonical, label
-from metrics.columns.printable import nearest_name
+from metrics.columns import nearest_name
 
 LISTED, FEW = 30, 5
 """Largest number of settings that an error message lists, and of those that it lists if none is near what was named."""

@@ -28,7 +28,7 @@ from leaderboard.statistics.significance import (
     signed_rank_test,
     student_test,
 )
-from metrics.columns.arrays import Floats
+from metrics.columns import Floats
 
 # Results of two boards in pairs: which defenses, attacks and plays are compared with each other.
 

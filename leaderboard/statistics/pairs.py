@@ -14,7 +14,7 @@ import numpy as np
 from leaderboard.results.goals import GOALS, in_order
 from leaderboard.results.result import FAILURES, Result, canonical
 from metrics import Estimate, across_plays, advantage, pooled_true_positive_rate, wilson
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 
 # Success of an attack against a defense in one goal, over plays, and how much its plays vary.
 

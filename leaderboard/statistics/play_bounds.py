@@ -9,7 +9,7 @@ import numpy as np
 from leaderboard.pages.number_text import counted
 from leaderboard.statistics.pairs import Success, design_effect, play_errors
 from metrics import advantage, risk_after_control, wilson
-from metrics.columns.arrays import Floats
+from metrics.columns import Floats
 
 # Words for a bound that is met: for sure, or in these plays, if plays vary as they did.
 

@@ -8,7 +8,7 @@ from itertools import count
 
 import numpy as np
 
-from metrics.columns.arrays import Booleans, Floats
+from metrics.columns import Booleans, Floats
 
 ROUNDING = 1e-9
 """A change that exceeds its tolerance by less has reached it, and no more: sums of shares are rounded at 1e-16."""

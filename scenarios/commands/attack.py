@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from attacks import Attack, Knowledge, RankedAnswers
-    from defenses.base.release import MicrodataRelease
-    from metrics.columns.arrays import Integers
+    from defenses.base import MicrodataRelease
+    from metrics.columns import Integers
 
 EPILOG = """\b
 Examples:
@@ -131,7 +131,7 @@ def attack(
 
 def _linkage_attack(name: str, parameters: tuple[str, ...]) -> Attack:
     """The attack of a name, which must re-identify the rows of a table."""
-    from attacks.base.attack import Attack
+    from attacks.base import Attack
     from scenarios.running.methods.methods import build
 
     method = build({"use": name, **given_parameters(parameters)}, "attacks")

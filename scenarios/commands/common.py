@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 import leaderboard as lb
-from metrics.columns.files import check_new_file, write_atomically
+from metrics.columns import check_new_file, write_atomically
 from metrics.columns.printable import printable
 from scenarios.running.methods.code_places import complaint
 from scenarios.tables.user_warnings import user_warnings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrics.columns.parameters import refuse
+from metrics.columns import refuse
 from scenarios.commands.common import (
     bad_input,
     echo,
@@ -228,7 +228,7 @@ def _warn_of_identifiers(dataset: Dataset, named: Sequence[str]) -> None:
 
 def named_defense(name: str, parameters: Mapping[str, Any]) -> MicrodataDefense:
     """The defense of a name, which must release a table."""
-    from defenses.base.defense import MicrodataDefense
+    from defenses.base import MicrodataDefense
     from scenarios.running.methods.methods import build
 
     defense = build({"use": name, **parameters}, "defenses")

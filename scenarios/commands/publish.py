@@ -131,7 +131,7 @@ def _write(
     about: Mapping[str, Any],
 ) -> None:
     """Write the files of the board."""
-    from metrics.columns.files import write_atomically
+    from metrics.columns import write_atomically
     from scenarios.running.boards.standing_board import write_record, write_results
 
     write_results(folder, results)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrics.columns.parameters import refuse
+from metrics.columns import refuse
 from scenarios.commands.common import (
     FAILED_TRIALS,
     SIGNALLED,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrics.columns.parameters import refuse
+from metrics.columns import refuse
 from scenarios.commands.common import (
     GATE_FAILED,
     bad_input,
@@ -21,7 +21,7 @@ from scenarios.commands.common import (
 from scenarios.running.methods.written_methods import given_parameters
 
 if TYPE_CHECKING:
-    from defenses.base.defense import MicrodataDefense
+    from defenses.base import MicrodataDefense
 
 EPILOG = """\b
 Examples:
@@ -175,7 +175,7 @@ def _about(table: str, released: str, seed: int) -> dict[str, str]:
 def _writer(output: str) -> Any:
     """Function that writes the report; a PDF needs the extra `pdf`."""
     from leaderboard.pages.report import render_report
-    from metrics.columns.files import write_atomically
+    from metrics.columns import write_atomically
 
     if Path(output).suffix == ".html":
         return lambda *parts: write_atomically(Path(output), render_report(*parts).encode())

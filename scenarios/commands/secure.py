@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrics.columns.parameters import require
+from metrics.columns import require
 from scenarios.commands.common import bad_input, echo
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from defenses.federated import SecureAnswer
-    from metrics.columns.arrays import Floats
+    from metrics.columns import Floats
 
 EPILOG = """\b
 Examples:

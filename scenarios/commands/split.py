@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from metrics.columns.parameters import refuse
+from metrics.columns import refuse
 from scenarios.commands.common import bad_input, echo, echo_each, heavy_imports, reading_options, roles_option, share
 
 EPILOG = """\b

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leaderboard.pages.number_text import counted
-from metrics.columns.parameters import refuse
+from metrics.columns import refuse
 from scenarios.commands.common import GATE_FAILED, bad_input, echo
 from scenarios.commands.tournament_host import COMMANDS, watch_scoring
 from scenarios.commands.tournament_site import invite, serve

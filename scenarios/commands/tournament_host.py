@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from leaderboard.pages.number_text import counted
-from metrics.columns.parameters import refuse
+from metrics.columns import refuse
 from scenarios.commands.common import bad_input, echo
 from scenarios.commands.tournament_texts import (
     FILE,

@@ -112,7 +112,7 @@ def invite(
     A new link replaces an unused one. The old password holds until the link is used.
     """
     with bad_input(), _server_extra():
-        from metrics.columns.files import write_atomically
+        from metrics.columns import write_atomically
         from scenarios.tournament.rules.folder import Tournament
         from scenarios.tournament.site.members.inviting import invitations_page, served_address, skipped, team_accounts
         from scenarios.tournament.site.members.inviting import invite as issue

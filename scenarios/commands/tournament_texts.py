@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrics.columns.parameters import refuse
+from metrics.columns import refuse
 from scenarios.commands.common import bad_input, echo
 from scenarios.tables.toml.json_text import json_text
 

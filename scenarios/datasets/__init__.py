@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from defenses.base.microdata import Microdata
+    from defenses.base import Microdata
     from scenarios.tables.dataset import Dataset
 
 FOLDER = Path(__file__).parent

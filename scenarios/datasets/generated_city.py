@@ -6,10 +6,8 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from defenses.base.hierarchy import TableHierarchy
-from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Floats, Integers64
-from metrics.columns.domains import CategoricalDomain, NumericDomain
+from defenses.base import Microdata, TableHierarchy
+from metrics.columns import CategoricalDomain, Floats, Integers64, NumericDomain
 from scenarios.datasets.sums import frame_sum
 from scenarios.tables.dataset import Dataset
 

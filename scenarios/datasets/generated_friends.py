@@ -7,9 +7,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from defenses.base.hierarchy import TableHierarchy
-from defenses.base.microdata import Microdata
-from metrics.columns.domains import CategoricalDomain
+from defenses.base import Microdata, TableHierarchy
+from metrics.columns import CategoricalDomain
 from scenarios.datasets.sums import frame_sum
 from scenarios.tables.dataset import Dataset
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 from scenarios.datasets.rating_table import rating_table
 from scenarios.datasets.sums import frame_sum
 from scenarios.tables.dataset import Dataset

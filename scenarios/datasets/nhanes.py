@@ -6,9 +6,8 @@ from importlib import resources
 
 import pandas as pd
 
-from defenses.base.hierarchy import Hierarchy, TableHierarchy
-from defenses.base.microdata import Microdata
-from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
+from defenses.base import Hierarchy, Microdata, TableHierarchy
+from metrics.columns import CategoricalDomain, Domain, NumericDomain
 from scenarios.datasets.extras import extra
 from scenarios.datasets.sums import frame_sum
 from scenarios.tables.dataset import Dataset

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from defenses import Hierarchy, Microdata
-from metrics.columns.domains import CategoricalDomain, NumericDomain
+from metrics.columns import CategoricalDomain, NumericDomain
 
 PERIOD = 182
 """Width of a public bin of dates in days: half a year."""

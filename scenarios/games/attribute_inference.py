@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 from scenarios.games.control_group import ControlGroupGame, with_sensitive
 from scenarios.games.questions.attribute_question import AttributeQuestion
 

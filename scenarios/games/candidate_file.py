@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_choice, check_integer, refuse
+from defenses.base import Microdata
+from metrics.columns import check_choice, check_integer, refuse
 from scenarios.games.candidates_game import CandidatesGame
 from scenarios.games.decoys import NearGroups, group_size
 from scenarios.games.people import People

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer, require
+from defenses.base import Microdata
+from metrics.columns import check_integer, require
 from scenarios.games.table_game import QuestionGame
 
 

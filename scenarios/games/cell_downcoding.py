@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from attacks import Claims, Knowledge, ValueClaims
 from defenses import Defense, MicrodataRelease
 from metrics import Scores, equivalence_classes, read_cells
-from metrics.columns.parameters import require
+from metrics.columns import require
 from scenarios.games.control_group import ControlGroupGame
 from scenarios.games.people import People
 from scenarios.games.questions.question import controlled

@@ -12,13 +12,20 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack
+from attacks.base import Attack
 from attacks.membership.model_confidence import Classifier, classifier
 from defenses import Defense, Identity, Microdata, ModelRelease, Release, released_frame
-from metrics.columns.arrays import Floats
-from metrics.columns.cells import NumericCells, escape_column, read_cells
-from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
-from metrics.columns.parameters import check_choice, refuse
+from metrics.columns import (
+    CategoricalDomain,
+    Domain,
+    Floats,
+    NumericCells,
+    NumericDomain,
+    check_choice,
+    escape_column,
+    read_cells,
+    refuse,
+)
 from metrics.ranking import area_under_curve
 from metrics.table_utility import prediction_target
 from scenarios.games.membership import Membership

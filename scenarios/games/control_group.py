@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.random import Generator
 
-from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer, refuse, require
+from defenses.base import Microdata
+from metrics.columns import check_integer, refuse, require
 from scenarios.games.people import People
 from scenarios.games.table_game import QuestionGame
 

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.microdata import Microdata
-from metrics.columns.parameters import refuse
+from defenses.base import Microdata
+from metrics.columns import refuse
 
 BLOCK = 256
 """Groups are formed within blocks of at most this many near people, so that time grows linearly."""

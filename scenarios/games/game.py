@@ -11,8 +11,8 @@ from numpy.random import Generator
 
 from attacks import Attack, Claims, Knowledge
 from defenses import Defense, Microdata, Release
-from defenses.base.parametrized import Parametrized
-from metrics.columns.parameters import check_choice
+from defenses.base import Parametrized
+from metrics.columns import check_choice
 from metrics.score import Scores
 
 # The mechanism as the adversary knows it.

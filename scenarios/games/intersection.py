@@ -11,9 +11,9 @@ import pandas as pd
 from numpy.random import Generator
 
 from attacks.attributes.composition_attack import OtherRelease
-from attacks.base.attack import Knowledge
+from attacks.base import Knowledge
 from defenses import Defense, Microdata
-from metrics.columns.parameters import check_integer, refuse
+from metrics.columns import check_integer, refuse
 from scenarios.games.attribute_inference import AttributeInference
 from scenarios.games.people import People
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from attacks import Claims, Knowledge, RankedAnswers
 from defenses import Defense, Microdata, MicrodataRelease
 from metrics import Scores, TableUtility
-from metrics.columns.parameters import check_integer, check_real, refuse, require
+from metrics.columns import check_integer, check_real, refuse, require
 from scenarios.games.game import Secret
 from scenarios.games.questions.row_question import row_scores
 from scenarios.games.table_game import TableGame, table_worth

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 from scenarios.games.control_group import ControlGroupGame
 from scenarios.games.questions.link_question import LinkQuestion
 

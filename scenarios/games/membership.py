@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer, refuse
+from defenses.base import Microdata
+from metrics.columns import check_integer, refuse
 from scenarios.games.candidates_game import CandidatesGame
 from scenarios.games.people import Drawn, People
 from scenarios.games.questions.member_question import MemberQuestion

@@ -11,8 +11,8 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Booleans, Floats, Integers
+from defenses.base import Microdata
+from metrics.columns import Booleans, Floats, Integers
 from metrics.table_utility import TableUtility
 from scenarios.games.game import Secret
 

@@ -13,12 +13,12 @@ import pandas as pd
 from numpy.random import Generator
 
 from attacks import Claims, Knowledge, NotApplicable, RankedAnswers
-from attacks.base.transition_matrix import cell_codes, column_matrix
+from attacks.base import cell_codes, column_matrix
 from attacks.pram.posterior_from_counts import posterior_from_counts
 from defenses import Defense, Microdata, MicrodataRelease, Release
 from defenses.pram.matrix import pk
 from metrics import Estimate, Score, Scores, TableUtility, wilson
-from metrics.columns.parameters import check_integer, refuse, require
+from metrics.columns import check_integer, refuse, require
 from scenarios.games.game import Game, Secret
 
 # Summary of many plays of the Pk-anonymity game.

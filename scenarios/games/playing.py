@@ -9,8 +9,8 @@ from typing import Any
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
-from defenses.base.defense import Defense
+from attacks.base import Attack, Knowledge, NotApplicable
+from defenses.base import Defense
 from metrics.score import Scores
 from scenarios.games.game import Game
 

@@ -16,7 +16,7 @@ from attacks import Claims, Knowledge, RankedAnswers
 from attacks.reports.pool_inference import pool_of_each, preferred_pools
 from defenses import Defense, Microdata, ReportsRelease
 from metrics import CategoricalDomain, Score, Scores
-from metrics.columns.parameters import check_integer, refuse
+from metrics.columns import check_integer, refuse
 from scenarios.games.game import Game, Secret
 from scenarios.games.reports import utility_frequencies
 

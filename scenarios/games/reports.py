@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from attacks import Claims, Knowledge, RankedAnswers
 from defenses import Defense, Microdata, ReportsRelease, project_to_simplex
-from metrics.columns.parameters import check_integer, refuse
+from metrics.columns import check_integer, refuse
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
 

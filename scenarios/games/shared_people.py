@@ -7,9 +7,9 @@ from typing import Any
 
 from numpy.random import Generator
 
-from attacks.base.attack import Claims
-from defenses.base.microdata import Microdata
-from metrics.columns.parameters import check_integer, refuse
+from attacks.base import Claims
+from defenses.base import Microdata
+from metrics.columns import check_integer, refuse
 from scenarios.games.people import People
 from scenarios.games.questions.question import Question
 from scenarios.games.table_game import QuestionGame

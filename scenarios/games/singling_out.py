@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 from scenarios.games.control_group import ControlGroupGame
 from scenarios.games.questions.singling_out_question import SinglingOutQuestion
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from attacks import Claims, Knowledge, RankedAnswers
 from defenses import Defense, Microdata, MicrodataRelease, Release
-from metrics.columns.parameters import check_boolean, check_integer, check_real, refuse
+from metrics.columns import check_boolean, check_integer, check_real, refuse
 from metrics.rating_utility import RatingUtility
 from metrics.score import Score, Scores
 from scenarios.games.game import Secret

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from attacks import Claims, Knowledge
 from defenses import Defense, Microdata, MicrodataRelease, Release
 from metrics import Scores, TableUtility, k_anonymity, l_diversity
-from metrics.columns.domains import Domain
+from metrics.columns import Domain
 from metrics.table_utility import prediction_target
 from scenarios.games.game import Game, Publisher, check_attacker_knows
 from scenarios.games.people import People

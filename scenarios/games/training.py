@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from attacks import Claims, Decisions, Knowledge, ValueClaims
 from attacks.training.gradient_inversion import most_common
 from defenses import Defense, Microdata, TrainingRelease
-from defenses.base.training import TrainingEncoding
-from metrics.columns.parameters import check_integer, refuse
+from defenses.base import TrainingEncoding
+from metrics.columns import check_integer, refuse
 from metrics.ranking import area_under_curve, balanced_accuracy
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret, check_attacker_knows

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from leaderboard.results.result import label
-from metrics.columns.parameters import require
+from metrics.columns import require
 from scenarios.games.game import Game
 from scenarios.games.questions.question import Question
 from scenarios.games.shared_people import SharedPeople

@@ -7,10 +7,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Protocol
 
-from defenses.base.guarantee import Guarantee
+from defenses.base import Guarantee
 from leaderboard import FailureLog, Result, Store
 from leaderboard.results.result import FAILURES
-from metrics.columns.printable import one_line
+from metrics.columns import one_line
 from scenarios.running.methods.code_places import defined_at, foreign_place
 from scenarios.running.methods.declarations import check_declarations
 from scenarios.running.methods.fingerprint import is_own_code

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from defenses.base.guarantee import Guarantee
+from defenses.base import Guarantee
 from leaderboard import Result, Store, canonical
 from leaderboard.results.promises import promise_document, promise_name
 from scenarios.running.column_roles import column_roles

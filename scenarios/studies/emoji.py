@@ -9,7 +9,7 @@ import numpy as np
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from leaderboard.pages.number_text import counted
 from leaderboard.pages.report import Bars, Section, Table, Value
-from metrics.columns.parameters import check_integer, check_list, check_real
+from metrics.columns import check_integer, check_list, check_real
 from scenarios.studies.emoji_measures import (
     EACH,
     PERSONS,

@@ -10,7 +10,7 @@ from typing import Any
 from defenses import Curator, PrivateMarginals, RetentionReplacement
 from leaderboard.pages.line_chart import Lines, Series
 from leaderboard.pages.report import Section, Table, Value
-from metrics.columns.parameters import check_integer, check_list, check_real
+from metrics.columns import check_integer, check_list, check_real
 from scenarios.checks.audits.audit import audit
 from scenarios.checks.audits.names import mechanisms
 from scenarios.checks.audits.subjects import subject

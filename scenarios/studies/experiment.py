@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import Field
 
-from defenses.base.parametrized import Parametrized
+from defenses.base import Parametrized
 from leaderboard.pages.report import Section
 from scenarios.running.methods.methods import build
 from scenarios.tables.toml.scenario_file import MethodTable, ScenarioTable, scenario_path, scenario_tables, within

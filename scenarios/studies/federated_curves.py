@@ -17,8 +17,7 @@ from defenses.federated.models import Network, SoftmaxRegression
 from defenses.federated.noise import SequentialNoise
 from leaderboard import Lines, Section, Series, Table
 from leaderboard.pages.number_text import counted, number
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import check_integer, check_list, check_real
+from metrics.columns import Floats, Integers, check_integer, check_list, check_real
 from scenarios.studies.experiment import Experiment, Measuring, by_play, measured_anew, no_losses
 from scenarios.tables.seeds import generator
 

@@ -14,8 +14,7 @@ from defenses.ldp.pure_oracle import PureOracle
 from defenses.ldp.reported.reported_table import SPLITTINGS, ReportedTable
 from leaderboard.pages.number_text import counted, exact
 from leaderboard.pages.report import Section, Table, Value
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_integer, check_list, check_real, require
+from metrics.columns import Floats, check_integer, check_list, check_real, require
 from scenarios.studies.experiment import Experiment, Losses, Measuring, by_play, measured_anew
 from scenarios.studies.shipped_records import shipped_records
 from scenarios.tables.seeds import generator

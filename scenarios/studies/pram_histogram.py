@@ -16,8 +16,7 @@ from defenses.pram.optimal import optimal_retention
 from leaderboard.pages.line_chart import Lines, Series
 from leaderboard.pages.number_text import counted, number
 from leaderboard.pages.report import Bars, Section, Table, Value
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_integer, check_list
+from metrics.columns import Floats, check_integer, check_list
 from metrics.estimate import Estimate
 from scenarios.datasets import load
 from scenarios.studies.experiment import Experiment, Measuring, measured_anew, no_losses

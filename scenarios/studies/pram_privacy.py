@@ -16,7 +16,7 @@ from defenses.pram.conversions import epsilon_for_k
 from defenses.pram.matrix import transition_matrix
 from defenses.pram.optimal import optimal_retention
 from defenses.pram.perturbation import noisy_histogram, retention_by_objective, retention_by_output
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 from scenarios.datasets import load
 from scenarios.games.pk_anonymity import PkAnonymity, PkSummary, summarize_pk
 from scenarios.games.playing import play_alone

@@ -13,7 +13,7 @@ from defenses.pram.conversions import epsilon_for_k, retention_for_epsilon
 from defenses.pram.matrix import retention_epsilon, retention_pk
 from defenses.pram.optimal import expected_distance, optimal_retention
 from defenses.pram.sampling import replace
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 from scenarios.studies.experiment import Losses, by_play
 from scenarios.studies.pram_privacy import PramCase
 

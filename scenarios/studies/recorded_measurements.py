@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from defenses.base.parametrized import Parametrized
+from defenses.base import Parametrized
 from leaderboard.results.result import EXPERIMENT, Result, canonical
 from leaderboard.results.store import Store
-from metrics.columns.parameters import require
+from metrics.columns import require
 from scenarios.running.methods.fingerprint import digest, sources, versions
 from scenarios.running.methods.methods import describe
 from scenarios.running.units import SCORER, key_of_play

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 
 
 def shipped_records(dataset: str, columns: Sequence[str]) -> Microdata:

@@ -15,8 +15,7 @@ from defenses.ldp.sketch import mean_estimate
 from leaderboard.pages.line_chart import Lines, Series
 from leaderboard.pages.number_text import counted, number
 from leaderboard.pages.report import Bars, Section, Table, Value
-from metrics.columns.arrays import Floats, Integers64
-from metrics.columns.parameters import check_integer, check_list, check_real
+from metrics.columns import Floats, Integers64, check_integer, check_list, check_real
 from scenarios.studies.emoji_measures import GESTURES, TONE_SHARES, TONES, WORDS, power_law_shares, words
 from scenarios.studies.experiment import Experiment, Measuring, measured_anew, no_losses
 from scenarios.tables.seeds import generator

@@ -16,8 +16,7 @@ from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON, Fre
 from defenses.ldp.local_reports import LocalReports, protocols
 from leaderboard.pages.number_text import counted
 from leaderboard.pages.report import Bars, Section, Table, Value
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import check_list, check_real
+from metrics.columns import Floats, Integers, check_list, check_real
 from scenarios.games.playing import play
 from scenarios.games.reports import Reports
 from scenarios.studies.experiment import Experiment, Losses, Measuring, by_play, measured_anew, no_losses

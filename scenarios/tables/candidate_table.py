@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from attacks.base.attack import Knowledge
+from attacks.base import Knowledge
 from attacks.linkage.channel_factors import outside, stated_domains
 from defenses import Channel, Microdata
-from metrics.columns.cells import named_categories
-from metrics.columns.domains import Domain, NumericDomain
-from metrics.columns.parameters import require
+from metrics.columns import Domain, NumericDomain, named_categories, require
 from scenarios.tables.dataset import check_named, inferred_domain
 from scenarios.tables.reading.readable_cells import category_note, number_note, readable_cells
 from scenarios.tables.reading.text_column import TextColumn

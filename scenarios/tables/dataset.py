@@ -12,13 +12,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from defenses.base.hierarchy import Hierarchy, IntervalHierarchy, TableHierarchy
-from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Floats, Integers, require_column
-from metrics.columns.cells import SUPPRESSED
-from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain, format_number, infer_domain
-from metrics.columns.parameters import refuse
-from metrics.columns.values import UnfitValueError
+from defenses.base import Hierarchy, IntervalHierarchy, Microdata, TableHierarchy
+from metrics.columns import (
+    SUPPRESSED,
+    CategoricalDomain,
+    Domain,
+    Floats,
+    Integers,
+    NumericDomain,
+    UnfitValueError,
+    format_number,
+    infer_domain,
+    refuse,
+    require_column,
+)
 from scenarios.tables.impossible_rows import read_rules
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.text_column import TextColumn, TextError

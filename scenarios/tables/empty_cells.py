@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from metrics.columns.cells import SUPPRESSED
+from metrics.columns import SUPPRESSED
 
 MOSTLY_EMPTY = 0.5
 """Share of the cells of a column that say nothing, above which the column is named."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from metrics.columns.cells import SUPPRESSED
+from metrics.columns import SUPPRESSED
 from scenarios.tables.reading.csv_text import csv_rows, decompressed, inferred_separator, table_text
 from scenarios.tables.toml.toml_file import read_bytes
 

@@ -13,8 +13,7 @@ from attacks.linkage.channel_factors import IMPOSSIBLE
 from attacks.linkage.likelihood_assignment import DENSE
 from attacks.linkage.linkage_answers import matching_posterior
 from defenses import Channel, MicrodataRelease
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import refuse
+from metrics.columns import Floats, Integers, refuse
 from scenarios.tables.candidate_table import candidates_beside
 from scenarios.tables.reading.text_table import text_table
 from scenarios.tables.released import input_path, text_frame

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from metrics.columns.printable import nearest_name
+from metrics.columns import nearest_name
 
 LISTED = 40
 """Largest number of names that an error message lists."""

@@ -13,10 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from metrics.columns.arrays import Integers
-from metrics.columns.domains import Domain
-from metrics.columns.files import PRIVATE, check_new_file, write_atomically
-from metrics.columns.parameters import refuse, require
+from metrics.columns import PRIVATE, Domain, Integers, check_new_file, refuse, require, write_atomically
 from scenarios.tables.reading.cell_spelling import spelling_domain, with_one_spelling
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table

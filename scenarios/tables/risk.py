@@ -13,7 +13,7 @@ import pandas as pd
 import metrics as m
 from leaderboard.pages.number_text import counted, exact
 from metrics.classes import SizeCounts, agreeing_records, rows_in_classes, without_group
-from metrics.columns.arrays import Booleans, Integers
+from metrics.columns import Booleans, Integers
 from metrics.diversity import ClassDiversity, sensitive_counts
 from metrics.risk import prosecutor_of_sizes
 from metrics.suda import coded_cells, minimal_unique_sets

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from metrics.columns.arrays import Floats
-from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
-from metrics.columns.parameters import refuse
+from metrics.columns import CategoricalDomain, Domain, Floats, NumericDomain, refuse
 from scenarios.tables.reading.calendar_periods import DAY, checked_levels, default_period
 from scenarios.tables.reading.calendar_periods import cuts as calendar_cuts
 from scenarios.tables.reading.csv_text import check_encoding
@@ -23,7 +21,7 @@ from scenarios.tables.reading.date_form import ISO, DateFormat, declared_number
 from scenarios.tables.toml.toml_file import TomlTable, read_bytes, read_toml, validated
 
 if TYPE_CHECKING:
-    from defenses.base.hierarchy import Hierarchy, TableHierarchy
+    from defenses.base import Hierarchy, TableHierarchy
     from scenarios.tables.reading.date_form import DateForm
 
 MOST_DIGITS = 15
@@ -95,7 +93,7 @@ class HierarchyTable(TomlTable):
 
     def table(self, folder: Path, rows: list[list[str]], *, text: bool) -> TableHierarchy:
         """Hierarchy of categories (`text`) or numbers that lists its groups; its errors name the file of the rows."""
-        from defenses.base.hierarchy import TableHierarchy
+        from defenses.base import TableHierarchy
 
         try:
             return TableHierarchy(rows, text=text)
@@ -110,7 +108,7 @@ class HierarchyTable(TomlTable):
         ValueError
             If it is not a hierarchy of this domain.
         """
-        from defenses.base.hierarchy import Hierarchy
+        from defenses.base import Hierarchy
 
         refuse(self.calendar is not None, "'calendar' is for dates; declare type = \"date\"")
         listed = self.listed(folder, name, declared)

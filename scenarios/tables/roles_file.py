@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns import Domain, NumericDomain
 from metrics.columns.printable import printable
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.reading.date_form import ISO, DateForm

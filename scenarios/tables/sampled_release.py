@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from attacks import Attack, BlockedLinkage, LikelihoodAssignment, NearestNeighbour, SweeneyJoin
+from defenses.base import MicrodataRelease
 from defenses.base.channel_parts import ChannelPart, Likelihood, Presence
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Integers
-from metrics.columns.domains import Domain
+from metrics.columns import Domain, Integers
 from scenarios.tables.seeds import generator
 
 MOST_PAIRS = 25_000_000

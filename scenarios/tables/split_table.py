@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from metrics.columns.arrays import Booleans, Integers, require_column
-from metrics.columns.parameters import refuse
+from metrics.columns import Booleans, Integers, refuse, require_column
 from scenarios.tables.reading.csv_text import csv_rows, decompressed, inferred_separator, table_text
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table

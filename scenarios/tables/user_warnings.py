@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from metrics.columns.printable import one_line
+from metrics.columns import one_line
 
 
 @contextmanager

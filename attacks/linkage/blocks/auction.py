@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 
 # Smallest increment of a price, in units of log-likelihood, and how far below its likeliest candidate a row goes.
 INCREMENT, FURTHEST = 0.02, 12.0

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from attacks.linkage.blocks.column_mixture import ColumnMixture
 from attacks.linkage.blocks.run_coded_column import RunCodedColumn, Runs, disjoint_runs, weight_of_runs
-from metrics.columns.arrays import Booleans, Floats, Integers, Integers64
+from metrics.columns import Booleans, Floats, Integers, Integers64
 
 # Groups of values that a cell may cover in a column before the last one, and their mean number over rows.
 MOST_GROUPS, MEAN_GROUPS = 64, 3.0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from attacks.linkage.blocks.run_coded_column import RunCodedColumn
 from attacks.linkage.fitting.column_tables import PRIOR, START, covering_weights, interval_lengths
-from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns import Booleans, Floats, Integers
 
 # Lower bound of a share, so that no pair is impossible.
 SMALLEST_SHARE = 1e-6

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.linkage.blocks.column_mixture import ColumnMixture
-from metrics.columns.arrays import Integers
+from metrics.columns import Integers
 
 Single = NDArray[np.float32]
 # Entries of a table over the cells and positions of one column, of several columns, and pairs computed at a time.

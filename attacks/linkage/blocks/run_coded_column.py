@@ -9,10 +9,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.cells import read_cells, unescape
-from metrics.columns.domains import Domain, NumericDomain
-from metrics.columns.values import distinct_cells, numbers_of
+from metrics.columns import (
+    Booleans,
+    Domain,
+    Floats,
+    Integers,
+    NumericDomain,
+    distinct_cells,
+    numbers_of,
+    read_cells,
+    unescape,
+)
 
 # Entries of the table of cells and categories that is read at a time.
 CHUNK = 2**25

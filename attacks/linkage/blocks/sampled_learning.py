@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attacks.linkage.blocks.column_mixture import ColumnMixture
 from attacks.linkage.blocks.run_coded_column import RunCodedColumn
 from attacks.linkage.likeliest_candidates import LikeliestCandidates
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 
 # Pairs of one search, the largest and the smallest number of sampled rows, and the candidates kept of each row.
 PAIRS, MOST_ROWS, FEWEST_ROWS, DEPTH = 4 * 10**8, 1000, 100, 200

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attacks.base.sides import SharedColumn
+from attacks.base import SharedColumn
 from attacks.linkage.fitting.column_tables import GAUSSIAN, ColumnTables, Noise
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 
 # Marginal likelihood of a release: each row stems from any candidate with equal probability.
 

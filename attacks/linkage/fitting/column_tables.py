@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.base.sides import SharedColumn
-from metrics.columns.arrays import Floats
-from metrics.columns.cells import CategoricalCells, NumericCells
+from attacks.base import SharedColumn
+from metrics.columns import CategoricalCells, Floats, NumericCells
 
 # Noise families of a numeric column: Gaussian and Laplace, with scale and offset.
 

@@ -18,7 +18,7 @@ from attacks.linkage.fitting.column_models import (
 )
 from attacks.linkage.fitting.column_tables import GAUSSIAN, LAPLACE, ColumnTables, Noise, sum_over_grid
 from attacks.linkage.linkage_answers import matching_posterior
-from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns import Booleans, Floats, Integers
 
 # Most likely mechanism of each column, from expected counts of cells and values.
 

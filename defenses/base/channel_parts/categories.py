@@ -12,10 +12,7 @@ from numpy.typing import NDArray
 
 from defenses.base.channel_parts.part import ColumnPart, ColumnsPart, Likelihood
 from defenses.base.columns import plain_codes
-from metrics.columns.arrays import Floats
-from metrics.columns.cells import read_cells
-from metrics.columns.parameters import refuse, require
-from metrics.columns.values import distinct_cells, is_mixed
+from metrics.columns import Floats, distinct_cells, is_mixed, read_cells, refuse, require
 
 # Channel part of PRAM with one retention probability per category, for one column or several jointly.
 

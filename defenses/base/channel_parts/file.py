@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from defenses.base.channel_parts.part import ChannelPart
-from metrics.columns.domains import CategoricalDomain, NumericDomain
-from metrics.columns.parameters import refuse_any, require
+from metrics.columns import CategoricalDomain, NumericDomain, refuse_any, require
 
 # Annotations of the parts' fields: the types in a channel file, and their names in messages.
 _TYPES: dict[str, tuple[type, ...]] = {

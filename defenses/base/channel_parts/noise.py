@@ -11,8 +11,7 @@ import pandas as pd
 
 from defenses.base.channel_parts.part import ColumnPart, Likelihood, ValuePart, equal
 from defenses.base.columns import plain_numbers
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_choice, require
+from metrics.columns import Floats, check_choice, require
 
 # Channel parts for numbers that are clipped or rounded.
 

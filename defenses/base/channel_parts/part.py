@@ -13,9 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.columns import is_number_column, plain_numbers
-from metrics.columns.arrays import Floats, gathered
-from metrics.columns.cells import escape_column
-from metrics.columns.domains import Domain
+from metrics.columns import Domain, Floats, escape_column, gathered
 
 
 @dataclass(frozen=True)

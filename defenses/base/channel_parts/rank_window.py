@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from defenses.base.channel_parts.part import ColumnPart, Likelihood
 from defenses.base.columns import plain_codes, plain_numbers
-from metrics.columns.arrays import Floats
-from metrics.columns.domains import CategoricalDomain
+from metrics.columns import CategoricalDomain, Floats
 
 Ranks = NDArray[np.int64]
 

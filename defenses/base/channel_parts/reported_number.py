@@ -12,10 +12,7 @@ import pandas as pd
 from defenses.base.channel_parts.part import ColumnPart, Likelihood
 from defenses.base.columns import plain_numbers
 from defenses.base.number_law import NumberLaw
-from metrics.columns.arrays import Booleans, Floats
-from metrics.columns.cells import SUPPRESSED
-from metrics.columns.domains import NumericDomain
-from metrics.columns.parameters import require
+from metrics.columns import SUPPRESSED, Booleans, Floats, NumericDomain, require
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from defenses.base.channel_parts.part import ColumnPart, ColumnsPart, Likelihood
-from metrics.columns.arrays import Booleans, Floats
-from metrics.columns.cells import read_cells
-from metrics.columns.domains import Domain, NumericDomain
-from metrics.columns.parameters import require
+from metrics.columns import Booleans, Domain, Floats, NumericDomain, read_cells, require
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,16 @@ from numpy.typing import NDArray
 
 from defenses.base.column_table import CodedTexts
 from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Floats, require_column
-from metrics.columns.domains import CategoricalDomain, NumericDomain
-from metrics.columns.parameters import require
-from metrics.columns.values import distinct_values, number_of, texts_of
+from metrics.columns import (
+    CategoricalDomain,
+    Floats,
+    NumericDomain,
+    distinct_values,
+    number_of,
+    require,
+    require_column,
+    texts_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,9 +11,7 @@ import numpy as np
 
 from defenses.base.microdata import Microdata
 from defenses.base.queries.columns import as_numbers, coded
-from metrics.columns.arrays import Booleans, require_column
-from metrics.columns.parameters import refuse, require
-from metrics.columns.values import texts_of
+from metrics.columns import Booleans, refuse, require, require_column, texts_of
 
 
 @dataclass(frozen=True)

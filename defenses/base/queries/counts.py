@@ -10,8 +10,7 @@ import numpy as np
 from defenses.base.microdata import Microdata
 from defenses.base.queries.columns import codes, labels
 from defenses.base.queries.query import Query
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import refuse
+from metrics.columns import Floats, refuse
 
 
 @dataclass(frozen=True, eq=False)

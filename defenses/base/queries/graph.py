@@ -8,9 +8,7 @@ import numpy as np
 
 from defenses.base.microdata import Microdata
 from defenses.base.queries.query import Query
-from metrics.columns.arrays import Floats, Integers64
-from metrics.columns.domains import CategoricalDomain
-from metrics.columns.parameters import refuse, require
+from metrics.columns import CategoricalDomain, Floats, Integers64, refuse, require
 
 
 @dataclass(frozen=True, eq=False)

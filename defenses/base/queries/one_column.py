@@ -11,8 +11,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.queries.columns import labels, numbers, require_selection
 from defenses.base.queries.counts import ContingencyTable
 from defenses.base.queries.query import Query
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import refuse
+from metrics.columns import Floats, refuse
 
 # Means and covariances of numbers near 0, with a bound on their rounding errors.
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from defenses.base.microdata import Microdata
 from defenses.base.queries.condition import Condition
-from metrics.columns.arrays import Booleans, Floats
-from metrics.columns.parameters import require
+from metrics.columns import Booleans, Floats, require
 
 Answer = float | str | Floats
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from defenses.federated.garbling.circuits import count, from_bits, greater, maximum, to_bits
 from defenses.federated.garbling.gates import Gates, Wires
 from defenses.federated.garbling.protocol import TwoPartyResult, run_two_parties
-from metrics.columns.parameters import check_integer, require
+from metrics.columns import check_integer, require
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from defenses.grouping.constraints import all_hold
 from defenses.grouping.incognito.lattice import DENSE, FrequencySet, Lattice, Node, number_tuples
 from defenses.grouping.incognito.losses import NodeLoss
 from defenses.grouping.incognito.search import DIGITS, ClassRequirements, SearchResult, Verdict, rows_of_share
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 
 _Partition = tuple[Integers, int]
 """Class of each distinct combination of original values, and the number of classes."""

@@ -11,14 +11,17 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from defenses.base.channel import Channel
+from defenses.base import (
+    Channel,
+    Guarantee,
+    Microdata,
+    MicrodataRelease,
+    chosen_columns,
+    filled,
+    k_anonymity_over,
+    released_frame,
+)
 from defenses.base.channel_parts import Containment
-from defenses.base.columns import filled
-from defenses.base.defense import chosen_columns, released_frame
-from defenses.base.guarantee import Guarantee
-from defenses.base.k_anonymous_defense import k_anonymity_over
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
 from defenses.grouping.constraints import ConstrainedDefense, SensitiveColumn, all_hold, check_apart, sensitive_columns
 from defenses.grouping.counted_table import ClassCells, CountedTable, Recoding
 from defenses.grouping.incognito.branching import limited_optimum
@@ -31,9 +34,7 @@ from defenses.grouping.incognito.search import (
     optimum,
     rows_of_share,
 )
-from metrics.columns.arrays import Integers
-from metrics.columns.cells import SUPPRESSED, escape_column
-from metrics.columns.parameters import check_choice, check_integer, check_real, require
+from metrics.columns import SUPPRESSED, Integers, check_choice, check_integer, check_real, escape_column, require
 
 # Tables released by full-domain generalization.
 

@@ -12,12 +12,9 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from defenses.base.columns import CodedColumn, code_values
-from defenses.base.hierarchy import Hierarchy
-from defenses.base.microdata import Microdata
+from defenses.base import CodedColumn, Hierarchy, Microdata, code_values
 from defenses.grouping.constraints import SensitiveColumn
-from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.values import in_column
+from metrics.columns import Booleans, Floats, Integers, in_column
 
 if TYPE_CHECKING:
     from defenses.grouping.constraints import Histogram

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from defenses.grouping.incognito.lattice import FrequencySet, Lattice, Node
-from metrics.columns.arrays import Booleans, Floats
+from metrics.columns import Booleans, Floats
 
 
 class NodeLoss(ABC):

@@ -24,7 +24,7 @@ from defenses.grouping.constraints import (
 )
 from defenses.grouping.incognito.lattice import FrequencySet, Lattice, Node
 from defenses.grouping.incognito.losses import NodeLoss, outer_sum
-from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns import Booleans, Floats, Integers
 
 # Upper bounds on the rows of a class that finer classes can release under constraints.
 

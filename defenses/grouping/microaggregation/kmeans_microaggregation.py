@@ -10,7 +10,7 @@ from numpy.random import Generator
 from defenses.grouping.microaggregation import mdav
 from defenses.grouping.microaggregation.microaggregation import Microaggregation
 from metrics.classes import group_starts
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 
 _ROUNDS = 10
 """Largest number of k-means iterations; later ones hardly move a record."""

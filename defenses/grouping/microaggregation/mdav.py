@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import check_choice, refuse, require
+from metrics.columns import Floats, Integers, check_choice, refuse, require
 
 
 def groups(numbers: ArrayLike, k: int, categories: ArrayLike | None = None, *, distance: str = "squared") -> Integers:

@@ -8,9 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.columns import filled
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses.base import Microdata, MicrodataRelease, filled
 from defenses.grouping.microaggregation import mdav
 from defenses.grouping.microaggregation.representatives import (
     GroupedCategories,

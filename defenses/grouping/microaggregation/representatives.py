@@ -10,17 +10,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from defenses.base.channel import Channel
+from defenses.base import (
+    Channel,
+    CodedColumn,
+    KAnonymousDefense,
+    Microdata,
+    MicrodataRelease,
+    category_cells,
+    code_column,
+    released_frame,
+    rowwise_release,
+    stored_alike,
+)
 from defenses.base.channel_parts import ChannelPart, GroupMean, GroupMode
-from defenses.base.columns import CodedColumn, category_cells, code_column, stored_alike
-from defenses.base.defense import released_frame, rowwise_release
-from defenses.base.k_anonymous_defense import KAnonymousDefense
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
 from metrics.classes import count_pairs, group_starts
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
-from metrics.columns.parameters import check_choice
+from metrics.columns import CategoricalDomain, Domain, Floats, Integers, NumericDomain, check_choice
 
 REPRESENTATIVES = ("mean", "median", "mode")
 """What a group may release: its mean, its lower median, or its mode (the smallest one if there are several)."""

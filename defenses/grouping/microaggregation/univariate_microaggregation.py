@@ -7,20 +7,23 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.columns import filled, is_numeric
-from defenses.base.defense import chosen_columns
-from defenses.base.guarantee import Guarantee
-from defenses.base.k_anonymous_defense import check_enough, k_anonymity_over
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses.base import (
+    Guarantee,
+    Microdata,
+    MicrodataRelease,
+    check_enough,
+    chosen_columns,
+    filled,
+    is_numeric,
+    k_anonymity_over,
+)
 from defenses.grouping.microaggregation.representatives import (
     GroupedNumbers,
     RepresentativeDefense,
     read_grouped_column,
     release_replaced,
 )
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import require
+from metrics.columns import Floats, Integers, require
 
 # Optimal univariate grouping: groups of at least k numbers with the least sum of squares.
 

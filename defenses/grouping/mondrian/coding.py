@@ -9,10 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from defenses.base.columns import CodedColumn, code_column, plain_numbers
-from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.domains import Domain, NumericDomain
+from defenses.base import CodedColumn, Microdata, code_column, plain_numbers
+from metrics.columns import Domain, Floats, Integers, NumericDomain
 
 _PARALLEL = 1 << 16
 """Number of rows from which threads are worth their start."""

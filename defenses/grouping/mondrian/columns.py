@@ -12,13 +12,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from defenses.base.columns import CodedColumn
-from defenses.base.hierarchy import Hierarchy, TableHierarchy
+from defenses.base import CodedColumn, Hierarchy, TableHierarchy
 from metrics.classes import count_pairs, group_starts
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.cells import SUPPRESSED, set_cell
-from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain, format_number
-from metrics.columns.values import in_column, number_texts
+from metrics.columns import (
+    SUPPRESSED,
+    CategoricalDomain,
+    Domain,
+    Floats,
+    Integers,
+    NumericDomain,
+    format_number,
+    in_column,
+    number_texts,
+    set_cell,
+)
 
 # Texts of many intervals at once.
 

@@ -11,7 +11,7 @@ import numpy as np
 from defenses.grouping.constraints import Constraint, SensitiveColumn
 from defenses.grouping.mondrian.columns import OrderedColumn
 from metrics.classes import group_starts
-from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns import Booleans, Floats, Integers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

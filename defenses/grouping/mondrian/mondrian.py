@@ -7,14 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.channel import Channel
+from defenses.base import (
+    Channel,
+    Guarantee,
+    Microdata,
+    MicrodataRelease,
+    filled,
+    k_anonymity_over,
+    released_frame,
+    rowwise_release,
+)
 from defenses.base.channel_parts import Containment
-from defenses.base.columns import filled
-from defenses.base.defense import released_frame, rowwise_release
-from defenses.base.guarantee import Guarantee
-from defenses.base.k_anonymous_defense import k_anonymity_over
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
 from defenses.grouping.constraints import ConstrainedDefense, check_apart, check_whole_table, sensitive_columns
 from defenses.grouping.counted_table import ClassCells, CountedTable, Recoding
 from defenses.grouping.microaggregation.representatives import (
@@ -26,7 +29,7 @@ from defenses.grouping.mondrian.coding import code_columns, each_column
 from defenses.grouping.mondrian.columns import order_column
 from defenses.grouping.mondrian.cut_requirements import CutRequirements, CutRules
 from defenses.grouping.mondrian.partition import partition
-from metrics.columns.parameters import check_boolean, require
+from metrics.columns import check_boolean, require
 
 
 class Mondrian(ConstrainedDefense):

@@ -14,7 +14,7 @@ import numpy as np
 from defenses.grouping.mondrian.columns import MISSING, OrderedColumn, OrderedNumbers
 from defenses.grouping.mondrian.cut_requirements import CutRules, Cuts, OpenClasses, best_of_each_class
 from metrics.classes import count_pairs, group_starts
-from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns import Booleans, Floats, Integers
 
 # The best cut of each class in Mondrian.
 

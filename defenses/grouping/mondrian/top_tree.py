@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from defenses.grouping.constraints import Constraint, SensitiveColumn
 from defenses.grouping.mondrian.columns import OrderedColumn
-from metrics.columns.arrays import Booleans, Floats, Integers
+from metrics.columns import Booleans, Floats, Integers
 
 CANDIDATES = 1 << 10
 """Largest number of cuts that are tried in a column: quantiles of the sample where there are more values."""

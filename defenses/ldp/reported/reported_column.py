@@ -13,15 +13,13 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from defenses.base import category_cells
 from defenses.base.channel_parts import ChannelPart, ReportedSet
-from defenses.base.columns import category_cells
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.pure_oracle import PureOracle
 from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
 from defenses.ldp.report_batch import ReportBatch
-from metrics.columns.arrays import Booleans, Floats, Integers, Integers64
-from metrics.columns.cells import SUPPRESSED
-from metrics.columns.domains import Domain
+from metrics.columns import SUPPRESSED, Booleans, Domain, Floats, Integers, Integers64
 
 # The contract of a column of a table of local reports.
 

@@ -11,14 +11,12 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from defenses.base import Microdata
 from defenses.base.channel_parts import ReportedNumber
-from defenses.base.microdata import Microdata
 from defenses.ldp.local_reports import refuse_missing
 from defenses.ldp.number_mechanism import HybridMechanism, NumberMechanism, PiecewiseMechanism, TwoPointMechanism
 from defenses.ldp.reported.reported_column import TableColumn, chunks
-from metrics.columns.arrays import Floats, Integers64
-from metrics.columns.domains import Domain, NumericDomain, format_number
-from metrics.columns.parameters import refuse_rows
+from metrics.columns import Domain, Floats, Integers64, NumericDomain, format_number, refuse_rows
 
 # Mechanisms for numbers, by class name.
 NUMBERS: dict[str, type[NumberMechanism]] = {

@@ -12,12 +12,17 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.channel import Channel
-from defenses.base.columns import category_cells, check_columns
-from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses.base import (
+    Channel,
+    Guarantee,
+    Microdata,
+    MicrodataDefense,
+    MicrodataRelease,
+    category_cells,
+    check_columns,
+    chosen_columns,
+    released_frame,
+)
 from defenses.ldp.histogram_encoding import SummationHistogramEncoding
 from defenses.ldp.local_reports import LocalReports, coded_values, protocols, public_domain
 from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
@@ -33,10 +38,7 @@ from defenses.ldp.reported.splitting import (
     Splitting,
     blank_protocol,
 )
-from metrics.columns.arrays import Floats
-from metrics.columns.cells import SUPPRESSED
-from metrics.columns.domains import NumericDomain
-from metrics.columns.parameters import check_boolean, check_choice, refuse, require
+from metrics.columns import SUPPRESSED, Floats, NumericDomain, check_boolean, check_choice, refuse, require
 
 # The value with the largest noisy number of a histogram encoding, as randomized response.
 

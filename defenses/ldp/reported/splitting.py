@@ -15,8 +15,7 @@ from defenses.base.channel_parts import ChannelPart, ReportAmongFakes
 from defenses.ldp.report_batch import ReportBatch
 from defenses.ldp.reported.reported_column import ReportedColumn, TableColumn
 from defenses.ldp.unary_encoding import UnaryEncoding
-from metrics.columns.arrays import Floats, Integers, Integers64
-from metrics.columns.parameters import require
+from metrics.columns import Floats, Integers, Integers64, require
 
 NO_NUMBERS = "numbers: RS+FD sends reports of random values as fakes; set splitting to SPL or SMP"
 

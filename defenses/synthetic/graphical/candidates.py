@@ -14,7 +14,7 @@ from defenses.synthetic.graphical.clique_tree import Columns, model_cells
 from defenses.synthetic.graphical.estimation import GraphicalModel, NoisyMarginal
 from defenses.synthetic.graphical.sampled_rows import sampled_rows
 from defenses.synthetic.graphical.workload import CandidateCounts, downward_closure
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 
 FEWEST_ROWS = 1000
 """Fewest rows that are drawn from a model to compare it with the records."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 
 # Limits of exact inference, and errors that say which columns exceed them.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from defenses.synthetic.graphical.clique_tree import CliqueTree, Columns
-from metrics.columns.arrays import Booleans, Floats
+from metrics.columns import Booleans, Floats
 
 # Belief propagation on a junction tree, in log space.
 

@@ -11,11 +11,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.defense import MicrodataDefense, released_frame
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
+from defenses.base import Guarantee, Microdata, MicrodataDefense, MicrodataRelease, released_frame
 from defenses.base.queries import codes
-from defenses.base.release import MicrodataRelease
 from defenses.dp.composition import zcdp_rho
 from defenses.dp.exponential import Exponential
 from defenses.dp.mechanism import check_delta
@@ -24,8 +21,7 @@ from defenses.synthetic.graphical.clique_tree import Columns, model_cells
 from defenses.synthetic.released_columns import Inside, check_public_domains, uniform_inside, value_cells, value_draw
 from defenses.synthetic.row_synthesizer import possible_rows
 from defenses.synthetic.structural_zero import StructuralZero, Zeros, check_structural_zeros, structural_zeros
-from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.parameters import check_real
+from metrics.columns import Booleans, Floats, Integers, check_real
 
 DrawnCodes = Callable[[int, Generator], list[Integers]]
 """``draw(rows, rng)``: position of the value of new rows in each column, one array of shape (rows,) for each."""

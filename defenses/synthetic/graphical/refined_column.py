@@ -11,16 +11,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata, project_to_simplex
 from defenses.base.queries import codes
-from defenses.base.simplex import project_to_simplex
 from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical.estimation import NoisyMarginal
 from defenses.synthetic.graphical.sampled_rows import rounded
 from defenses.synthetic.mixed_column import Drawn
 from defenses.synthetic.released_columns import released_column
-from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.domains import NumericDomain
+from metrics.columns import Booleans, Floats, Integers, NumericDomain
 
 # Rare values of a column, merged before pairs of columns are measured.
 

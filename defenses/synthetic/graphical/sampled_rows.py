@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.synthetic.graphical.estimation import GraphicalModel
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 

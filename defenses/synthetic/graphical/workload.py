@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from defenses.synthetic.graphical.clique_tree import Columns
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 
 # Combinations of rows and candidates that are counted at a time.
 BLOCK = 1 << 20

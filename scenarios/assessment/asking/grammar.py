@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from defenses.base.queries import Condition, Query
-from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.columns import CategoricalDomain, Domain, NumericDomain
 from scenarios.tables.near_names import suggestion
 
 PHRASES = {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 from defenses.base.queries import BudgetSpent, Query
 from defenses.curators.answer_plan import Measurement, PartBound
 from defenses.curators.curator_session import CuratorSession
@@ -21,8 +21,7 @@ from defenses.dp.accountant import Accountant, AdvancedAccountant
 from defenses.dp.composition import zcdp_epsilon
 from defenses.dp.concentrated_accountant import ConcentratedAccountant
 from defenses.dp.sensitivity import NEIGHBOURS
-from metrics.columns.domains import Domain
-from metrics.columns.parameters import check_real, refuse, require
+from metrics.columns import Domain, check_real, refuse, require
 from scenarios.assessment.asking.grammar import Schema, read_query
 from scenarios.tables.reading.column_file import ColumnFile
 from scenarios.tables.roles import DateColumn, Roles, declared_domain

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from defenses.base.guarantee import Guarantee
+from defenses.base import Guarantee
 from leaderboard import Exposure, Result, Store, canonical, exposures
 from scenarios.assessment.choosing.halving import (
     ROUNDS,

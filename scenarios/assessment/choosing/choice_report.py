@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from defenses.base.guarantee import Guarantee
+from defenses.base import Guarantee
 from leaderboard import Exposure, Lines, Promise, Section, Series, Table, label, promise_tables
 from leaderboard.pages.number_text import counted, exact, number
 from leaderboard.pages.report import Value

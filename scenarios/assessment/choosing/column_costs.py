@@ -10,9 +10,7 @@ import numpy as np
 import pandas as pd
 
 from defenses import Microdata, MicrodataRelease
-from metrics.columns.arrays import Booleans
-from metrics.columns.cells import CategoricalCells, NumericCells, read_cells
-from metrics.columns.domains import Domain, NumericDomain, format_number
+from metrics.columns import Booleans, CategoricalCells, Domain, NumericCells, NumericDomain, format_number, read_cells
 
 VALUES = "values"
 """What integers count without a unit."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from leaderboard.results.result import label
-from metrics.columns.domains import Domain
+from metrics.columns import Domain
 from scenarios.assessment.choosing.column_costs import column_costs
 from scenarios.assessment.choosing.goals import REAL_ROWS, is_of
 from scenarios.assessment.reporting.findings import class_findings

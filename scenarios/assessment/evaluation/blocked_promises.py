@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from defenses import Defense, Microdata
-from defenses.base.parametrized import Parametrized
+from defenses.base import Parametrized
 
 ROWS = 50
 """Number of records with which defenses are probed; promises depend on domains, not on further records."""

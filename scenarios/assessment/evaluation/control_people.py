@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Integers
-from metrics.columns.domains import Domain, NumericDomain
-from metrics.columns.parameters import refuse
+from defenses.base import Microdata
+from metrics.columns import Domain, Integers, NumericDomain, refuse
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, with_all_columns
 from scenarios.assessment.evaluation.row_origin import MOST_PAIRS, held_people, kinds_of_rows
 from scenarios.tables.candidate_table import with_values_of

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from leaderboard.pages.number_text import exact, number
-from metrics.columns.parameters import require
+from metrics.columns import require
 from metrics.score import Score
 from scenarios.assessment.evaluation.evaluation_setting import most_asked
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack, upper_confidence

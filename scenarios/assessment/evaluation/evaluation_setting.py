@@ -10,10 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Integers
-from metrics.columns.domains import Domain
-from metrics.columns.parameters import require
+from defenses.base import Microdata
+from metrics.columns import Domain, Integers, require
 from metrics.table_utility import TableUtility, prediction_target
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.review.rows_of_people import number_of_people, person_numbers

@@ -12,9 +12,17 @@ from typing import Any
 import pandas as pd
 
 from leaderboard.pages.number_text import counted
-from metrics.columns.cells import SUPPRESSED, CategoricalCells, NumericCells, named_categories, read_cells
-from metrics.columns.domains import CategoricalDomain, Domain
-from metrics.columns.parameters import refuse, require
+from metrics.columns import (
+    SUPPRESSED,
+    CategoricalCells,
+    CategoricalDomain,
+    Domain,
+    NumericCells,
+    named_categories,
+    read_cells,
+    refuse,
+    require,
+)
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.tables.reading.cell_spelling import with_one_spelling
 from scenarios.tables.reading.readable_cells import category_note, readable_cells

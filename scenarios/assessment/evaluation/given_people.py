@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Decisions, Predicates, RankedAnswers
+from attacks.base import Decisions, Predicates, RankedAnswers
 from attacks.criteria.atomic_predicates import records_met
 from defenses import Microdata, MicrodataRelease
-from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.parameters import refuse
+from metrics.columns import Booleans, Floats, Integers, refuse
 from metrics.score import Score, Scores
 from scenarios.games.people import Drawn, by_person
 from scenarios.games.questions.attribute_question import AttributeQuestion

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from metrics.columns.arrays import Integers
-from metrics.columns.cells import SUPPRESSED
-from metrics.columns.domains import Domain
+from metrics.columns import SUPPRESSED, Domain, Integers
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.finished_table import FinishedTable
 from scenarios.assessment.evaluation.row_origin import DOUBTED, MOST_PAIRS, RowOrigin, held_people, kinds_of_rows

@@ -15,7 +15,7 @@ import attacks as a
 from attacks import Attack, BayesInference, ClassifierInference, Knowledge, MajorityInClass, NotApplicable, ValueClaims
 from defenses import Microdata, MicrodataRelease, released_frame
 from leaderboard.pages.number_text import number
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 from metrics.score import Score
 from scenarios.assessment.evaluation.control_people import records_among
 from scenarios.assessment.evaluation.evaluation_setting import AUXILIARY, EvaluationSetting

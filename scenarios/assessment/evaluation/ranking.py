@@ -12,7 +12,7 @@ from typing import Any
 
 from defenses import Constant, Identity, MicrodataDefense, Mondrian, PrivateMarginals, RetentionReplacement
 from leaderboard import Promise, Store, label
-from metrics.columns.printable import one_line
+from metrics.columns import one_line
 from metrics.score import Score
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.finished_table import read_finished

@@ -11,7 +11,7 @@ import pandas as pd
 from leaderboard.statistics.pairs import FEWEST_TRIALS
 from metrics import Estimate, equivalence_classes, k_anonymity, l_diversity, normalized_certainty_penalty
 from metrics.classes import rows_in_classes
-from metrics.columns.arrays import Integers
+from metrics.columns import Integers
 from metrics.table_utility import headline_utility
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.finished_table import FinishedTable

@@ -11,10 +11,18 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.cells import CategoricalCells, NumericCells, read_cells, unescape
-from metrics.columns.domains import Domain, NumericDomain
-from metrics.columns.values import distinct_values
+from metrics.columns import (
+    Booleans,
+    CategoricalCells,
+    Domain,
+    Floats,
+    Integers,
+    NumericCells,
+    NumericDomain,
+    distinct_values,
+    read_cells,
+    unescape,
+)
 
 FALSE_ALARM = 0.001
 """Probability that rows in an order of their own are taken for rows in the records' order."""

@@ -13,9 +13,7 @@ from scipy.sparse import csr_array
 from leaderboard.pages.number_text import counted, exact, number
 from leaderboard.results.goals import goal_meaning, goal_title
 from metrics.classes import equivalence_classes, rows_in_classes
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.cells import Cells, read_cells
-from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns import Cells, Domain, Floats, Integers, NumericDomain, read_cells
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
 from scenarios.assessment.evaluation.posed_questions import QUASI
 from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation

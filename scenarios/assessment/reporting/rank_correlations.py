@@ -9,9 +9,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from metrics.columns.arrays import Floats
-from metrics.columns.cells import NumericCells, read_cells
-from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns import Domain, Floats, NumericCells, NumericDomain, read_cells
 
 SHOWN = 5
 """Most pairs that are shown."""

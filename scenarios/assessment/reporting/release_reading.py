@@ -15,9 +15,7 @@ from leaderboard.pages.number_text import counted, exact
 from leaderboard.results.goals import goal_title
 from leaderboard.statistics.pairs import FEWEST_TRIALS
 from metrics.classes import equivalence_classes, rows_in_classes
-from metrics.columns.arrays import Integers
-from metrics.columns.cells import NumericCells, read_cells
-from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns import Domain, Integers, NumericCells, NumericDomain, read_cells
 from scenarios.assessment.choosing.column_costs import column_costs
 from scenarios.assessment.evaluation.control_people import control_warnings, refuse_control_in_release
 from scenarios.assessment.evaluation.control_size import trials_needed

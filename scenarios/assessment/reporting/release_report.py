@@ -10,7 +10,7 @@ from itertools import groupby
 from math import exp
 from pathlib import Path
 
-from defenses.base.guarantee import Guarantee
+from defenses.base import Guarantee
 from defenses.grouping.constraints import ROUNDING, EqualCloseness
 from leaderboard.pages.number_text import exact, measure, number
 from leaderboard.pages.report import Section, Table, Value

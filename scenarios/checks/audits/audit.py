@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from attacks.statistics.learned_event import learn_event
-from metrics.columns.arrays import Floats
-from metrics.columns.parameters import check_integer, check_real
+from metrics.columns import Floats, check_integer, check_real
 
 Sample = Callable[[int, Generator], Floats]
 """``sample(runs, rng)``: features of independent outputs on one input, shape (runs, features)."""

@@ -27,9 +27,7 @@ from defenses.base.queries import Histogram
 from defenses.dp.gaussian import DiscreteGaussian, Gaussian
 from defenses.dp.mechanism import NoiseMechanism
 from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
-from metrics.columns.arrays import Booleans, Floats
-from metrics.columns.domains import CategoricalDomain
-from metrics.columns.parameters import require
+from metrics.columns import Booleans, CategoricalDomain, Floats, require
 from scenarios.checks.audits.audit import Neighbours
 from scenarios.checks.audits.one_run import Canaries
 from scenarios.checks.audits.subjects import subject, takes_integers_only

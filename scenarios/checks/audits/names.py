@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from defenses.base.parametrized import Parametrized
+from defenses.base import Parametrized
 from scenarios.running.methods.methods import built_value, check_parameter_names, class_at, exported
 from scenarios.tables.near_names import suggestion
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.federated.accounting import gaussian_epsilon
-from metrics.columns.arrays import Booleans, Floats
-from metrics.columns.parameters import check_integer, check_real
+from metrics.columns import Booleans, Floats, check_integer, check_real
 from metrics.empirical_epsilon import gaussian_shift_bound, one_run_epsilon
 
 # Shares of the canaries that are guessed. They are fixed before the run, and their bounds hold jointly.

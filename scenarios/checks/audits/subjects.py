@@ -24,9 +24,7 @@ from defenses.ldp.longitudinal import LongitudinalUnaryEncoding
 from defenses.ldp.number_mechanism import NumberMechanism
 from defenses.ldp.report_batch import ReportBatch
 from defenses.ldp.shuffling import ShuffledResponse
-from metrics.columns.arrays import Floats, Integers64
-from metrics.columns.domains import CategoricalDomain
-from metrics.columns.parameters import require
+from metrics.columns import CategoricalDomain, Floats, Integers64, require
 from scenarios.checks.audits.audit import Neighbours, Subject
 from scenarios.checks.audits.tables import of_defense, session_answers
 from scenarios.running.methods.fingerprint import is_own_code

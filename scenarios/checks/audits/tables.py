@@ -13,9 +13,7 @@ from numpy.random import Generator
 from attacks.statistics.query_budget import ask, even_share
 from defenses import Defense, Microdata, MicrodataRelease, StatisticsRelease
 from defenses.base.queries import Condition, Count, Histogram, Mean, Query, Sum
-from metrics.columns.arrays import Booleans, Floats
-from metrics.columns.domains import CategoricalDomain, NumericDomain
-from metrics.columns.parameters import require
+from metrics.columns import Booleans, CategoricalDomain, Floats, NumericDomain, require
 from scenarios.checks.audits.audit import Neighbours, Subject
 from scenarios.checks.audits.independence import dependence, false_declaration
 

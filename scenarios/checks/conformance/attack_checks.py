@@ -12,16 +12,7 @@ import numpy as np
 import pandas as pd
 
 from attacks.attributes.composition_attack import OtherRelease
-from attacks.base.attack import (
-    Attack,
-    Claims,
-    Decisions,
-    Knowledge,
-    NotApplicable,
-    Predicates,
-    RankedAnswers,
-    ValueClaims,
-)
+from attacks.base import Attack, Claims, Decisions, Knowledge, NotApplicable, Predicates, RankedAnswers, ValueClaims
 from attacks.criteria.nearest_row_linkability import LinkedRows
 from defenses import Channel, Identity, Microdata, MicrodataRelease, Mondrian
 from scenarios.checks.conformance.findings import Check, Prerequisite, require

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from defenses import Channel, Defense, Guarantee, Microdata, MicrodataRelease, released_frame
-from defenses.base.parametrized import Parametrized
+from defenses.base import Parametrized
 from metrics import (
     CategoricalDomain,
     entropy_l_diversity,
@@ -22,7 +22,7 @@ from metrics import (
     t_closeness_equal,
     t_closeness_ordered,
 )
-from metrics.columns.arrays import Booleans, Integers
+from metrics.columns import Booleans, Integers
 from scenarios.checks.audits.independence import dependence, false_declaration
 from scenarios.checks.conformance.findings import Check, Prerequisite, require
 from scenarios.checks.conformance.memory import check_memory

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from metrics.columns.printable import one_line
+from metrics.columns import one_line
 from scenarios.running.methods.code_places import foreign_place
 
 # The type of conformance checks, and their assertion.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import new_class
 from typing import TypeVar
 
-from attacks.base.attack import Attack
-from defenses.base.parametrized import Parametrized
+from attacks.base import Attack
+from defenses.base import Parametrized
 from scenarios.running.methods.methods import build, find
 from scenarios.running.methods.written_methods import written_method
 

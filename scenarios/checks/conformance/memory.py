@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
-from defenses.base.parametrized import Parametrized
+from defenses.base import Parametrized
 from scenarios.running.methods.code_places import defined_at
 from scenarios.running.methods.fingerprint import is_own_code
 

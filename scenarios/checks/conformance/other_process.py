@@ -8,9 +8,9 @@ import subprocess
 import sys
 from typing import Any
 
-from attacks.base.attack import Attack
+from attacks.base import Attack
 from defenses import Defense, MicrodataRelease
-from defenses.base.parametrized import Parametrized
+from defenses.base import Parametrized
 from scenarios.checks.conformance.attack_checks import STAGES, claims_of
 from scenarios.checks.conformance.findings import require
 from scenarios.checks.conformance.given_parameters import named_class

@@ -14,9 +14,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import NoReturn
 
-from attacks.base.attack import Attack
-from defenses.base.defense import Defense
-from defenses.base.parametrized import Parametrized
+from attacks.base import Attack
+from defenses.base import Defense, Parametrized
 from scenarios.checks.conformance.attack_checks import attack_checks
 from scenarios.checks.conformance.defense_checks import defense_checks
 from scenarios.checks.conformance.findings import Check, Prerequisite, require

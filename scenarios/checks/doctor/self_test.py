@@ -14,7 +14,7 @@ from numpy.random import Generator
 import leaderboard as lb
 from leaderboard.pages.number_text import counted
 from leaderboard.results.store import Store, documents_table
-from metrics.columns.arrays import Floats
+from metrics.columns import Floats
 from scenarios.checks.doctor.packages import Diagnosis
 from scenarios.running.boards.board_result import BoardResult
 from scenarios.running.boards.play_board import run

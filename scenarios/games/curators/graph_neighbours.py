@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge
+from attacks.base import Knowledge
 from defenses import Defense, Microdata
 from defenses.base.queries import DegreeCounts, EdgeCount, TriangleCount
 from defenses.dp.graphs import check_level
-from metrics.columns.parameters import check_integer, check_real, require
+from metrics.columns import check_integer, check_real, require
 from scenarios.games.curators.indistinguishability import DistinguishingSecret, Indistinguishability
 from scenarios.games.curators.statistics_game import AnalystQuery, seed_of
 from scenarios.games.game import Game

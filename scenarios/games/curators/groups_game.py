@@ -9,11 +9,18 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.statistics.statistical_disclosure import LinearSecret, StatisticsKnowledge
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 from defenses.base.queries import Condition, Count, Mean, Query, Sum, numbers
-from metrics.columns.arrays import Booleans, Floats
-from metrics.columns.domains import CategoricalDomain, NumericDomain
-from metrics.columns.parameters import check_choice, check_integer, check_real, refuse
+from metrics.columns import (
+    Booleans,
+    CategoricalDomain,
+    Floats,
+    NumericDomain,
+    check_choice,
+    check_integer,
+    check_real,
+    refuse,
+)
 from scenarios.games.curators.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of
 
 

@@ -16,7 +16,7 @@ from attacks.statistics.distinguishing import DistinguishingKnowledge
 from defenses import Defense, Microdata, StatisticsRelease
 from defenses.base.queries import Histogram, Maximum, Mean, Median, Query, QuerySession, Sum
 from metrics import CategoricalDomain, NumericDomain, Score, Scores, epsilon_lower_bound
-from metrics.columns.parameters import check_choice, check_integer, check_real, refuse
+from metrics.columns import check_choice, check_integer, check_real, refuse
 from scenarios.games.curators.statistics_game import AnalystQuery, answered_utility, seed_of
 from scenarios.games.game import Game, Secret
 

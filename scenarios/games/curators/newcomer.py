@@ -9,10 +9,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from attacks.statistics.statistical_disclosure import LinearSecret, StatisticsKnowledge
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 from defenses.base.queries import Mean, numbers
-from metrics.columns.domains import NumericDomain
-from metrics.columns.parameters import check_integer, check_real, refuse, require
+from metrics.columns import NumericDomain, check_integer, check_real, refuse, require
 from scenarios.games.curators.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of
 
 

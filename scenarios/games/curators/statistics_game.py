@@ -10,12 +10,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Claims, ValueClaims
+from attacks.base import Claims, ValueClaims
 from attacks.statistics.query_budget import ask, even_share
 from attacks.statistics.statistical_disclosure import StatisticsKnowledge
 from defenses import Defense, Microdata, StatisticsRelease
 from defenses.base.queries import Query, QuerySession
-from metrics.columns.parameters import refuse
+from metrics.columns import refuse
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
 

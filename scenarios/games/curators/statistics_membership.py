@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge
+from attacks.base import Knowledge
 from defenses import Defense, Release, StatisticsRelease
 from defenses.base.queries import Histogram
 from scenarios.games.curators.statistics_game import AnalystQuery, answered_utility

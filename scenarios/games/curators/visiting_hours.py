@@ -9,10 +9,9 @@ import pandas as pd
 from numpy.random import Generator
 
 from attacks.statistics.statistical_disclosure import LinearSecret, StatisticsKnowledge
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 from defenses.base.queries import Condition, Histogram
-from metrics.columns.domains import CategoricalDomain
-from metrics.columns.parameters import check_integer, check_real, require
+from metrics.columns import CategoricalDomain, check_integer, check_real, require
 from scenarios.games.curators.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of
 
 

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Claims, ValueClaims
+from attacks.base import Claims, ValueClaims
 from defenses import Microdata, MicrodataRelease
-from metrics.columns.arrays import Booleans, Floats
-from metrics.columns.domains import Domain, NumericDomain
-from metrics.columns.parameters import refuse, require
+from metrics.columns import Booleans, Domain, Floats, NumericDomain, refuse, require
 from metrics.score import Scores
 from scenarios.games.people import Drawn, by_person
 from scenarios.games.questions.question import Question, controlled

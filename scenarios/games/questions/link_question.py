@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from attacks import Claims, Knowledge
 from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows, TwoFiles
 from defenses import Microdata, MicrodataRelease
-from metrics.columns.parameters import refuse, require
+from metrics.columns import refuse, require
 from metrics.score import Scores
 from scenarios.games.people import Drawn
 from scenarios.games.questions.question import Question, controlled

@@ -7,10 +7,9 @@ from typing import ClassVar
 
 from numpy.random import Generator
 
-from attacks.base.attack import Claims, Decisions
-from defenses.base.release import MicrodataRelease
-from metrics.columns.arrays import Booleans
-from metrics.columns.parameters import refuse
+from attacks.base import Claims, Decisions
+from defenses.base import MicrodataRelease
+from metrics.columns import Booleans, refuse
 from metrics.ranking import area_under_curve, resolves_rate, true_positive_rate
 from metrics.score import Score, Scores
 from scenarios.games.people import Drawn

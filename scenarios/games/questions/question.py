@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from attacks import Claims, Knowledge
 from defenses import Microdata, MicrodataRelease
-from defenses.base.parametrized import Parametrized
+from defenses.base import Parametrized
 from metrics.score import Score, Scores, risk_after_control
 from scenarios.games.people import Drawn
 

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Claims, ValueClaims
+from attacks.base import Claims, ValueClaims
 from defenses import Microdata, MicrodataRelease
-from metrics.columns.arrays import Booleans, Floats
-from metrics.columns.parameters import check_integer, refuse, require
+from metrics.columns import Booleans, Floats, check_integer, refuse, require
 from metrics.score import Scores
 from scenarios.games.people import Drawn
 from scenarios.games.questions.attribute_question import successes

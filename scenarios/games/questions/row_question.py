@@ -9,9 +9,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Claims, RankedAnswers
-from defenses.base.release import MicrodataRelease
-from metrics.columns.parameters import refuse
+from attacks.base import Claims, RankedAnswers
+from defenses.base import MicrodataRelease
+from metrics.columns import refuse
 from metrics.ranking import area_under_curve
 from metrics.score import Score, Scores
 from scenarios.games.people import Drawn

@@ -11,8 +11,7 @@ from numpy.random import Generator
 from attacks import Claims, Knowledge, Predicates
 from attacks.criteria.atomic_predicates import records_met
 from defenses import Microdata, MicrodataRelease
-from metrics.columns.arrays import Booleans
-from metrics.columns.parameters import refuse
+from metrics.columns import Booleans, refuse
 from metrics.score import Scores
 from scenarios.games.people import Drawn
 from scenarios.games.questions.question import Question, controlled

@@ -12,7 +12,7 @@ import leaderboard as lb
 from leaderboard import Earlier, GateCheck, Pair, Promise, Row
 from leaderboard.pages.tables import ALIGNMENT, HEADERS, board_cells, board_notes, place_title
 from leaderboard.results.result import FAILURES, Result, label
-from metrics.columns.files import write_atomically
+from metrics.columns import write_atomically
 from scenarios.running.boards.board_page import board_page
 from scenarios.running.boards.shown_names import shown_board
 from scenarios.running.display import short_reason, trial_name

@@ -12,8 +12,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attacks.base.attack import Attack
-from defenses.base.defense import Defense
+from attacks.base import Attack
+from defenses.base import Defense
 from leaderboard.pages.number_text import counted
 from scenarios.running.boards.board_result import BoardResult
 

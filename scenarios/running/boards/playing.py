@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from defenses.base.guarantee import Guarantee
+from defenses.base import Guarantee
 from leaderboard import Promise, Result, Store, record_run, stored_promises
 from leaderboard.results.wording import reword
 from scenarios.running.methods.loaded_code import check_loaded

@@ -10,7 +10,7 @@ from typing import Any
 
 from leaderboard.results.result import Result
 from leaderboard.results.store import RESULT_COLUMNS, identity, result_of, row_of
-from metrics.columns.files import write_atomically
+from metrics.columns import write_atomically
 from scenarios.running.units import Catalogue
 from scenarios.running.workers.worker import Ending, Worker
 

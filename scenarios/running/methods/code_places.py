@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from metrics.columns.printable import one_line, printable
+from metrics.columns import one_line
+from metrics.columns.printable import printable
 
 # The line of a user's own code that an exception comes from.
 

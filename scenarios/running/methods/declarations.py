@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from attacks.base.attack import Attack, Claims
+from attacks.base import Attack, Claims
 from defenses import Defense, Release
-from defenses.base.parametrized import Parametrized
+from defenses.base import Parametrized
 from leaderboard.results.result import canonical
 from scenarios.games.game import Game
 from scenarios.games.questions.question import Question

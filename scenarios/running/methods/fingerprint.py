@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from defenses.base.parametrized import Parametrized
+from defenses.base import Parametrized
 from leaderboard.results.result import canonical
 from scenarios.running.methods.code_text import code_text
 

@@ -10,9 +10,8 @@ import pandas as pd
 from numpy.random import Generator
 
 from defenses import AdditiveNoise, GlobalRecoding, Hierarchy, Microdata
-from defenses.base.hierarchy import TableHierarchy
-from defenses.base.parametrized import Parametrized
-from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
+from defenses.base import Parametrized, TableHierarchy
+from metrics.columns import CategoricalDomain, Domain, NumericDomain
 
 Method = TypeVar("Method", bound=Parametrized)
 CITIES = ("Kyōto", "Nara|Uji", "Ōsaka", "{Kōbe}", "*")

@@ -12,7 +12,7 @@ from inspect import unwrap
 from pathlib import Path
 from typing import Any
 
-from metrics.columns.parameters import require
+from metrics.columns import require
 from scenarios.running.methods.fingerprint import (
     PACKAGES,
     closure,

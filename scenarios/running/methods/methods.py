@@ -11,8 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from defenses.base.parametrized import Parametrized
-from metrics.columns.printable import one_line
+from defenses.base import Parametrized
+from metrics.columns import one_line
 from scenarios.running.methods.code_places import defined_at, foreign_place
 from scenarios.tables.near_names import suggestion
 

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from metrics.columns.parameters import require
+from metrics.columns import require
 from scenarios.running.methods.methods import check_parameter_names, find
 
 # Numbers are printed without the zero before the point; TOML wants it.

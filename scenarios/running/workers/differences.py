@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from defenses.base.release import MicrodataRelease
+from defenses.base import MicrodataRelease
 
 
 def difference(before: pd.DataFrame, after: pd.DataFrame) -> str:

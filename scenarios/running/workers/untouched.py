@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.base.hierarchy import Hierarchy
+from defenses.base import Hierarchy
 
 Change = Callable[[], str | None]
 

@@ -14,11 +14,11 @@ from typing import Any
 
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Claims, Knowledge, NotApplicable
+from attacks.base import Attack, Claims, Knowledge, NotApplicable
 from defenses import Defense, Microdata, MicrodataRelease
-from defenses.base.parametrized import Parametrized
+from defenses.base import Parametrized
 from leaderboard.results.result import canonical
-from metrics.columns.parameters import require
+from metrics.columns import require
 from metrics.score import Score, Scores
 from scenarios.games.playing import attack_release, make_release, play_alone
 from scenarios.running.methods.code_places import defined_at

@@ -11,7 +11,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from defenses import Guarantee, Microdata, MicrodataDefense, MicrodataRelease
-from defenses.base.k_anonymous_defense import promise_of_parts
+from defenses.base import promise_of_parts
 from leaderboard.pages.number_text import counted as counted_text
 from metrics import NumericDomain, TableUtility
 from scenarios.tables.parts.drawn_blocks import DrawnBlocks, draw_blocks

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from metrics.columns.arrays import Booleans, Integers
+from metrics.columns import Booleans, Integers
 from scenarios.tables.parts.raw_columns import coded_source
 from scenarios.tables.parts.records import LargeColumn, LargeRecords
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-from defenses.base.columns import CodedColumn
+from defenses.base import CodedColumn
 from defenses.grouping.counted_table import CountedDefense, CountedTable, CountedValues
 from scenarios.tables.parts.combinations import CombinationIndex, Combinations, TooManyCombinations, count_combinations
 from scenarios.tables.parts.records import Block, LargeRecords

@@ -14,7 +14,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from defenses import Guarantee, MicrodataDefense
-from metrics.columns.cells import SUPPRESSED
+from metrics.columns import SUPPRESSED
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.empty_cells import empty_cells_words
 from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns import Domain, NumericDomain
 from scenarios.tables.parts.files.table_files import TableFiles
 from scenarios.tables.parts.raw_columns import LIMIT, RawColumn, raw_columns, sampled_column, sampled_rows
 from scenarios.tables.parts.value_texts import value_texts

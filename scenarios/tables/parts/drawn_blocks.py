@@ -11,10 +11,10 @@ import pandas as pd
 from numpy.random import SeedSequence
 from scipy.sparse import csr_array
 
-from defenses.base.defense import MicrodataDefense
+from defenses.base import MicrodataDefense
 from defenses.grouping.constraints import ConstrainsValues, Constraint, SensitiveColumn, all_hold
 from leaderboard.pages.number_text import counted
-from metrics.columns.arrays import Booleans, Integers
+from metrics.columns import Booleans, Integers
 from scenarios.tables.parts.files.spool import block_generator
 from scenarios.tables.parts.records import Block, LargeRecords
 from scenarios.tables.parts.rowwise.steps import code_counts

@@ -36,12 +36,10 @@ from defenses import (
     StratifiedSampling,
     TopBottomCoding,
 )
-from defenses.base.columns import code_column
-from defenses.base.defense import chosen_columns
-from defenses.base.k_anonymous_defense import k_anonymity_over
-from defenses.grouping.counted_table import ClassCells, CountedDefense, CountedTable, Recoding, check_enough
+from defenses.base import check_enough, chosen_columns, code_column, k_anonymity_over
+from defenses.grouping.counted_table import ClassCells, CountedDefense, CountedTable, Recoding
 from defenses.grouping.incognito.lattice import number_tuples
-from metrics.columns.arrays import Integers
+from metrics.columns import Integers
 from scenarios.tables.parts.blocked import blocked
 from scenarios.tables.parts.combinations import TooManyCombinations
 from scenarios.tables.parts.counted_release import counted_release

@@ -12,9 +12,8 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from defenses import Channel, Mondrian
+from defenses.base import filled, k_anonymity_over
 from defenses.base.channel_parts import Containment
-from defenses.base.columns import filled
-from defenses.base.k_anonymous_defense import k_anonymity_over
 from defenses.grouping.constraints import SensitiveColumn, check_apart, check_whole_table
 from defenses.grouping.counted_table import WeightedColumn
 from defenses.grouping.mondrian.coding import code_numbers, each_column
@@ -24,8 +23,7 @@ from defenses.grouping.mondrian.partition import partition
 from defenses.grouping.mondrian.top_tree import Path as Node
 from defenses.grouping.mondrian.top_tree import SampledColumn, TopCut, TopCuts, TopTree
 from leaderboard.pages.number_text import counted
-from metrics.columns.arrays import Integers
-from metrics.columns.domains import NumericDomain
+from metrics.columns import Integers, NumericDomain
 from scenarios.tables.parts.counted_release import counted_table
 from scenarios.tables.parts.files.private_folder import private_folder
 from scenarios.tables.parts.files.spool import Spool, block_generator

@@ -10,8 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from metrics.columns.arrays import Integers
-from metrics.columns.parameters import refuse
+from metrics.columns import Integers, refuse
 from scenarios.tables.parts.files.sql_names import quoted
 from scenarios.tables.parts.files.table_files import TableFiles, parquet_schema
 

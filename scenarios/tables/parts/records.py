@@ -15,11 +15,8 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from defenses.base.columns import code_column, code_values
-from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Integers
-from metrics.columns.domains import NumericDomain
-from metrics.columns.parameters import require
+from defenses.base import Microdata, code_column, code_values
+from metrics.columns import Integers, NumericDomain, require
 from scenarios.tables.dataset import Dataset, check_sum, described_table, with_roles_of
 from scenarios.tables.parts.files.sql_names import quoted
 from scenarios.tables.parts.files.table_files import Engine, TableFiles

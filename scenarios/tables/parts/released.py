@@ -13,9 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.cells import SUPPRESSED
-from metrics.columns.domains import Domain
+from metrics.columns import SUPPRESSED, Domain, Floats, Integers
 from scenarios.tables.parts.files.sql_names import quoted
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, raw_columns

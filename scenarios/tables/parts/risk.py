@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from metrics.classes import SizeCounts, group_starts, without_group
-from metrics.columns.arrays import Integers
-from metrics.columns.parameters import refuse
+from metrics.columns import Integers, refuse
 from metrics.diversity import ClassDiversity
 from metrics.risk import ReidentificationRisk, journalist_of_sizes
 from scenarios.tables.parts.combinations import CombinationIndex, CombinationKey, key_starts

@@ -11,8 +11,7 @@ import pandas as pd
 from numpy.random import Generator
 from scipy.sparse import csr_array, hstack, vstack
 
-from metrics.columns.arrays import Integers
-from metrics.columns.domains import Domain
+from metrics.columns import Domain, Integers
 from metrics.information_loss import normalized_certainty_penalty
 from metrics.profile import CodedProfile, CountedProfile, DenseProfile, original_profile, profile
 from metrics.table_utility import CountedTableUtility

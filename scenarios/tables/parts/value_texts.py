@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from metrics.columns.arrays import Integers
+from metrics.columns import Integers
 from scenarios.tables.parts.files.table_files import TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, ordered_rows, value_table
 from scenarios.tables.reading.text_column import TextError

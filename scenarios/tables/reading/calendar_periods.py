@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from itertools import pairwise
 
-from metrics.columns.parameters import refuse, require
+from metrics.columns import refuse, require
 
 DAY = 86_400
 """Seconds of a day."""

@@ -9,16 +9,18 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from metrics.columns.cells import (
+from metrics.columns import (
     CategoricalCells,
+    CategoricalDomain,
+    Domain,
     NumericCells,
+    NumericDomain,
     escape,
     interval_cell,
     named_categories,
     read_cells,
     unescape,
 )
-from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.roles import CategoryColumn, Column, DateColumn
 

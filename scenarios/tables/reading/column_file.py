@@ -17,9 +17,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from defenses.base.column_table import CodedTexts, ColumnTable
-from metrics.columns.arrays import Floats
-from metrics.columns.domains import Domain, NumericDomain
+from defenses.base import CodedTexts, ColumnTable
+from metrics.columns import Domain, Floats, NumericDomain
 from scenarios.tables.reading.arrow_tables import csv_table, opened_parquet, text_of
 from scenarios.tables.reading.csv_text import column_names, decompressed, field_separator, header_fields, table_text
 from scenarios.tables.reading.workbook import refuse_workbook

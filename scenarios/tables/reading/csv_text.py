@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from metrics.columns.parameters import refuse, require
+from metrics.columns import refuse, require
 from scenarios.tables.toml.toml_file import read_text
 
 # Encodings of CSV files: UTF-8, or one that the user declares.

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from metrics.columns.cells import SUPPRESSED, interval_cell
-from metrics.columns.domains import NumericDomain
-from metrics.columns.parameters import refuse
+from metrics.columns import SUPPRESSED, NumericDomain, interval_cell, refuse
 from scenarios.tables.reading import calendar_periods as calendar
 from scenarios.tables.reading.calendar_periods import DAY, EPOCH, FIRST, LAST
 
 if TYPE_CHECKING:
-    from defenses.base.hierarchy import IntervalHierarchy
+    from defenses.base import IntervalHierarchy
 
 _MONTHS = (
     "January",
@@ -279,7 +277,7 @@ class DateForm:
 
     def hierarchy(self, domain: NumericDomain) -> IntervalHierarchy:
         """Hierarchy of the calendar levels, with ``*`` above."""
-        from defenses.base.hierarchy import IntervalHierarchy
+        from defenses.base import IntervalHierarchy
 
         low, high = int(domain.low), int(domain.high)
         levels = [calendar.cuts(name, low, high, self.unit) for name in self.levels]

@@ -10,8 +10,15 @@ import numpy as np
 import pandas as pd
 
 from leaderboard.pages.number_text import counted
-from metrics.columns.cells import SUPPRESSED, NumericCells, cell_categories, named_categories, read_cells
-from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns import (
+    SUPPRESSED,
+    Domain,
+    NumericCells,
+    NumericDomain,
+    cell_categories,
+    named_categories,
+    read_cells,
+)
 from scenarios.tables.reading.text_column import TextColumn
 
 # Released values that nobody in a table of people has: notes on columns that cannot agree.

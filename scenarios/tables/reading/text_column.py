@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from metrics.columns.arrays import Booleans, Floats, Integers
-from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain, format_number
+from metrics.columns import Booleans, CategoricalDomain, Domain, Floats, Integers, NumericDomain, format_number
 from scenarios.tables.roles import MOST_DIGITS
 
 if TYPE_CHECKING:

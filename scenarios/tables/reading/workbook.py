@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from metrics.columns.parameters import refuse, require
+from metrics.columns import refuse, require
 from scenarios.tables.review.column_names import POSTCODES, POSTCODES_JAPANESE, hints_at
 
 OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"

@@ -14,10 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.base.hierarchy import TableHierarchy
-from metrics.columns.cells import SUPPRESSED
-from metrics.columns.domains import Domain, NumericDomain
-from metrics.columns.values import LARGEST_EXACT, distinct_values
+from defenses.base import TableHierarchy
+from metrics.columns import LARGEST_EXACT, SUPPRESSED, Domain, NumericDomain, distinct_values
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.number_forms import MISSING
 from scenarios.tables.reading.text_column import TextColumn

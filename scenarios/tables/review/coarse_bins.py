@@ -7,9 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from metrics.columns.arrays import Floats
-from metrics.columns.cells import NumericCells, read_cells
-from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns import Domain, Floats, NumericCells, NumericDomain, read_cells
 from scenarios.tables.dataset import Dataset
 
 MOST = 0.5

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metrics.columns.domains import Domain, NumericDomain
+from metrics.columns import Domain, NumericDomain
 from scenarios.tables.dataset import check_named, column_domains, columns_frame
 from scenarios.tables.reading.date_form import ISO, DateForm
 from scenarios.tables.reading.number_forms import mixed_marks

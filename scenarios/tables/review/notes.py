@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metrics.columns.domains import CategoricalDomain
+from metrics.columns import CategoricalDomain
 from scenarios.tables.dataset import NOT_PUBLIC, Dataset
 from scenarios.tables.review.coarse_bins import coarse_bin_warnings
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at, look_like_people

@@ -11,11 +11,11 @@ import pandas as pd
 
 from defenses import Guarantee, Microdata
 from metrics.classes import equivalence_classes
-from metrics.columns.arrays import Integers
+from metrics.columns import Integers
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at
 
 if TYPE_CHECKING:
-    from defenses.base.release import MicrodataRelease
+    from defenses.base import MicrodataRelease
 
 ONE_ROW = "make one row of each person first, as by `tokumei split --one-row`"
 """What makes promises about rows promises about people."""

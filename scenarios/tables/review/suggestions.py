@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from metrics.columns.arrays import Floats, Integers
+from metrics.columns import Floats, Integers
 from metrics.suda import minimal_sample_uniques
 from scenarios.tables.review.column_names import (
     FREE_TEXT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from metrics.columns.domains import Domain, NumericDomain, format_number
+from metrics.columns import Domain, NumericDomain, format_number
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.reading.date_form import DateForm
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from metrics.columns.parameters import require
+from metrics.columns import require
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.settings import Phase
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 
-from metrics.columns.files import PRIVATE
+from metrics.columns import PRIVATE
 from scenarios.tournament.rules.folder import Tournament, write_whole, zip_bytes
 from scenarios.tournament.rules.log import Log
 from scenarios.tournament.rules.settings import FILE, Phase

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from metrics.columns.files import PRIVATE, UNFINISHED
-from metrics.columns.parameters import refuse, require
+from metrics.columns import PRIVATE, UNFINISHED, refuse, require
 from scenarios.tournament.host.exporting import new_archive
 from scenarios.tournament.host.verifying import verify
 from scenarios.tournament.rules.advancing import publish_again

@@ -11,7 +11,7 @@ from leaderboard.results.goals import goal_words
 from leaderboard.results.result import FAILURES, Result
 from leaderboard.results.version import version
 from leaderboard.statistics.board import ranked
-from metrics.columns.files import PRIVATE
+from metrics.columns import PRIVATE
 from scenarios.running.methods.descriptions import one_liners
 from scenarios.tournament.host.spreadsheet import neutralized_csv
 from scenarios.tournament.rules.folder import PUBLIC, Tournament, write_whole

@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from metrics.columns.files import PRIVATE, UNFINISHED, check_new_file
-from metrics.columns.parameters import refuse
+from metrics.columns import PRIVATE, UNFINISHED, check_new_file, refuse
 from scenarios.tournament.host.boards import PAGES
 from scenarios.tournament.host.presenting import media_type, presentations, presented_file
 from scenarios.tournament.host.spreadsheet import SEPARATORS, neutralized_csv

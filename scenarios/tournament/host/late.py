@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from metrics.columns.parameters import refuse
+from metrics.columns import refuse
 from scenarios.tournament.rules.advancing import publish_again
 from scenarios.tournament.rules.folder import State, Submission, Tournament
 from scenarios.tournament.rules.names import checked_reason, checked_title

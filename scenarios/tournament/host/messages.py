@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from metrics.columns.printable import one_line
+from metrics.columns import one_line
 from scenarios.tables.dataset import load_table
 from scenarios.tournament.rules.folder import Tournament, write_whole
 from scenarios.tournament.rules.guide import rules

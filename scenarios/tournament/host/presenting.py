@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from metrics.columns.files import PRIVATE
-from metrics.columns.parameters import refuse, require
+from metrics.columns import PRIVATE, refuse, require
 from scenarios.tournament.rules.folder import State, Tournament, store_file, stored_file
 from scenarios.tournament.rules.log import LogEntry
 from scenarios.tournament.rules.names import checked_text

@@ -20,7 +20,7 @@ from time import monotonic
 from typing import Any, ParamSpec, TypeVar
 
 from leaderboard import Result, Store
-from metrics.columns.printable import one_line
+from metrics.columns import one_line
 from scenarios.running.workers.isolation import LIMITS, Death, IsolatedWorker, TaskStep
 from scenarios.running.workers.isolation import yield_processor as _yield_processor
 from scenarios.running.workers.limits import Limits

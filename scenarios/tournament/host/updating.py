@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from leaderboard import Result, Section, Store
 from leaderboard.results.goals import goal_words
 from leaderboard.results.result import FAILURES
-from metrics.columns.parameters import refuse
-from metrics.columns.printable import one_line, printable
+from metrics.columns import one_line, refuse
+from metrics.columns.printable import printable
 from scenarios.tournament.host.boards import (
     failures_section,
     is_partial,

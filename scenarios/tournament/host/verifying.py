@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from metrics.columns.parameters import refuse
+from metrics.columns import refuse
 from scenarios.tournament.host.presenting import presented_file, wrong_presentation
 from scenarios.tournament.rules.advancing import wrongly_published
 from scenarios.tournament.rules.arrivals import arrivals

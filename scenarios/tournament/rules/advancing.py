@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from metrics.columns.parameters import refuse
+from metrics.columns import refuse
 from scenarios.tables.seeds import generator
 from scenarios.tables.toml.toml_file import read_bytes
 from scenarios.tournament.rules.arrivals import undecided_tables

@@ -19,8 +19,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from metrics.columns.files import PRIVATE, UNFINISHED, write_atomically
-from metrics.columns.parameters import refuse
+from metrics.columns import PRIVATE, UNFINISHED, refuse, write_atomically
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import LogEntry, named_file
 from scenarios.tournament.rules.settings import Phase

@@ -8,17 +8,20 @@ from functools import lru_cache
 
 import pandas as pd
 
-from metrics.columns.cells import (
+from metrics.columns import (
     SUPPRESSED,
     CategoricalCells,
+    CategoricalDomain,
     CellError,
+    Domain,
     NumericCells,
+    NumericDomain,
+    format_number,
     interval_cell,
     read_cells,
     set_cell,
     unescape,
 )
-from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain, format_number
 from scenarios.tables.reading.cell_spelling import joined_segments, segments_cell
 
 LONGEST = 2000

@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from attacks.base.attack import Knowledge
-from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.parameters import refuse
+from attacks.base import Knowledge
+from defenses.base import Microdata
+from metrics.columns import Floats, Integers, refuse
 from metrics.profile import original_profile, profile, record_similarity
 from scenarios.games.decoys import NearGroups
 from scenarios.tables.dataset import load_table

@@ -29,10 +29,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Integers
-from metrics.columns.files import UNFINISHED, write_atomically
-from metrics.columns.parameters import refuse
+from defenses.base import Microdata
+from metrics.columns import UNFINISHED, Integers, refuse, write_atomically
 from metrics.table_utility import prediction_target
 from scenarios.tables.dataset import load_table
 from scenarios.tables.toml.toml_file import read_bytes

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from defenses.base.microdata import Microdata
-from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain, format_number
+from defenses.base import Microdata
+from metrics.columns import CategoricalDomain, Domain, NumericDomain, format_number
 from metrics.table_utility import prediction_target
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.written_cells import WrittenCells

@@ -8,7 +8,7 @@ import numpy as np
 
 from attacks import Knowledge, SharedColumn, gower_distance, shared_columns
 from defenses import Microdata, MicrodataRelease
-from metrics.columns.arrays import Integers
+from metrics.columns import Integers
 from scenarios.tournament.rules.sheets import Sheet
 
 NEAREST, WITHOUT = "nearest", "nearest_without:"

@@ -28,7 +28,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from metrics.columns.files import write_atomically
+from metrics.columns import write_atomically
 
 # Errors of the system that name the file.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 
-from metrics.columns.parameters import refuse, require
+from metrics.columns import refuse, require
 from metrics.columns.printable import printable
 
 LONGEST_TITLE, LONGEST_TOURNAMENT, LONGEST_REASON, LONGEST_MESSAGE = 60, 80, 500, 4000

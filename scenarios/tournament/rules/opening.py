@@ -15,12 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.hierarchy import Hierarchy, IntervalHierarchy, TableHierarchy
-from defenses.base.microdata import Microdata
-from metrics.columns.arrays import Integers
-from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain
-from metrics.columns.files import PRIVATE
-from metrics.columns.parameters import refuse
+from defenses.base import Hierarchy, IntervalHierarchy, Microdata, TableHierarchy
+from metrics.columns import PRIVATE, CategoricalDomain, Domain, Integers, NumericDomain, refuse
 from scenarios.games.decoys import NearGroups, group_size
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.reading.date_form import DateForm

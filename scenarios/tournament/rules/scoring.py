@@ -24,7 +24,7 @@ from attacks import (
 )
 from defenses import Microdata, MicrodataRelease
 from leaderboard import Result, Store
-from metrics.columns.arrays import Booleans, Integers
+from metrics.columns import Booleans, Integers
 from metrics.score import Scores
 from scenarios.games.playing import Randomness, claims_of
 from scenarios.games.questions.row_question import score_answers

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from metrics.columns.parameters import refuse, require
+from metrics.columns import refuse, require
 from scenarios.tables.toml.toml_file import TomlTable, read_bytes, read_toml
 
 FILE = "tournament.toml"

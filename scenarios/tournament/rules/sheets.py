@@ -17,10 +17,8 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from attacks.base.attack import RankedAnswers
-from metrics.columns.arrays import Integers
-from metrics.columns.domains import Domain, NumericDomain
-from metrics.columns.parameters import refuse, require
+from attacks.base import RankedAnswers
+from metrics.columns import Domain, Integers, NumericDomain, refuse, require
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.toml.toml_file import unreadable

@@ -11,11 +11,9 @@ import pandas as pd
 from numpy.random import Generator
 
 from attacks.linkage.row_assignment import learned_assignment, nearest_assignment
-from defenses.base.microdata import Microdata
+from defenses.base import Microdata
 from leaderboard.statistics.pairs import pooled_utility
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.cells import SUPPRESSED
-from metrics.columns.domains import Domain
+from metrics.columns import SUPPRESSED, Domain, Floats, Integers
 from metrics.profile import original_profile, profile, record_similarity
 from metrics.table_utility import TableUtility, anchored
 from scenarios.tables.seeds import generator

@@ -8,8 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
 
-from metrics.columns.cells import SUPPRESSED, set_cell
-from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain, format_number
+from metrics.columns import SUPPRESSED, CategoricalDomain, Domain, NumericDomain, format_number, set_cell
 from scenarios.tournament.rules.canonical_cells import canonical_cell
 
 LONGEST = 100

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from metrics.columns.parameters import refuse
+from metrics.columns import refuse
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import LogEntry
 from scenarios.tournament.rules.problems import InvalidFileError

@@ -6,7 +6,7 @@ import ipaddress
 import ssl
 from pathlib import Path
 
-from metrics.columns.parameters import refuse
+from metrics.columns import refuse
 
 
 def parsed_address(text: str) -> tuple[str, int]:

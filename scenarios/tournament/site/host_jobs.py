@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.statistics.downtime import downtime_table
-from metrics.columns.parameters import refuse
+from metrics.columns import refuse
 from scenarios.tournament.host.late import disqualify, extend, give_title, readmit, reopen
 from scenarios.tournament.host.messages import post, write_notices
 from scenarios.tournament.rules.advancing import advance

@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from metrics.columns.parameters import refuse
-from metrics.columns.printable import one_line, printable
+from metrics.columns import one_line, refuse
+from metrics.columns.printable import printable
 from scenarios.tournament.host.exporting import export
 from scenarios.tournament.host.late import admit
 from scenarios.tournament.host.messages import write_notices

@@ -21,7 +21,7 @@ from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from metrics.columns.files import PRIVATE
+from metrics.columns import PRIVATE
 from scenarios.tournament.site.refusal_error import RefusalError, refuse_if
 
 # Content of an uploaded file.

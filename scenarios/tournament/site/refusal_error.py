@@ -11,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from metrics.columns.printable import one_line
+from metrics.columns import one_line
 
 # Damage of a tournament's folder, or a lack of room or permission, that the site notices.
 

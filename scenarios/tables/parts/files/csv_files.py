@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from metrics.columns.parameters import refuse, require
+from metrics.columns import refuse, require
 from scenarios.tables.parts.files.sql_names import literal, quoted
 from scenarios.tables.reading.csv_text import field_separator, header_fields, table_text
 from scenarios.tables.reading.text_table import header_notes

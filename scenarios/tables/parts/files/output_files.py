@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from metrics.columns.files import PRIVATE
+from metrics.columns import PRIVATE
 from scenarios.tables.parts.files.private_folder import private_folder
 from scenarios.tables.released import STANDARD
 

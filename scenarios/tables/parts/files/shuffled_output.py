@@ -20,8 +20,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from metrics.columns.arrays import Booleans
-from metrics.columns.values import in_digits, number_texts
+from metrics.columns import Booleans, in_digits, number_texts
 from scenarios.tables.parts.files.output_files import OutputFiles
 from scenarios.tables.parts.files.private_folder import private_folder
 from scenarios.tables.parts.files.spool import Spool

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
-from metrics.columns.arrays import Integers
+from metrics.columns import Integers
 from scenarios.tables.parts.released_blocks import ReleasedBlock
 
 # Random generators of blocks of rows, so that a release is the same for any memory and number of workers.

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from metrics.columns.parameters import refuse, require
+from metrics.columns import refuse, require
 from scenarios.tables.parts.files.csv_files import csv_fields, csv_reason, csv_source, utf8_copy
 from scenarios.tables.parts.files.private_folder import private_folder
 from scenarios.tables.parts.files.sql_names import literal, quoted

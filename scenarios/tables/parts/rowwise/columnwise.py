@@ -20,9 +20,8 @@ from defenses import (
     TopBottomCoding,
     released_frame,
 )
+from defenses.base import chosen_columns, filled, is_numeric, plain_numbers
 from defenses.base.channel_parts import Independent
-from defenses.base.columns import filled, is_numeric, plain_numbers
-from defenses.base.defense import chosen_columns
 from scenarios.tables.parts.records import LargeRecords
 from scenarios.tables.parts.released_blocks import CellList, LargeRelease
 from scenarios.tables.parts.rowwise.steps import (

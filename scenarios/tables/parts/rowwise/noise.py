@@ -12,9 +12,9 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
 from defenses import AdditiveNoise, Channel
+from defenses.base import plain_numbers, stored_alike
 from defenses.base.channel_parts import AddedNoise
-from defenses.base.columns import plain_numbers, stored_alike
-from metrics.columns.arrays import Floats
+from metrics.columns import Floats
 from scenarios.tables.parts.records import Block, LargeRecords
 from scenarios.tables.parts.released_blocks import LargeRelease
 from scenarios.tables.parts.rowwise.steps import Step, code_counts, rowwise

@@ -11,13 +11,12 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from defenses import Channel, OptimalMatrix, RetentionReplacement
+from defenses.base import category_cells, category_codes, category_count
 from defenses.base.channel_parts import RetentionVector, TransitionTable
-from defenses.base.columns import category_cells, category_codes, category_count
 from defenses.pram.matrix import check_matrix
 from defenses.pram.retention_vectors import RetentionVectors
 from defenses.pram.sampling import replace
-from metrics.columns.arrays import Floats, Integers
-from metrics.columns.domains import Domain
+from metrics.columns import Domain, Floats, Integers
 from scenarios.tables.parts.files.spool import block_generator
 from scenarios.tables.parts.records import Block, LargeRecords
 from scenarios.tables.parts.released_blocks import CellList, LargeRelease

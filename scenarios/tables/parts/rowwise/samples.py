@@ -11,10 +11,9 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
 from defenses import Channel, Sampling, Shuffle, StratifiedSampling
+from defenses.base import chosen_columns
 from defenses.base.channel_parts import Presence
-from defenses.base.defense import chosen_columns
-from metrics.columns.arrays import Booleans, Integers
-from metrics.columns.parameters import refuse
+from metrics.columns import Booleans, Integers, refuse
 from scenarios.tables.parts.files.spool import block_generator
 from scenarios.tables.parts.records import Block, LargeRecords
 from scenarios.tables.parts.released_blocks import LargeRelease, ReleasedBlock

@@ -13,7 +13,7 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
 from defenses import Channel, Microdata, MicrodataDefense, released_frame
-from metrics.columns.arrays import Booleans, Integers
+from metrics.columns import Booleans, Integers
 from scenarios.tables.dataset import with_roles_of
 from scenarios.tables.parts.files.spool import block_generator
 from scenarios.tables.parts.records import Block, LargeColumn, LargeRecords

@@ -13,8 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from metrics.columns.files import PRIVATE
-from metrics.columns.parameters import refuse
+from metrics.columns import PRIVATE, refuse
 
 # Random tokens of sessions, invitations and forms, and their hashes.
 

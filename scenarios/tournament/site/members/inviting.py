@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 from jinja2 import Environment
 
-from metrics.columns.files import PRIVATE, write_atomically
-from metrics.columns.parameters import refuse
+from metrics.columns import PRIVATE, refuse, write_atomically
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.site.members.account_store import FILE, AccountStore
 from scenarios.tournament.site.members.invitations import LIFETIME, Invitations

@@ -10,7 +10,7 @@ from typing import Any
 from anyio import to_thread
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from metrics.columns.printable import one_line
+from metrics.columns import one_line
 from scenarios.tournament.site.pages.page_templates import rendered
 from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError
 from scenarios.tournament.site.visit import Visit

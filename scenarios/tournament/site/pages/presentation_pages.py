@@ -11,7 +11,8 @@ from anyio import to_thread
 from markupsafe import Markup
 from starlette.responses import Response
 
-from metrics.columns.printable import one_line, printable
+from metrics.columns import one_line
+from metrics.columns.printable import printable
 from scenarios.tournament.host.presenting import (
     LARGEST,
     LONGEST_TEXT,
