@@ -1,5 +1,5 @@
 """Checks of single parameters, which stand below, in `metrics.columns.parameters`."""
 
-from metrics.columns import check_boolean, check_choice, check_integer, check_list, check_real
+from metrics.columns.parameters import check_boolean, check_choice, check_integer, check_list, check_real
 
 __all__ = ["check_boolean", "check_choice", "check_integer", "check_list", "check_real"]
