@@ -15,8 +15,6 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.columns.arrays import Booleans, Floats
@@ -53,6 +51,9 @@ def number_texts(numbers: NDArray[np.float64], write: Callable[[float], str]) ->
     pyarrow.Array of string, shape (n,)
         The texts.
     """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     texts = pc.cast(pa.array(numbers), pa.string())
     other = ~in_digits(numbers)
     if not other.any():

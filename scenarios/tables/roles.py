@@ -17,7 +17,7 @@ from metrics.columns import CategoricalDomain, Domain, Floats, NumericDomain, re
 from scenarios.tables.reading.calendar_periods import DAY, checked_levels, default_period
 from scenarios.tables.reading.calendar_periods import cuts as calendar_cuts
 from scenarios.tables.reading.csv_text import check_encoding
-from scenarios.tables.reading.date_form import ISO, DateFormat, declared_number
+from scenarios.tables.reading.date_format import ISO, DateFormat, declared_number
 from scenarios.tables.toml.toml_file import TomlTable, read_bytes, read_toml, validated
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import Any
 from metrics.columns import Domain, NumericDomain
 from metrics.columns.printable import printable
 from scenarios.tables.dataset import Dataset
-from scenarios.tables.reading.date_form import ISO, DateForm
+from scenarios.tables.reading.date_form import DateForm
+from scenarios.tables.reading.date_format import ISO
 from scenarios.tables.reading.written_cells import integer_cell
 from scenarios.tables.roles import Roles, read_roles
 

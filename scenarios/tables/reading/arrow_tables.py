@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from scenarios.tables.reading.csv_text import check_rows, csv_rows
 from scenarios.tables.toml.toml_file import read_text
@@ -99,6 +98,8 @@ def text_of(where: str, column: Any) -> Any:
     ValueError
         If it holds anything but numbers and text; the message begins with `where`.
     """
+    import pyarrow.compute as pc
+
     try:
         if pa.types.is_dictionary(column.type):
             column = pc.cast(column, column.type.value_type)

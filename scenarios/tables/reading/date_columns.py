@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leaderboard.pages.number_text import counted
-from scenarios.tables.reading.date_form import ISO, ISO_TIME, DateForm, DateFormat
+from scenarios.tables.reading.date_form import DateForm
+from scenarios.tables.reading.date_format import ISO, ISO_TIME, DateFormat
 from scenarios.tables.reading.text_column import TextColumn, TextError
 from scenarios.tables.roles import DateColumn, NumberColumn, Roles
 

@@ -12,7 +12,8 @@ import pandas as pd
 
 from metrics.columns import Domain, NumericDomain
 from scenarios.tables.dataset import check_named, column_domains, columns_frame
-from scenarios.tables.reading.date_form import ISO, DateForm
+from scenarios.tables.reading.date_form import DateForm
+from scenarios.tables.reading.date_format import ISO
 from scenarios.tables.reading.number_forms import mixed_marks
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import TextTable, read_text_table

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from scenarios.tables.reading.date_columns import SENTINELS
-from scenarios.tables.reading.date_form import ISO, DateForm
+from scenarios.tables.reading.date_form import DateForm
+from scenarios.tables.reading.date_format import ISO
 from scenarios.tables.reading.number_forms import MISSING, WORDS
 from scenarios.tables.review.repeated_days import changing_traits, repeated_days
 from scenarios.tables.review.suggestions import columns_by_words

@@ -17,7 +17,8 @@ from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.tables.dataset import load_table
 from scenarios.tables.reading import calendar_periods
 from scenarios.tables.reading.calendar_periods import DAY, FIRST, LAST, PERIODS
-from scenarios.tables.reading.date_form import ISO, ISO_TIME, DateForm, DateFormat
+from scenarios.tables.reading.date_form import DateForm
+from scenarios.tables.reading.date_format import ISO, ISO_TIME, DateFormat
 from scenarios.tables.released import read_released, write_table
 from scenarios.tables.review.summary import summary
 

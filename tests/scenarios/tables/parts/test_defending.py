@@ -186,7 +186,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(folder, monkeypatch):
 
 @pytest.mark.parametrize(
     "full",
-    ["scenarios.tables.parts.files.spool.Spool.add", "scenarios.tables.parts.files.shuffled_output._CsvWriter.write"],
+    ["scenarios.tables.parts.files.spool.Spool.add", "scenarios.tables.parts.files.shuffled_output.text_bytes"],
 )
 def test_a_full_disk_leaves_nothing(folder, monkeypatch, full):
     calls = []
@@ -217,7 +217,7 @@ def test_the_full_disk_is_named(folder, monkeypatch, full, words):
         free = 0 if Path(path).resolve() == (folder / full).resolve() else 1 << 40
         return SimpleNamespace(free=free)
 
-    monkeypatch.setattr("scenarios.tables.parts.files.shuffled_output._CsvWriter.write", write)
+    monkeypatch.setattr("scenarios.tables.parts.files.shuffled_output.text_bytes", write)
     monkeypatch.setattr("scenarios.tables.parts.files.output_files.shutil.disk_usage", usage)
     monkeypatch.setattr("tempfile.tempdir", str(folder / "temporary"))
     result = call("Identity", "parts", "-o", "out.csv", code=2)

@@ -267,7 +267,7 @@ def test_a_preview_that_never_ends_holds_no_process_of_others():
 
     async def note(job, *given):
         try:
-            outcomes.append(await pool.run(job, *given))
+            outcomes.append(await pool.outcome(job, *given))
         except (RefusalError, ValueError) as error:
             outcomes.append(str(error))
 
@@ -287,5 +287,5 @@ def test_a_preview_has_a_limit_of_time(monkeypatch):
     monkeypatch.setattr(workers, "LIMITS_APART", Limits(time=0.1, memory=1 << 30))
     pool = Workers(1, "time")
     with pytest.raises(RefusalError, match=r"took longer than 0\.1 seconds and was stopped"):
-        anyio.run(pool.run, endless)
+        anyio.run(pool.outcome, endless)
     pool.stop()
