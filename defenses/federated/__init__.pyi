@@ -3,10 +3,10 @@ from .models import Architecture as Architecture
 from .models import Network as Network
 from .models import OneHiddenLayer as OneHiddenLayer
 from .models import SoftmaxRegression as SoftmaxRegression
-from .federated_averaging_defense import EqualSplit as EqualSplit
-from .federated_averaging_defense import LabelSkewedSplit as LabelSkewedSplit
-from .federated_averaging_defense import Split as Split
-from .federated_averaging_defense import UnequalSplit as UnequalSplit
+from .splits import EqualSplit as EqualSplit
+from .splits import LabelSkewedSplit as LabelSkewedSplit
+from .splits import Split as Split
+from .splits import UnequalSplit as UnequalSplit
 from .averaging import Client as Client
 from .averaging import TrainingHistory as TrainingHistory
 from .averaging import TrainingRules as TrainingRules

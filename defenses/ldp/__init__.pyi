@@ -37,9 +37,9 @@ from .shuffling import shuffled_epsilon as shuffled_epsilon
 
 # Numbers
 from .number_mechanism import NumberMechanism as NumberMechanism
-from .number_mechanism import PiecewiseMechanism as PiecewiseMechanism
-from .number_mechanism import TwoPointMechanism as TwoPointMechanism
-from .number_mechanism import HybridMechanism as HybridMechanism
+from .piecewise_mechanism import PiecewiseMechanism as PiecewiseMechanism
+from .two_point_mechanism import TwoPointMechanism as TwoPointMechanism
+from .hybrid_mechanism import HybridMechanism as HybridMechanism
 
 # Choice of a protocol, and projection of estimates
 from .best import best_protocol as best_protocol

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.ldp.hashing import buckets, seeds_of
-from defenses.ldp.packed_bits import bits_at, grouped_counts, one_hot_reports
+from defenses.ldp.encoding.hashing import buckets, seeds_of
+from defenses.ldp.encoding.packed_bits import bits_at, grouped_counts, one_hot_reports
 from defenses.ldp.report_batch import Part, ReportBatch, numbers_to, packed
 from defenses.ldp.sketch import Sketch
 from metrics.columns import Booleans, Floats, Integers64, refuse

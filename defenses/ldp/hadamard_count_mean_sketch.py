@@ -8,8 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp import hadamard
-from defenses.ldp.hashing import buckets
+from defenses.ldp.encoding import hadamard
+from defenses.ldp.encoding.hashing import buckets
 from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
 from defenses.ldp.sketch import Sketch
 from metrics.columns import Booleans, Floats, Integers64, refuse

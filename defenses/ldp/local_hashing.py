@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.hashing import buckets, hits
+from defenses.ldp.encoding.hashing import buckets, hits
 from defenses.ldp.pure_oracle import PureOracle, guess_among_independent
 from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
 from metrics.columns import Booleans, Integers64

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.packed_bits import one_hot_reports
+from defenses.ldp.encoding.packed_bits import one_hot_reports
 from defenses.ldp.report_batch import ReportBatch
 from defenses.ldp.unary_encoding import UnaryEncoding
 from metrics.columns import Floats, Integers64, check_integer, check_real, require

@@ -6,8 +6,8 @@ from abc import abstractmethod
 
 import numpy as np
 
+from defenses.ldp.encoding.packed_bits import column_counts
 from defenses.ldp.frequency_oracle import FrequencyOracle
-from defenses.ldp.packed_bits import column_counts
 from defenses.ldp.report_batch import Part, ReportBatch, packed
 from metrics.columns import Booleans, Floats, Integers64
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.ldp.hashing import buckets, seeds_of
+from defenses.ldp.encoding.hashing import buckets, seeds_of
 from defenses.ldp.pure_oracle import PureOracle, guess_among_independent
 from defenses.ldp.report_batch import ReportBatch
 from metrics.columns import Booleans, Floats, Integers64, Words64, check_integer, refuse

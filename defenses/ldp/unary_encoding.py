@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.packed_bits import one_hot_reports, random_bits
+from defenses.ldp.encoding.packed_bits import one_hot_reports, random_bits
 from defenses.ldp.pure_oracle import BitVectorOracle, guess_among_independent
 from defenses.ldp.report_batch import ReportBatch
 from metrics.columns import Integers64

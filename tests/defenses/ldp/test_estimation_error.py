@@ -20,7 +20,7 @@ from defenses.ldp import (
     SummationHistogramEncoding,
 )
 from defenses.ldp.best import CANDIDATES
-from defenses.ldp.hashing import buckets
+from defenses.ldp.encoding.hashing import buckets
 from defenses.ldp.local_hashing import LocalHashing
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz123456"

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from defenses.ldp import HadamardCountMeanSketch, ReportBatch, hadamard
+from defenses.ldp import HadamardCountMeanSketch, ReportBatch
+from defenses.ldp.encoding import hadamard
 
 
 def test_closed_forms_at_an_epsilon_of_ln_three():

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from defenses.ldp import (
-    HadamardResponse,
-    hadamard,
-)
+from defenses.ldp import HadamardResponse
+from defenses.ldp.encoding import hadamard
 
 
 def test_hadamard_transform_is_the_product():

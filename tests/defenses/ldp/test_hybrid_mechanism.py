@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import brentq
 
 from defenses.ldp import HybridMechanism, PiecewiseMechanism, TwoPointMechanism
-from defenses.ldp.number_mechanism import HYBRID_THRESHOLD
+from defenses.ldp.hybrid_mechanism import HYBRID_THRESHOLD
 
 VALUES = np.linspace(-1, 1, 21)
 

@@ -14,7 +14,7 @@ from defenses.ldp import (
     SymmetricUnaryEncoding,
     ThresholdedHistogramEncoding,
 )
-from defenses.ldp.packed_bits import random_bits
+from defenses.ldp.encoding.packed_bits import random_bits
 from defenses.pram.conversions import epsilon_for_retention, retention_for_epsilon
 
 UNIT = 2**53

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from defenses.ldp import GeneralizedRandomizedResponse, OptimizedLocalHashing, OptimizedUnaryEncoding
-from defenses.ldp.number_mechanism import PiecewiseMechanism
+from defenses.ldp.piecewise_mechanism import PiecewiseMechanism
 from defenses.ldp.reported.reported_column import ReportedColumn
 from defenses.ldp.reported.reported_numeric_column import ReportedNumericColumn
 from defenses.ldp.reported.splitting import BudgetSplitting, ColumnSampling, ColumnSamplingAmongFakes

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from defenses.federated import EqualSplit, SecureAggregation
+from defenses.ldp import OptimizedUnaryEncoding, PiecewiseMechanism
 from scenarios.running.methods.former_modules import PACKAGES, successor
-from scenarios.running.methods.methods import class_at
+from scenarios.running.methods.methods import class_at, source_name
 
 ROOT = Path(__file__).parents[4]
 TABLE = ROOT / "scenarios" / "running" / "methods" / "former_modules.csv"
@@ -51,3 +53,17 @@ def test_what_never_was_a_module_stays_unknown():
     assert find_spec("scenarios.nowhere") is None
     with pytest.raises(ModuleNotFoundError, match=r"scenarios\.tables\.parts\.nowhere"):
         importlib.import_module("scenarios.large.nowhere")
+
+
+@pytest.mark.parametrize(
+    ("part", "module"),
+    [
+        (EqualSplit(clients=3), "defenses.federated.splits"),
+        (SecureAggregation(), "defenses.federated.secure_aggregation"),
+        (PiecewiseMechanism(epsilon=1.0), "defenses.ldp.piecewise_mechanism"),
+        (OptimizedUnaryEncoding(epsilon=1.0, d=4), "defenses.ldp.unary_encoding"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_a_part_keeps_the_name_from_which_seeds_derive(part, module):
+    assert source_name(part) == f"{module}:{type(part).__name__}"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from defenses.ldp.packed_bits import column_counts, grouped_counts, random_bits
+from defenses.ldp.encoding.packed_bits import column_counts, grouped_counts, random_bits
 
 
 def test_bits_are_counted_in_columns():

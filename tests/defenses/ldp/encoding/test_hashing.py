@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from defenses.ldp.hashing import buckets, hits, keys, seeds_of
+from defenses.ldp.encoding.hashing import buckets, hits, keys, seeds_of
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 55, 1024])

@@ -1,0 +1,1 @@
+"""Encoding of reports: hash functions, Hadamard transforms and packed bits."""
