@@ -1,4 +1,4 @@
-"""Checks of single parameters, which stand below, in `metrics.columns.parameters`."""
+"""Checks of single parameters, for authors of defenses; they stand in `metrics.columns.parameters`."""
 
 from metrics.columns.parameters import check_boolean, check_choice, check_integer, check_list, check_real
 
