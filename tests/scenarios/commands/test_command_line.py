@@ -95,16 +95,7 @@ def test_the_readme_does_what_it_shows(tmp_path, monkeypatch):
     for block in blocks[1:]:
         exec(compile(block.replace("plays=3", "plays=1"), "README", "exec"), {})
     assert (tmp_path / "board.tex").read_text().startswith("%")
-    roles, scenario = re.findall(r"```toml\n(.*?)```", text, re.S)
-    jobs = ["clerk", "cook", "nurse", "teacher"]
-    (tmp_path / "job.csv").write_text("".join(f"{job},*\n" for job in jobs))
-    (tmp_path / "roles.toml").write_text(roles)
-    rows = [f"person {number},{18 + number % 70},{jobs[number % 4]},{'yn'[number % 2]}" for number in range(20)]
-    (tmp_path / "people.csv").write_text("name,age,job,illness\n" + "\n".join(rows) + "\n")
-    assert invoke("validate", "people.csv", "--roles", "roles.toml").exit_code == 0
-    (tmp_path / "mine.toml").write_text(scenario)
-    assert invoke("validate", "mine.toml").exit_code == 0
-    for command in re.findall(r"^(?:\.venv/bin/)?tokumei (\w+)", text, re.M):
+    for command in re.findall(r"(?:^|&& )(?:\.venv/bin/)?tokumei (\w+)", text, re.M):
         assert command in cli.commands
 
 
