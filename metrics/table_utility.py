@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
@@ -190,13 +190,7 @@ class TableUtility:
     @property
     def _measures(self) -> dict[str, Callable[[Profile], float]]:
         """Fidelity of a table to the original, by component."""
-        return {
-            "marginals": lambda table: marginal_fidelity(self.reference, table),
-            "associations": lambda table: (
-                relative_association_fidelity(self.strength, table) if table.starts.size > 1 else 1.0
-            ),
-            "queries": lambda table: query_fidelity(self.reference, table, self.queries),
-        }
+        return {name: partial(measure, self) for name, measure in MEASURES.items()}
 
     def _fidelity(self, table: Profile) -> dict[str, float]:
         return {name: measure(table) for name, measure in self._measures.items()}
@@ -215,6 +209,18 @@ class TableUtility:
         predicted = _predictions(table, self.held_out, column)
         labels = present[-1:] if len(present) == 2 else present
         return float(np.mean([area_under_curve(predicted[:, label], truth == label) for label in labels]))
+
+
+MEASURES: dict[str, Callable[[TableUtility, Profile], float]] = {
+    "marginals": lambda utility, table: marginal_fidelity(utility.reference, table),
+    "associations": lambda utility, table: (
+        relative_association_fidelity(utility.strength, table) if table.starts.size > 1 else 1.0
+    ),
+    "queries": lambda utility, table: query_fidelity(utility.reference, table, utility.queries),
+}
+"""Fidelity of a table to the original of a utility, by component: a new one is one entry here."""
+COMPONENTS = (*MEASURES, "classifier")
+"""Components of a utility, in the order of tables."""
 
 
 def _same_rows(original: Profile, released: Profile) -> bool:

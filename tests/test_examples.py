@@ -4,10 +4,11 @@ import doctest
 import importlib
 
 import pytest
-from overview_tools import PACKAGES, ROOT
 
-# Some of the packages lie within others.
-PATHS = {path: None for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))}
+from metrics.overview import ROOT
+from scenarios.running.methods.fingerprint import PACKAGES
+
+PATHS = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 MODULES = [
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     for path in PATHS

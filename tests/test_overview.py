@@ -1,45 +1,71 @@
 """``help(package)`` lists families with one line for each name."""
 
 import importlib
+import inspect
 import pydoc
+from pathlib import Path
 
 import pytest
-from overview_tools import COMMAND, PACKAGES, ROOT, families, written
+
+from metrics.overview import ROOT, docstring, exports, title
+
+STUBS = sorted(stub.parent.relative_to(ROOT) for stub in Path(ROOT).glob("[a-z]*/**/__init__.pyi"))
+PACKAGES = [name for name in (".".join(folder.parts) for folder in STUBS) if exports(name)]
+
+
+def test_the_five_packages_and_four_families_of_defenses_have_an_overview():
+    families = {f"defenses.{name}" for name in ("dp", "federated", "ldp", "pram")}
+    assert {"attacks", "defenses", *families, "leaderboard", "metrics", "scenarios"} == set(PACKAGES)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_help_lists_families_with_one_line_a_name(package):
-    text = (ROOT / package / "__init__.py").read_text(encoding="utf-8")
-    assert text == written(package), f"run `{COMMAND}`, which writes the list of names anew"
+def test_help_shows_every_name_with_its_first_line(package):
+    module = importlib.import_module(package)
+    shown = " ".join(pydoc.plain(pydoc.getdoc(module)).split())
+    for name in module.__all__:
+        line, _, _ = docstring(package, name).partition("\n")
+        assert line, f"{package}.{name} has no docstring"
+        assert f" {name}: {line}" in shown
+        thing = getattr(module, name)
+        if inspect.isclass(thing) or inspect.isroutine(thing):
+            assert line == inspect.getdoc(thing).partition("\n")[0]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_every_name_stands_in_help(package):
-    module = importlib.import_module(package.replace("/", "."))
-    shown = pydoc.plain(pydoc.getdoc(module))
-    missing = [name for name in module.__all__ if f"    {name}: " not in shown]
-    assert missing == []
+def test_help_shows_every_family_below_the_line_of_the_package(package):
+    module = importlib.import_module(package)
+    first, *blocks = module.__doc__.rstrip("\n").split("\n\n")
+    assert first == vars(module)["__doc__"]
+    assert [" ".join(block.partition("\n    ")[0].split()) for block in blocks] == [
+        title(package, family) for family in exports(package)
+    ]
+
+
+def test_a_package_names_its_families_that_export_more():
+    assert "    More names: help(defenses.dp)" in importlib.import_module("defenses").__doc__.splitlines()
+    assert "help(defenses.base)" not in importlib.import_module("defenses").__doc__
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_names_of_a_family_come_from_its_folder(package):
-    for family, names in families(package):
-        if (ROOT / package / family).is_dir():
-            assert {module.partition(".")[0] for module, _ in names} <= {family}
+    for family, modules in exports(package).items():
+        if (ROOT.joinpath(*package.split(".")) / family).is_dir():
+            rooms = {module.removeprefix(f"{package}.").partition(".")[0] for module in modules.values()}
+            assert rooms <= {family}
 
 
 @pytest.mark.parametrize("package", ["attacks", "defenses"])
 def test_a_folder_of_methods_is_a_family(package):
     folders = {path.parent.name for path in (ROOT / package).glob("*/__init__.py")}
-    rooms = {module.partition(".")[0] for _, names in families(package) for module, _ in names}
-    assert folders & rooms <= {family for family, _ in families(package)}
+    rooms = {module.split(".")[1] for modules in exports(package).values() for module in modules.values()}
+    assert folders & rooms <= set(exports(package))
 
 
 @pytest.mark.parametrize(
     ("heading", "module"), [("Longitudinal collection", "longitudinal"), ("Amplification by shuffling", "shuffling")]
 )
 def test_a_module_with_a_heading_of_its_own_has_all_its_names_below_it(heading, module):
-    for family, names in families("defenses/ldp"):
-        modules = {file for file, _ in names}
-        assert modules == {module} if family.startswith(heading) else module not in modules
-    assert any(family.startswith(heading) for family, _ in families("defenses/ldp"))
+    for family, modules in exports("defenses.ldp").items():
+        files = {path.rpartition(".")[2] for path in modules.values()}
+        assert files == {module} if family.startswith(heading) else module not in files
+    assert any(family.startswith(heading) for family in exports("defenses.ldp"))

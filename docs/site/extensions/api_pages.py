@@ -1,13 +1,13 @@
 """Writes a page for each public package: its names by family, and those that have no page of their own."""
 
-import ast
 import inspect
 from pathlib import Path
 
 import catalog
 from docstring_text import rest
 from method_pages import heading, link, table
-from page_run import ROOT
+
+from metrics.overview import docstring
 
 
 def write(folder: Path) -> None:
@@ -62,27 +62,6 @@ def _description(package: str, name: str) -> list[str]:
     return [
         f".. py:data:: {package}.{name}",
         "",
-        *(f"   {line}" for line in rest(_constant_text(package, name)).split("\n")),
+        *(f"   {line}" for line in rest(docstring(package, name)).split("\n")),
         "",
     ]
-
-
-def _constant_text(package: str, name: str) -> str:
-    """The string below a constant in the module that defines it."""
-    stub = ast.parse((ROOT / package.replace(".", "/") / "__init__.pyi").read_text(encoding="utf-8"))
-    for node in stub.body:
-        if isinstance(node, ast.ImportFrom) and any((alias.asname or alias.name) == name for alias in node.names):
-            base = package if node.level else ""
-            path = ROOT / ".".join(filter(None, [base, node.module])).replace(".", "/")
-            text = path.with_suffix(".py").read_text(encoding="utf-8")
-            return _string_after(ast.parse(text), name)
-    return ""
-
-
-def _string_after(module: ast.Module, name: str) -> str:
-    for statement, following in zip(module.body, module.body[1:], strict=False):
-        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-        is_text = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
-        if is_text and any(isinstance(target, ast.Name) and target.id == name for target in targets):
-            return inspect.cleandoc(str(following.value.value))  # type: ignore[attr-defined]
-    return ""

@@ -9,6 +9,8 @@ from typing import Any
 
 from page_run import ROOT
 
+from metrics import overview
+
 API_PACKAGES = (
     "defenses",
     "defenses.dp",
@@ -79,17 +81,8 @@ def exports(package: str) -> dict[str, Any]:
 @functools.cache
 def families(package: str) -> dict[str, list[str]]:
     """Names of a package by the family's title, in the order of the package's overview."""
-    text = importlib.import_module(package).__doc__ or ""
-    result: dict[str, list[str]] = {}
-    for paragraph in text.split("\n\n")[1:]:
-        lines = paragraph.strip("\n").split("\n")
-        title = " ".join(line for line in lines if not line.startswith(" "))
-        names = [match[1] for line in lines if (match := re.match(r" {4}(\w+):", line))]
-        result[title] = [name for name in names if name in exports(package)]
-    missing = set(exports(package)) - {name for names in result.values() for name in names}
-    if missing:
-        result["Other names"] = sorted(missing)
-    return {title.rstrip("."): names for title, names in result.items() if names}
+    found = overview.exports(package)
+    return {overview.title(package, family).rstrip("."): list(names) for family, names in found.items() if names}
 
 
 @functools.cache

@@ -34,6 +34,7 @@ from scenarios.games.sparse_ratings import SparseRatings
 from scenarios.running.methods.code_places import defined_at, foreign_place
 from scenarios.running.methods.declarations import known_goals
 from scenarios.running.methods.invented_people import example, people
+from scenarios.running.methods.methods import exported
 from scenarios.running.workers.differences import different_attribute
 from scenarios.tables.seeds import generator
 
@@ -123,7 +124,7 @@ def _shared(question: Question, records: Microdata) -> Game:
     )
 
 
-STAGES = {
+STAGES: dict[tuple[str, str], Stage] = {
     ("reidentification", "microdata"): Stage(_candidates, RankedAnswers, "finds 90 % of the people in a plain copy"),
     ("membership", "microdata"): Stage(partial(_membership, Membership), Decisions),
     ("membership", "model"): Stage(partial(_membership, ClassifierMembership), Decisions),
@@ -136,7 +137,22 @@ STAGES = {
     ),
     ("downcoding", "microdata"): Stage(partial(_control, CellDowncoding), ValueClaims),
 }
-"""Goals and kinds of release of the attacks that are run; of other attacks only the parameters are checked."""
+"""Goals and kinds of release of the attacks that are run, besides those of all exported questions."""
+
+
+@cache
+def stages() -> dict[tuple[str, str], Stage]:
+    """Stages by goal and kind of release: those of `STAGES`, and exported questions with goals of their own.
+
+    Of attacks without a stage only the parameters are checked.
+    """
+    asked = {
+        (goal, SharedPeople.kind): Stage(partial(_shared, question.example()), claims)
+        for question in exported("questions").values()
+        if issubclass(question, Question)
+        for goal, claims in question.takes.items()
+    }
+    return asked | STAGES
 
 
 def attack_checks(method: type[Attack]) -> Iterator[Check]:
@@ -147,7 +163,7 @@ def attack_checks(method: type[Attack]) -> Iterator[Check]:
     method : type of Attack
         The class to check.
     """
-    stage = STAGES.get((method.goal, method.kind))
+    stage = stages().get((method.goal, method.kind))
     if stage is None:
         return
     # Most checks use the same inputs, of which some change copies; two use the same claims.
@@ -183,8 +199,8 @@ def attack_checks(method: type[Attack]) -> Iterator[Check]:
 
 
 def claims_of(method: type[Attack]) -> Claims:
-    """Claims of an attack about a release of sixty people; its goal is one of `STAGES`."""
-    stage = STAGES[method.goal, method.kind]
+    """Claims of an attack about a release of sixty people; its goal is one of `stages`."""
+    stage = stages()[method.goal, method.kind]
     inputs = _inputs(method, stage)
     return _run(method, stage, inputs.release, inputs.knowledge)
 

@@ -11,7 +11,7 @@ from typing import Any
 from attacks.base import Attack
 from defenses import Defense, MicrodataRelease
 from defenses.base import Parametrized
-from scenarios.checks.conformance.attack_checks import STAGES, claims_of
+from scenarios.checks.conformance.attack_checks import claims_of, stages
 from scenarios.checks.conformance.findings import require
 from scenarios.checks.conformance.given_parameters import named_class
 from scenarios.checks.conformance.trying import release_of
@@ -26,7 +26,7 @@ HASH_SEEDS = ("1", "2")
 def has_output(method: type[Parametrized]) -> bool:
     """Whether `output` knows how to run a class: a defense of tables, or an attack of a goal that is checked."""
     if issubclass(method, Attack):
-        return (method.goal, method.kind) in STAGES
+        return (method.goal, method.kind) in stages()
     return issubclass(method, Defense) and method.kind == "microdata"
 
 

@@ -13,6 +13,7 @@ from html import escape
 from pathlib import Path
 
 from leaderboard.results.result import Result
+from metrics.table_utility import COMPONENTS
 from scenarios.running.workers.isolation import TaskStep
 from scenarios.tournament.codabench.competition import COLUMNS
 from scenarios.tournament.codabench.reference_data import unpacked
@@ -28,7 +29,6 @@ from scenarios.tournament.rules.problems import InvalidFileError
 from scenarios.tournament.rules.scoring import Target, baseline_name, baselines, score_target
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.standings import AttackOutcome, outcome_of, standings
-from scenarios.tournament.rules.submission_utility import COMPONENTS
 from scenarios.tournament.rules.validating import attacked, named_target, validated
 
 # Page about a scored submission, which the platform shows to its team.

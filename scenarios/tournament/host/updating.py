@@ -12,6 +12,7 @@ from leaderboard.results.goals import goal_words
 from leaderboard.results.result import FAILURES
 from metrics.columns import one_line, refuse
 from metrics.columns.printable import printable
+from metrics.table_utility import COMPONENTS
 from scenarios.tournament.host.boards import (
     failures_section,
     is_partial,
@@ -30,7 +31,6 @@ from scenarios.tournament.rules.log import LogEntry
 from scenarios.tournament.rules.scoring import BASELINE, score_shares, scoring_plan
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.standings import UNSCORABLE, AttackOutcome, Standing, outcome_of, standings
-from scenarios.tournament.rules.submission_utility import COMPONENTS
 
 # Report to each team: scores, strongest attacks on its table, and the columns that leak.
 

@@ -68,9 +68,6 @@ class RecordCosts:
         return f" ({count} cell{' is' if count == 1 else 's are'} *)" if count else ""
 
 
-COMPONENTS = ("marginals", "associations", "queries", "classifier")
-
-
 @dataclass(frozen=True)
 class SubmissionUtility:
     """Both utilities of a table, in [0, 1].

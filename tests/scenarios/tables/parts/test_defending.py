@@ -254,27 +254,31 @@ def test_a_killed_process_leaves_nothing(folder, number):
     assert nothing_is_left(folder)
 
 
-NEEDS_ALL_ROWS = {
-    "AdaptiveIterativeMechanism",
-    "Anatomy",
-    "CellSuppression",
-    "ClassificationTrees",
-    "ForestSynthesis",
-    "GaussianCopula",
-    "GowerMicroaggregation",
-    "IndependentMarginals",
-    "KMeansMicroaggregation",
-    "MaximumSpanningTree",
-    "Microaggregation",
-    "NeighbourInterpolation",
-    "PrivBayes",
-    "PrivateMarginals",
-    "RankSwapping",
-    "RecordReplacement",
-    "RecordSwapping",
-    "RefinedBins",
-    "UnivariateMicroaggregation",
+IN_PARTS = {
+    "AdditiveNoise",
+    "Constant",
+    "GlobalRecoding",
+    "Identity",
+    "Incognito",
+    "Mondrian",
+    "OptimalMatrix",
+    "OptimalRetention",
+    "OptimalRetentionByObjective",
+    "OptimalRetentionByOutput",
+    "OptimalRetentionFromNoisyHistogram",
+    "OptimalRetentionWithPrior",
+    "Pipeline",
+    "Pseudonymization",
+    "RecordSuppression",
+    "ReportedTable",
+    "RetentionReplacement",
+    "Rounding",
+    "Sampling",
+    "Shuffle",
+    "StratifiedSampling",
+    "TopBottomCoding",
 }
+"""Defenses that release tables of any size; others say that they need all rows."""
 
 
 ARGUMENTS = {
@@ -287,7 +291,7 @@ ARGUMENTS = {
 
 
 def test_every_exported_defense_of_tables_is_released_or_says_that_it_needs_all_rows(folder):
-    refused, others = set(), set()
+    released, others = set(), set()
     with large_records(folder / "parts", folder / "roles.toml") as records:
         for name, method in exported("defenses").items():
             if not issubclass(method, defenses.MicrodataDefense) or inspect.isabstract(method):
@@ -295,10 +299,10 @@ def test_every_exported_defense_of_tables_is_released_or_says_that_it_needs_all_
             defense = method(**ARGUMENTS[name]) if name in ARGUMENTS else method.example()
             try:
                 assert large_release(defense, records, np.random.SeedSequence(1)).names
+                released.add(name)
             except ValueError as error:
-                refused |= {name} if "needs all rows" in str(error) else set()
                 others |= set() if "needs all rows" in str(error) else {name}
-    assert refused == NEEDS_ALL_ROWS
+    assert released >= IN_PARTS
     assert not others
 
 
