@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from attacks.base import Knowledge
 from defenses.base import Microdata
 from metrics.columns import Floats, Integers, refuse
 from metrics.profile import original_profile, profile, record_similarity
 from scenarios.games.decoys import NearGroups
+from scenarios.games.finished_release import GivenPeople
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
 from scenarios.tables.toml.toml_file import read_bytes, read_toml
@@ -21,7 +21,7 @@ from scenarios.tournament.rules.folder import Tournament, originals_of
 from scenarios.tournament.rules.forms import form_of
 from scenarios.tournament.rules.opening import decimals
 from scenarios.tournament.rules.problems import InvalidFileError, Problem
-from scenarios.tournament.rules.scoring import baseline_claims, baseline_name, baselines, scores, seed_name
+from scenarios.tournament.rules.scoring import AttackedTable, baseline_name, baselines, seed_name
 from scenarios.tournament.rules.settings import FILE, Settings
 from scenarios.tournament.rules.sheets import ORIGINAL_ROW, Sheet, notes_on, read_answers, read_sheet, read_submission
 from scenarios.tournament.rules.standings import AttackOutcome, best_outcome
@@ -280,16 +280,13 @@ def _outcomes(
     else:
         decoys = rng.choice(pool, count, replace=False)
     order = rng.permutation(len(records) + decoys.size)
-    candidates = together.take(np.concatenate([own, decoys])[order])
     auxiliary = together.take(np.setdiff1d(pool, decoys))
-    answers = np.argsort(order)[: len(records)]
-    names = list(candidates.released_columns)
-    knowledge = Knowledge(candidates.frame[names], auxiliary)
+    attacked = AttackedTable.of(sheet.frame, GivenPeople(records, together.take(decoys), auxiliary, order, rng))
     outcomes = []
     for attack in baselines():
         name = baseline_name(attack)
-        claims = baseline_claims(attack, sheet.frame, knowledge, generator(0, "check", seed_name(name)))
-        scored = scores(claims, origins, answers, len(candidates), (0, "check", "score", seed_name(name)))
+        claims = attacked.claims(attack, generator(0, "check", seed_name(name)))
+        scored = attacked.scores(claims, origins, (0, "check", "score", seed_name(name)))
         outcomes.append(best_outcome(name, scored.goals))
     return outcomes, decoys.size
 
