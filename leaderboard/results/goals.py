@@ -3,76 +3,129 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 GOALS = ("reidentification", "membership")
 """Goals of the candidate-file game; they come first in every table."""
 
-_WORDS = {
-    "reidentification": "rows",
-    "membership": "members",
-    "attribute": "values",
-    "deanonymization": "pseudonyms",
-    "downcoding": "cells",
-    "linkability": "links",
-    "pk": "one row",
-    "record_reconstruction": "hidden columns",
-}
-_TITLES = {
-    "reidentification": "Which row belongs to whom (re-identification of rows)",
-    "membership": "Who is in the release (membership inference)",
-    "attribute": "Sensitive value of each person (attribute inference)",
-    "deanonymization": "Which pseudonym belongs to whom (de-anonymization)",
-    "downcoding": "Original values of generalized cells (downcoding)",
-    "linkability": "Which records of two files belong to one person (linkability)",
-    "pk": "Which record a row stems from, given the whole table (Pk-anonymity)",
-    "record_reconstruction": "Values of each person in several hidden columns (reconstruction)",
-    "singling_out": "A predicate that matches exactly one person (singling out)",
-}
 
-_SOUGHT = {
-    "reidentification": "whose row a row is",
-    "membership": "who is in the release",
-    "attribute": "a person's sensitive value",
-    "deanonymization": "whose pseudonym a pseudonym is",
-    "disclosure": "what answers to queries tell about a person",
-    "distinguishing": "which of two tables that differ in one person was released",
-    "downcoding": "what a generalized cell was before",
-    "linkability": "which parts of records belong together",
-    "pk": "from which record a row stems",
-    "pool": "which pool of values a person prefers",
-    "reconstruction": "the records on which a model was trained",
-    "record_reconstruction": "several hidden values of a person",
-    "singling_out": "whom a property singles out",
-    "value": "the true value behind a report",
-}
+@dataclass(frozen=True, kw_only=True)
+class Goal:
+    """What attacks try to find out, in words; the attacks themselves say which goal they serve.
 
-_MEANING = "At .10, the adversary is right in 10 of 100 cases in which a guess would be wrong."
-_MEANINGS = {
-    "reidentification": (
-        "The adversary knows you and says which released row is yours. At .10, it names the right person for 10 of "
-        "100 rows for which a guess would be wrong."
+    Attributes
+    ----------
+    sought : str
+        What is sought, as the end of a sentence.
+    words, title : str
+        Short name, and heading on the page; by default made from the goal's name.
+    meaning : str
+        What an advantage means for a person in the table.
+    option, question : str
+        Name by which users ask for the goal in a choice, and the question of `scenarios` about it; empty where it is no
+        choice.
+    """
+
+    sought: str
+    words: str = ""
+    title: str = ""
+    meaning: str = "At .10, the adversary is right in 10 of 100 cases in which a guess would be wrong."
+    option: str = ""
+    question: str = ""
+
+
+KNOWN = {
+    "reidentification": Goal(
+        sought="whose row a row is",
+        words="rows",
+        title="Which row belongs to whom (re-identification of rows)",
+        meaning=(
+            "The adversary knows you and says which released row is yours. At .10, it names the right person for "
+            "10 of 100 rows for which a guess would be wrong."
+        ),
+        option="rows",
+        question="RowQuestion",
     ),
-    "membership": (
-        "The adversary knows you and says whether you are in the table. If half of the people asked about are in it, "
-        ".10 means that 55 of 100 answers are right, while a coin gets 50 right."
+    "membership": Goal(
+        sought="who is in the release",
+        words="members",
+        title="Who is in the release (membership inference)",
+        meaning=(
+            "The adversary knows you and says whether you are in the table. If half of the people asked about are "
+            "in it, .10 means that 55 of 100 answers are right, while a coin gets 50 right."
+        ),
+        option="members",
+        question="MemberQuestion",
     ),
-    "attribute": (
-        "The adversary knows some of your values and infers a sensitive one. At .10, the table gives away the value "
-        "of 10 of 100 people for whom statistics of the population alone would be wrong."
+    "attribute": Goal(
+        sought="a person's sensitive value",
+        words="values",
+        title="Sensitive value of each person (attribute inference)",
+        meaning=(
+            "The adversary knows some of your values and infers a sensitive one. At .10, the table gives away the "
+            "value of 10 of 100 people for whom statistics of the population alone would be wrong."
+        ),
+        option="attributes",
+        question="AttributeQuestion",
     ),
-    "record_reconstruction": (
-        "The adversary knows some of your values and reconstructs several others; a rare value counts more than a "
-        "frequent one. At .10, the table gives away a tenth of what statistics of the population alone leave open."
+    "singling_out": Goal(
+        sought="whom a property singles out",
+        title="A predicate that matches exactly one person (singling out)",
+        meaning=(
+            "The adversary describes one person without knowing anybody. At .10, 10 of 100 descriptions that fit "
+            "nobody alone in a table of other people fit exactly one person in this table."
+        ),
+        option="singling-out",
+        question="SinglingOutQuestion",
     ),
-    "singling_out": (
-        "The adversary describes one person without knowing anybody. At .10, 10 of 100 descriptions that fit nobody "
-        "alone in a table of other people fit exactly one person in this table."
+    "linkability": Goal(
+        sought="which parts of records belong together",
+        words="links",
+        title="Which records of two files belong to one person (linkability)",
+        meaning=(
+            "Two files hold different columns about you. At .10, the release joins both parts of 10 of 100 people "
+            "for whom this fails outside of the table."
+        ),
+        option="linkability",
+        question="LinkQuestion",
     ),
-    "linkability": (
-        "Two files hold different columns about you. At .10, the release joins both parts of 10 of 100 people for "
-        "whom this fails outside of the table."
+    "deanonymization": Goal(
+        sought="whose pseudonym a pseudonym is",
+        words="pseudonyms",
+        title="Which pseudonym belongs to whom (de-anonymization)",
     ),
+    "disclosure": Goal(sought="what answers to queries tell about a person"),
+    "distinguishing": Goal(sought="which of two tables that differ in one person was released"),
+    "downcoding": Goal(
+        sought="what a generalized cell was before",
+        words="cells",
+        title="Original values of generalized cells (downcoding)",
+    ),
+    "pk": Goal(
+        sought="from which record a row stems",
+        words="one row",
+        title="Which record a row stems from, given the whole table (Pk-anonymity)",
+    ),
+    "pool": Goal(sought="which pool of values a person prefers"),
+    "reconstruction": Goal(sought="the records on which a model was trained"),
+    "record_reconstruction": Goal(
+        sought="several hidden values of a person",
+        words="hidden columns",
+        title="Values of each person in several hidden columns (reconstruction)",
+        meaning=(
+            "The adversary knows some of your values and reconstructs several others; a rare value counts more "
+            "than a frequent one. At .10, the table gives away a tenth of what statistics of the population alone "
+            "leave open."
+        ),
+    ),
+    "value": Goal(sought="the true value behind a report"),
 }
+"""Goals of the project's attacks, and whatever is said about them."""
+
+
+def _known(goal: str) -> Goal:
+    """What is said about a goal; a user's own goal has no words of its own."""
+    return KNOWN.get(goal, Goal(sought=""))
 
 
 def in_order(goals: Collection[str]) -> tuple[str, ...]:
@@ -82,7 +135,7 @@ def in_order(goals: Collection[str]) -> tuple[str, ...]:
 
 def goal_words(goal: str) -> str:
     """Short name of a goal: ``rows``, ``members``, ``singling out``."""
-    return _WORDS.get(goal, goal.replace("_", " "))
+    return _known(goal).words or goal.replace("_", " ")
 
 
 def goal_named(text: str) -> str:
@@ -94,18 +147,18 @@ def goal_named(text: str) -> str:
     ['reidentification', 'membership', 'singling_out', 'singling_out', 'attribute']
     """
     name = text.strip().lower().replace("-", " ").replace("_", " ")
-    names = {words: goal for goal, words in _WORDS.items()}
+    names = {known.words: goal for goal, known in KNOWN.items() if known.words}
     return names.get(name, name.replace(" ", "_"))
 
 
 def named_goals() -> tuple[str, ...]:
     """Goals that have a short name or a heading of their own."""
-    return in_order({*_WORDS, *_TITLES})
+    return in_order([goal for goal, known in KNOWN.items() if known.words or known.title])
 
 
 def goal_title(goal: str) -> str:
     """Heading of a goal on the page."""
-    return _TITLES.get(goal, goal_words(goal).capitalize())
+    return _known(goal).title or goal_words(goal).capitalize()
 
 
 def goal_heading(goal: str) -> str:
@@ -125,7 +178,7 @@ def sought(goals: Collection[str]) -> str:
     >>> sought(["a_goal_of_my_own"])
     'what it tells about a person'
     """
-    parts = [_SOUGHT[goal] for goal in in_order(goals) if goal in _SOUGHT] or ["what it tells about a person"]
+    parts = [KNOWN[goal].sought for goal in in_order(goals) if goal in KNOWN] or ["what it tells about a person"]
     return " or ".join(parts) if len(parts) < 3 else ", ".join([*parts[:-1], f"or {parts[-1]}"])
 
 
@@ -137,4 +190,4 @@ def goal_meaning(goal: str) -> str:
     >>> goal_meaning("downcoding")
     'At .10, the adversary is right in 10 of 100 cases in which a guess would be wrong.'
     """
-    return _MEANINGS.get(goal, _MEANING)
+    return _known(goal).meaning
