@@ -20,6 +20,7 @@ from defenses.pram.matrix import pk
 from metrics import Estimate, Score, Scores, TableUtility, wilson
 from metrics.columns import check_integer, refuse, require
 from scenarios.games.game import Game, Secret
+from scenarios.games.table_game import in_random_order
 
 # Summary of many plays of the Pk-anonymity game.
 
@@ -180,9 +181,7 @@ class PkAnonymity(Game):
 
     def publish(self, release: Release, rng: Generator) -> MicrodataRelease:
         """Put the rows in random order."""
-        if not isinstance(release, MicrodataRelease):
-            raise TypeError(f"the Pk game publishes a table, got a {release.kind} release")
-        return release.shuffled(rng)
+        return in_random_order(release, rng)
 
     def knowledge(self, secret: PkSecret, defense: Defense) -> Knowledge:
         """Give the table in clear and the mechanism."""
