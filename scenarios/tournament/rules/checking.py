@@ -20,13 +20,11 @@ from scenarios.tables.toml.toml_file import read_bytes, read_toml
 from scenarios.tournament.rules.folder import Tournament, originals_of
 from scenarios.tournament.rules.forms import form_of
 from scenarios.tournament.rules.opening import decimals
-from scenarios.tournament.rules.problems import InvalidFileError, Problem
 from scenarios.tournament.rules.scoring import AttackedTable, baseline_name, baselines, seed_name
 from scenarios.tournament.rules.settings import FILE, Settings
 from scenarios.tournament.rules.sheets import ORIGINAL_ROW, Sheet, notes_on, read_answers, read_sheet, read_submission
 from scenarios.tournament.rules.standings import AttackOutcome, best_outcome
 from scenarios.tournament.rules.submission_utility import Originals, RecordCosts, SubmissionUtility
-from scenarios.tournament.rules.validating import attacked, validated
 
 # Whether a table's rows resemble the originals that its team declares as theirs.
 
@@ -128,32 +126,6 @@ class CheckReport:
     def defense(self) -> float | None:
         """Utility x (1 - the largest advantage) against the baseline attacks only; other teams may attack better."""
         return self.utility.counted * (1 - self.outcomes[0].advantage) if self.outcomes else None
-
-
-def all_errors(
-    tournament: Tournament, team: str, name: str, data: bytes, *, against: str | None = None
-) -> list[Problem]:
-    """All errors of a file at once; none if it is valid. Nothing is recorded.
-
-    Parameters
-    ----------
-    tournament, team, name, data
-        See `submit_content`.
-    against : str, optional
-        Team that a correspondence table attacks; by default read from the file's name, ``teamX_attack_teamY.csv``.
-        Other files are tables.
-
-    Raises
-    ------
-    ValueError
-        If there is no such team, or no table to attack.
-    """
-    target = attacked(tournament, team, name, against)
-    try:
-        validated(tournament, tournament.log.head().lasting, team, name, data, target)
-    except InvalidFileError as error:
-        return list(error.problems)
-    return []
 
 
 def check(path: Path, original: Path, *, roles: Path | None = None, others: Path | None = None) -> CheckReport:
