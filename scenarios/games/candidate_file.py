@@ -10,14 +10,14 @@ from numpy.random import Generator
 
 from defenses.base import Microdata
 from metrics.columns import check_choice, check_integer, refuse
-from scenarios.games.candidates_game import CandidatesGame
 from scenarios.games.decoys import NearGroups, group_size
 from scenarios.games.questions.row_question import RowQuestion
+from scenarios.games.table_game import QuestionGame
 
 DECOYS = ("random", "hard")
 
 
-class CandidateFile(CandidatesGame):
+class CandidateFile(QuestionGame):
     """Re-identification among candidates: the adversary has a file of all originals and of decoys.
 
     Each play draws some records as originals and releases them. The adversary sees the release with its rows in random

@@ -44,13 +44,11 @@ class ControlGroupGame(QuestionGame):
         auxiliary: int = 1000,
         attacker_knows: str = "mechanism",
     ) -> None:
-        super().__init__(records=records, attacker_knows=attacker_knows)
+        super().__init__(records=records, auxiliary=auxiliary, attacker_knows=attacker_knows)
         self.originals = originals
         self.strangers = strangers
-        self.auxiliary = auxiliary
         check_integer("originals", originals, low=1)
         check_integer("strangers", strangers, low=1)
-        check_integer("auxiliary", auxiliary, low=0)
         refuse(
             len(records) < originals + strangers,
             f"originals and strangers: {originals + strangers} records are needed, but the table has {len(records)}",

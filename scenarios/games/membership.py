@@ -10,12 +10,12 @@ from numpy.random import Generator
 
 from defenses.base import Microdata
 from metrics.columns import Integers, check_integer, refuse
-from scenarios.games.candidates_game import CandidatesGame
 from scenarios.games.people import Drawn
 from scenarios.games.questions.member_question import MemberQuestion
+from scenarios.games.table_game import QuestionGame
 
 
-class Membership(CandidatesGame):
+class Membership(QuestionGame):
     """Membership inference on a released table: half of the candidates are its originals.
 
     Each play draws some records as members and releases them. The adversary sees the release with its rows in random

@@ -67,16 +67,12 @@ class SharedPeople(QuestionGame):
         held_out: int = 1000,
         attacker_knows: str = "mechanism",
     ) -> None:
-        super().__init__(records=records, attacker_knows=attacker_knows)
+        super().__init__(records=records, auxiliary=auxiliary, held_out=held_out, attacker_knows=attacker_knows)
         self.question = question
         self.originals = originals
         self.others = others
-        self.auxiliary = auxiliary
-        self.held_out = held_out
         check_integer("originals", originals, low=1)
         check_integer("others", others, low=1)
-        check_integer("auxiliary", auxiliary, low=0)
-        check_integer("held_out", held_out, low=0)
         needed = originals + others + auxiliary + held_out
         refuse(
             len(records) < needed,

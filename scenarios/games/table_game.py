@@ -12,7 +12,7 @@ from numpy.random import Generator
 from attacks import Claims, Knowledge
 from defenses import Defense, Microdata, MicrodataRelease, Release
 from metrics import Scores, TableUtility, k_anonymity, l_diversity
-from metrics.columns import Domain, Integers
+from metrics.columns import Domain, Integers, check_integer, require
 from metrics.table_utility import prediction_target
 from scenarios.games.game import Game, Publisher, check_attacker_knows
 from scenarios.games.people import Drawn, People
@@ -118,13 +118,36 @@ def table(release: Release) -> MicrodataRelease:
 class QuestionGame(TableGame):
     """Abstract game on a released table that asks one question about people; a subclass says which people are drawn.
 
+    Parameters
+    ----------
+    records : Microdata
+        The population; at least one column is not an identifier.
+    auxiliary, held_out : int
+        Number of the adversary's own people, and of people who test classifiers trained on the release. A small
+        population may give fewer.
+    attacker_knows : {"mechanism", "nothing"}
+        See `TableGame`.
+
     Attributes
     ----------
     question : Question
         Says what attacks see and know, and scores their claims.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
     """
 
     question: Question
+
+    def __init__(self, *, records: Microdata, auxiliary: int = 0, held_out: int = 0, attacker_knows: str) -> None:
+        super().__init__(records=records, attacker_knows=attacker_knows)
+        check_integer("auxiliary", auxiliary, low=0)
+        check_integer("held_out", held_out, low=0)
+        require(records.released_columns, "records: every column is an identifier, so nothing would be released")
+        self.auxiliary = auxiliary
+        self.held_out = held_out
 
     @property
     def takes(self) -> Mapping[str, type[Claims]]:  # type: ignore[override]  # other games know their claims as classes
