@@ -63,10 +63,11 @@ def test_equal_rows_that_hold_only_the_people_of_the_table_are_measured(setting)
 
 
 def test_equal_claims_about_everybody_are_luck(setting):
-    class Same:
-        goal = "membership"
-
     score = evaluate(setting, finished(setting, released_by(setting, Mondrian(k=5)))).outcomes[0].score
+
+    class Same:
+        goal = score.goal
+
     assert attempted(Same(), EVERYTHING, lambda: Scores.of(score, alike=1.0)).advantage().high == 0.0
     assert attempted(Same(), EVERYTHING, lambda: Scores.of(score)).advantage().high > 0.0
 
