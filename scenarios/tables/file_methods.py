@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from functools import cached_property
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import pandas as pd
 from numpy.random import Generator
@@ -25,12 +26,17 @@ class Content(Generic[Value]):
     ----------
     value : object
         The table or the answers.
-    sha256 : str
-        Hash of the file's content.
+    known : str
+        Hash of the file's content; by default that of the table is computed when it is asked for.
     """
 
     value: Value
-    sha256: str
+    known: str = ""
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of the content."""
+        return self.known or content_hash(cast("Any", self.value).frame)
 
     def __repr__(self) -> str:
         return self.sha256
@@ -47,8 +53,8 @@ class ReleasedFile(MicrodataDefense):
     ----------
     table : Content of MicrodataRelease
         The release, whose rows keep their order; origins are as far as they are known.
-    records : str
-        Hash of the records that it is a release of (`content_hash`).
+    records : Content of Microdata
+        The records that it is a release of.
 
     Examples
     --------
@@ -60,14 +66,14 @@ class ReleasedFile(MicrodataDefense):
     ['[20,29]', '*']
     """
 
-    def __init__(self, *, table: Content[MicrodataRelease], records: str) -> None:
+    def __init__(self, *, table: Content[MicrodataRelease], records: Content[Microdata]) -> None:
         self.table = table
         self.records = records
 
     @classmethod
-    def of(cls, release: MicrodataRelease, records: Microdata) -> ReleasedFile:
-        """The released file of some records, under the hash of its cells."""
-        return cls(table=Content(release, content_hash(release.frame)), records=content_hash(records.frame))
+    def of(cls, release: MicrodataRelease, records: Microdata, sha256: str = "") -> ReleasedFile:
+        """The released file of some records, under the hash of the file or else of its cells."""
+        return cls(table=Content(release, sha256), records=Content(records))
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Give the table that was read.
@@ -78,7 +84,7 @@ class ReleasedFile(MicrodataDefense):
             If these are not the records that it is a release of.
         """
         require(
-            content_hash(records.frame) == self.records,
+            records is self.records.value or content_hash(records.frame) == self.records.sha256,
             f"this table was released from other records than these {len(records)}: a released file stands for its own "
             "original table alone",
         )

@@ -14,7 +14,6 @@ from defenses.base import Microdata
 from metrics.columns import Domain, Integers, require
 from metrics.table_utility import TableUtility, prediction_target
 from scenarios.tables.dataset import Dataset
-from scenarios.tables.file_methods import content_hash
 from scenarios.tables.review.rows_of_people import number_of_people, person_numbers
 from scenarios.tables.roles import Roles
 from scenarios.tables.seeds import generator
@@ -112,11 +111,6 @@ class EvaluationSetting:
             self._cache[name] = key, compute()
         value: Value = self._cache[name][1]
         return value
-
-    @cached_property
-    def records_hash(self) -> str:
-        """Hash of the records, by which a released file knows its own."""
-        return content_hash(self.records.frame)
 
     @cached_property
     def people(self) -> Integers:

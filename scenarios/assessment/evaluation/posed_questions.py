@@ -33,7 +33,7 @@ from scenarios.games.playing import Randomness, scores_of
 from scenarios.games.questions.attribute_question import AttributeQuestion
 from scenarios.games.questions.link_question import SIDES, LinkQuestion, two_halves
 from scenarios.games.questions.question import Question
-from scenarios.tables.file_methods import Content, ReleasedFile
+from scenarios.tables.file_methods import ReleasedFile
 from scenarios.tables.review.rows_of_people import person_numbers
 from scenarios.tables.seeds import generator
 
@@ -132,7 +132,7 @@ class PosedQuestions:
     def file(self) -> ReleasedFile:
         """The release as a defense, with the origins that were recognized."""
         release = MicrodataRelease(self.table.frame, self.origin.origin)
-        return ReleasedFile(table=Content(release, self.table.sha256), records=self.setting.records_hash)
+        return ReleasedFile.of(release, self.setting.records, self.table.sha256)
 
     @cached_property
     def release(self) -> MicrodataRelease:
