@@ -145,10 +145,15 @@ def _claims(
 ) -> RankedAnswers:
     """Run the attack; its refusals become bad input."""
     from attacks import NotApplicable, RankedAnswers
+    from scenarios.games.finished_release import FinishedRelease, GivenPeople
     from scenarios.games.playing import Randomness, claims_of
+    from scenarios.games.questions.row_question import RowQuestion
+    from scenarios.tables.file_methods import ReleasedFile
 
+    people = GivenPeople.listed(knowledge.auxiliary.with_frame(knowledge.candidates), knowledge.auxiliary)
+    file, game = ReleasedFile.of(release, people.records), FinishedRelease(people=people, question=RowQuestion())
     try:
-        claims = claims_of(method, release.view, knowledge, Randomness.in_turn(rng))
+        claims = claims_of(file, method, game, people, release, Randomness.in_turn(rng))
     except NotApplicable as reason:
         hint = "; `tokumei defend --channel` writes one" if "no channel" in str(reason) else ""
         raise ValueError(f"{name} does not fit: {reason}{hint}") from None

@@ -25,7 +25,7 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from scenarios.assessment.evaluation.ranking import RankedRelease, ReleasedFile
+    from scenarios.assessment.evaluation.ranking import RankedRelease, UnreadRelease
 
 EPILOG = """\b
 Examples:
@@ -129,9 +129,9 @@ def rank(
     sys.exit(FAILED_TRIALS if reasons else 0)
 
 
-def _read_files(paths: tuple[str, ...]) -> tuple[list[ReleasedFile], list[RankedRelease]]:
+def _read_files(paths: tuple[str, ...]) -> tuple[list[UnreadRelease], list[RankedRelease]]:
     """Content of the files, and lines for those that cannot be read."""
-    from scenarios.assessment.evaluation.ranking import RankedRelease, ReleasedFile
+    from scenarios.assessment.evaluation.ranking import RankedRelease, UnreadRelease
     from scenarios.tables.toml.toml_file import read_bytes
 
     for path in paths:
@@ -139,7 +139,7 @@ def _read_files(paths: tuple[str, ...]) -> tuple[list[ReleasedFile], list[Ranked
     files, failed = [], []
     for path in paths:
         try:
-            files.append(ReleasedFile(path, read_bytes(Path(path))))
+            files.append(UnreadRelease(path, read_bytes(Path(path))))
         except (ValueError, OSError) as error:
             failed.append(RankedRelease(path, None, str(error)))
     return files, failed

@@ -30,7 +30,6 @@ class AttributeInference(ControlGroupGame):
         quasi-identifier is left.
     """
 
-    takes = AttributeQuestion.takes
     question = AttributeQuestion()
 
     def __init__(

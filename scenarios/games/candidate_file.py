@@ -10,15 +10,14 @@ from numpy.random import Generator
 
 from defenses.base import Microdata
 from metrics.columns import check_choice, check_integer, refuse
-from scenarios.games.candidates_game import CandidatesGame
 from scenarios.games.decoys import NearGroups, group_size
-from scenarios.games.people import People
 from scenarios.games.questions.row_question import RowQuestion
+from scenarios.games.table_game import QuestionGame
 
 DECOYS = ("random", "hard")
 
 
-class CandidateFile(CandidatesGame):
+class CandidateFile(QuestionGame):
     """Re-identification among candidates: the adversary has a file of all originals and of decoys.
 
     Each play draws some records as originals and releases them. The adversary sees the release with its rows in random
@@ -62,7 +61,6 @@ class CandidateFile(CandidatesGame):
     """
 
     variants = ("decoys",)
-    takes = RowQuestion.takes
     question = RowQuestion()
 
     def __init__(
@@ -96,7 +94,7 @@ class CandidateFile(CandidatesGame):
         """People per group of near candidates."""
         return self.candidates // self.originals
 
-    def draw(self, rng: Generator, choice: Any = None) -> People:
+    def draw(self, rng: Generator, choice: Any = None) -> Any:
         """Draw originals, decoys, auxiliary and held-out people.
 
         Equal generators give the same originals and the same utility for both kinds of decoys. Therefore the last
@@ -115,12 +113,5 @@ class CandidateFile(CandidatesGame):
         else:
             decoys = decoy_rng.choice(others, count, replace=False)
         bystanders = others[~np.isin(others, decoys)][: self.auxiliary]
-        records = self.records.take(originals)
-        return People(
-            records,
-            self.records.take(decoys),
-            self.public(self.records.take(bystanders)),
-            order_rng.permutation(self.candidates),
-            own_rng,
-            self.table_utility(records, self.records.take(held_out), query_rng),
-        )
+        seated = self.seated((originals, decoys, bystanders, held_out), order_rng, own_rng)
+        return self.measured(*seated, query_rng)

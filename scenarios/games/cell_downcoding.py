@@ -10,13 +10,54 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks import Claims, Knowledge, ValueClaims
-from defenses import Defense, MicrodataRelease
+from attacks import Claims, ValueClaims
+from defenses import MicrodataRelease
 from metrics import Scores, equivalence_classes, read_cells
 from metrics.columns import require
 from scenarios.games.control_group import ControlGroupGame
-from scenarios.games.people import People
-from scenarios.games.questions.question import controlled
+from scenarios.games.people import Drawn
+from scenarios.games.questions.question import Question, controlled
+
+
+class CellQuestion(Question):
+    """Which exact value is behind every generalized cell of a quasi-identifier; the adversary knows nobody in clear."""
+
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"downcoding": ValueClaims}
+    names_people: ClassVar[bool] = False
+
+    def score(self, people: Drawn, published: MicrodataRelease, claims: ValueClaims, rng: Generator) -> Scores:
+        """Count correct values.
+
+        Returns
+        -------
+        Scores
+            ``downcoding``: share of the generalized cells of known origin whose value is claimed correctly; chance is
+            the same share for values drawn from the auxiliary population. Measures: ``risk``, ``risk_low``,
+            ``risk_high``: the rate after control. All are None if no cell is generalized.
+
+        Raises
+        ------
+        ValueError
+            If the claims are not about the released rows, each once.
+        """
+        frame, has_origin = published.frame, published.origin >= 0
+        require(
+            np.array_equal(claims.about, np.arange(len(frame))),
+            f"the claims must be about the {len(frame)} released rows, each once",
+        )
+        names = [name for name in people.records.quasi_identifiers if name in frame.columns]
+        classes = equivalence_classes(frame, names)
+        correct = guessed = trials = 0
+        for name in names:
+            cells = read_cells(frame[name], people.auxiliary.domain(name))
+            rows = np.flatnonzero(has_origin & ~cells.plain[cells.codes])
+            truth = people.records.frame[name].iloc[published.origin[rows]]
+            guess = _drawn_values(cells.contains, cells.codes[rows], people.auxiliary.frame[name], rng)
+            trials += rows.size
+            if name in claims.values:
+                correct += overlap(classes[rows], claims.values[name].iloc[rows], truth)
+            guessed += overlap(classes[rows], guess, truth)
+        return controlled("downcoding", correct, trials, guessed, trials)
 
 
 class CellDowncoding(ControlGroupGame):
@@ -41,49 +82,7 @@ class CellDowncoding(ControlGroupGame):
     Cohen (2022), Attacks on deidentification's defenses, section 3.
     """
 
-    takes: ClassVar[Mapping[str, type[Claims]]] = {"downcoding": ValueClaims}
-
-    def knowledge(self, secret: People, defense: Defense) -> Knowledge:
-        """Give the auxiliary population, and the mechanism if the game discloses it."""
-        no_candidates = secret.records.frame.iloc[:0][list(secret.records.released_columns)]
-        return Knowledge(no_candidates, secret.auxiliary, self.simulation(defense))
-
-    def score(self, secret: People, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
-        """Count correct values.
-
-        Returns
-        -------
-        Scores
-            ``downcoding``: share of the generalized cells of known origin whose value is claimed correctly; chance is
-            the same share for values drawn from the auxiliary population. Measures: ``risk``, ``risk_low``,
-            ``risk_high``: the rate after control. All are None if no cell is generalized.
-
-        Raises
-        ------
-        TypeError
-            If the claims are not values.
-        ValueError
-            If the claims are not about the released rows, each once.
-        """
-        guesses: ValueClaims = self.taken(claims)
-        frame, has_origin = published.frame, published.origin >= 0
-        require(
-            np.array_equal(guesses.about, np.arange(len(frame))),
-            f"the claims must be about the {len(frame)} released rows, each once",
-        )
-        names = [name for name in secret.records.quasi_identifiers if name in frame.columns]
-        classes = equivalence_classes(frame, names)
-        correct = guessed = trials = 0
-        for name in names:
-            cells = read_cells(frame[name], self.population.domain(name))
-            rows = np.flatnonzero(has_origin & ~cells.plain[cells.codes])
-            truth = secret.records.frame[name].iloc[published.origin[rows]]
-            guess = _drawn_values(cells.contains, cells.codes[rows], secret.auxiliary.frame[name], rng)
-            trials += rows.size
-            if name in guesses.values:
-                correct += overlap(classes[rows], guesses.values[name].iloc[rows], truth)
-            guessed += overlap(classes[rows], guess, truth)
-        return controlled("downcoding", correct, trials, guessed, trials)
+    question = CellQuestion()
 
 
 def overlap(classes: NDArray[np.intp], claimed: pd.Series[Any], truth: pd.Series[Any]) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
+import numpy as np
 from numpy.random import Generator
 
 from defenses.base import Microdata
-from metrics.columns import check_integer, refuse, require
-from scenarios.games.people import People
+from metrics.columns import Integers, check_integer, refuse, require
 from scenarios.games.table_game import QuestionGame
 
 
@@ -44,45 +44,28 @@ class ControlGroupGame(QuestionGame):
         auxiliary: int = 1000,
         attacker_knows: str = "mechanism",
     ) -> None:
-        super().__init__(records=records, attacker_knows=attacker_knows)
+        super().__init__(records=records, auxiliary=auxiliary, attacker_knows=attacker_knows)
         self.originals = originals
         self.strangers = strangers
-        self.auxiliary = auxiliary
         check_integer("originals", originals, low=1)
         check_integer("strangers", strangers, low=1)
-        check_integer("auxiliary", auxiliary, low=0)
         refuse(
             len(records) < originals + strangers,
             f"originals and strangers: {originals + strangers} records are needed, but the table has {len(records)}",
         )
 
     @property
-    def population(self) -> Microdata:
-        """The records, with the roles of columns in this game."""
-        return self.records
-
-    @property
     def others(self) -> int:
         """Number of people drawn besides originals and strangers."""
         return self.auxiliary
 
-    def draw(self, rng: Generator, choice: Any = None) -> People:
-        """Draw originals, strangers and the auxiliary population."""
-        people_rng, query_rng, order_rng, own_rng = rng.spawn(4)
-        population = self.population
+    def groups(self, rng: Generator) -> Sequence[Integers]:
+        """Draw originals, strangers and the auxiliary population, all distinct and uniformly."""
         targets = self.originals + self.strangers
-        drawn = people_rng.permutation(len(population))[: targets + self.others]
-        records = population.take(drawn[: self.originals])
-        strangers = population.take(drawn[self.originals : targets])
-        return People(
-            records,
-            strangers,
-            self.public(population.take(drawn[targets:])),
-            order_rng.permutation(targets),
-            own_rng,
-            # The control group also tests classifiers that are trained on the release.
-            self.table_utility(records, strangers, query_rng),
-        )
+        drawn = rng.permutation(len(self.records))[: targets + self.others]
+        originals, strangers, auxiliary = np.split(drawn, [self.originals, targets])
+        # The control group also tests classifiers that are trained on the release.
+        return originals, strangers, auxiliary, strangers
 
 
 def with_sensitive(records: Microdata, column: str | None) -> Microdata:

@@ -35,8 +35,6 @@ class Linkability(ControlGroupGame):
     section 4.2.
     """
 
-    takes = LinkQuestion.takes
-
     def __init__(
         self,
         *,

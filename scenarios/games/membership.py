@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
 from defenses.base import Microdata
-from metrics.columns import check_integer, refuse
-from scenarios.games.candidates_game import CandidatesGame
-from scenarios.games.people import Drawn, People
+from metrics.columns import Integers, check_integer, refuse
+from scenarios.games.people import Drawn
 from scenarios.games.questions.member_question import MemberQuestion
+from scenarios.games.table_game import QuestionGame
 
 
-class Membership(CandidatesGame):
+class Membership(QuestionGame):
     """Membership inference on a released table: half of the candidates are its originals.
 
     Each play draws some records as members and releases them. The adversary sees the release with its rows in random
@@ -44,7 +45,6 @@ class Membership(CandidatesGame):
     Oprisanu and Troncoso (2022), Synthetic data: anonymisation groundhog day, for released tables.
     """
 
-    takes = MemberQuestion.takes
     question = MemberQuestion()
 
     def __init__(
@@ -64,23 +64,19 @@ class Membership(CandidatesGame):
             f"members: {2 * members} people are needed, but the table has {len(records)} rows",
         )
 
-    def people(self, rng: Generator) -> tuple[Drawn, Microdata]:
-        """Draw members, as many non-members, auxiliary and held-out people, all distinct; the last come second."""
-        people_rng, order_rng, own_rng = rng.spawn(3)
-        population = people_rng.permutation(len(self.records))
+    def groups(self, rng: Generator) -> Sequence[Integers]:
+        """Draw members, as many non-members, auxiliary and held-out people, all distinct."""
+        population = rng.permutation(len(self.records))
         members, others, rest = np.split(population, [self.members, 2 * self.members])
         held_out, bystanders = np.split(rest, [min(self.held_out, rest.size // 2)])
-        drawn = Drawn(
-            self.records.take(members),
-            self.records.take(others),
-            self.public(self.records.take(bystanders[: self.auxiliary])),
-            order_rng.permutation(2 * self.members),
-            own_rng,
-        )
-        return drawn, self.records.take(held_out)
+        return members, others, bystanders[: self.auxiliary], held_out
+
+    def people(self, rng: Generator) -> tuple[Drawn, Microdata]:
+        """Draw the people of one play; the held-out people come second."""
+        people_rng, order_rng, own_rng = rng.spawn(3)
+        return self.seated(self.groups(people_rng), order_rng, own_rng)
 
     def draw(self, rng: Generator, choice: Any = None) -> Any:
-        """Draw the people of one play, all distinct (`people`)."""
+        """Draw the people of one play (`people`)."""
         people_rng, query_rng = rng.spawn(2)
-        drawn, held_out = self.people(people_rng)
-        return People(**vars(drawn), utility=self.table_utility(drawn.records, held_out, query_rng))
+        return self.measured(*self.people(people_rng), query_rng)

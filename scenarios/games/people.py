@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -40,11 +39,6 @@ class Drawn(Secret):
     auxiliary: Microdata = field(repr=False)
     order: NDArray[np.intp] = field(repr=False)
     rng: Generator = field(repr=False)
-
-    @property
-    def columns(self) -> Sequence[str] | None:
-        """Columns of the candidates that the adversary knows, whatever the question gives; None if it decides."""
-        return None
 
     @property
     def member(self) -> NDArray[np.bool_]:

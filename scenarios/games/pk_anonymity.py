@@ -15,11 +15,12 @@ from numpy.random import Generator
 from attacks import Claims, Knowledge, NotApplicable, RankedAnswers
 from attacks.base import cell_codes, column_matrix
 from attacks.pram.posterior_from_counts import posterior_from_counts
-from defenses import Defense, Microdata, MicrodataRelease, Release
+from defenses import Defense, Microdata, MicrodataRelease
 from defenses.pram.matrix import pk
 from metrics import Estimate, Score, Scores, TableUtility, wilson
 from metrics.columns import check_integer, refuse, require
-from scenarios.games.game import Game, Secret
+from scenarios.games.game import Secret
+from scenarios.games.table_game import TableGame
 
 # Summary of many plays of the Pk-anonymity game.
 
@@ -94,7 +95,7 @@ class PkSecret(Secret):
     query_rng: Generator = field(repr=False)
 
 
-class PkAnonymity(Game):
+class PkAnonymity(TableGame):
     """Re-identification of one row by an adversary that chooses the table; Pk-anonymity bounds its posterior by 1/k.
 
     The adversary chooses a table of one column, or has it drawn from real records. The mechanism releases the table
@@ -122,7 +123,6 @@ class PkAnonymity(Game):
 
     takes: ClassVar[Mapping[str, type[Claims]]] = {"pk": RankedAnswers}
     lets_choose: ClassVar[bool] = True
-    attacker_knows = "mechanism"
 
     def __init__(self, *, records: Microdata, column: str, size: int = 6) -> None:
         refuse(
@@ -131,7 +131,7 @@ class PkAnonymity(Game):
         )
         require(records.frame[column].notna().any(), f"column: {column!r} has no value in any row")
         check_integer("size", size, low=1)
-        self.records = records
+        super().__init__(records=records, attacker_knows="mechanism")
         self.column = column
         self.size = size
 
@@ -177,12 +177,6 @@ class PkAnonymity(Game):
             f"the table must have no missing value in column {self.column!r}",
         )
         return PkSecret(table, query_rng)
-
-    def publish(self, release: Release, rng: Generator) -> MicrodataRelease:
-        """Put the rows in random order."""
-        if not isinstance(release, MicrodataRelease):
-            raise TypeError(f"the Pk game publishes a table, got a {release.kind} release")
-        return release.shuffled(rng)
 
     def knowledge(self, secret: PkSecret, defense: Defense) -> Knowledge:
         """Give the table in clear and the mechanism."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from numpy.random import Generator
 
-from attacks.base import Attack, Knowledge, NotApplicable
+from attacks.base import Attack, NotApplicable
 from defenses.base import Defense
 from metrics.score import Scores
 from scenarios.games.game import Game
@@ -100,9 +98,7 @@ def make_release(defense: Defense, game: Game, secret: Any, rng: Generator) -> t
 
 def attack_release(defense: Defense, attack: Attack, game: Game, secret: Any, published: Any, rng: Generator) -> Scores:
     """Run one attack on the published release and score its claims."""
-    rngs = Randomness.spawned(rng)
-    claims = claims_of(attack, partial(game.view, published), game.knowledge(secret, defense), rngs)
-    return game.score(secret, published, claims, rngs.score)
+    return scores_of(defense, attack, game, secret, published, Randomness.spawned(rng))
 
 
 @dataclass(frozen=True)
@@ -134,18 +130,24 @@ class Randomness:
         return cls(rng, rng, rng)
 
 
-def claims_of(attack: Attack, view: Callable[[Generator], Any], knowledge: Knowledge, rngs: Randomness) -> Any:
-    """Claims of an attack on its own view of a release; every attack on a release runs here.
+def scores_of(defense: Defense, attack: Attack, game: Game, secret: Any, published: Any, rngs: Randomness) -> Scores:
+    """Scores of an attack's claims about a published release; the arguments are those of `claims_of`."""
+    claims = claims_of(defense, attack, game, secret, published, rngs)
+    return game.score(secret, published, claims, rngs.score)
+
+
+def claims_of(defense: Defense, attack: Attack, game: Game, secret: Any, published: Any, rngs: Randomness) -> Any:
+    """Claims of an attack about a published release; every attack on a release runs here.
 
     Parameters
     ----------
-    attack : Attack
-        The attack.
-    view : callable
-        ``view(rng)`` of the release, or of the question about it: what this attack receives.
-    knowledge : Knowledge
-        What it knows besides.
+    defense, attack, game : Defense, Attack, Game
+        The defense that made the release, or the file that it was read from; the attack, and what is asked.
+    secret : Secret
+        What the game drew.
+    published : Release
+        The published release, of which the attack receives a view of its own.
     rngs : Randomness
         The generators.
     """
-    return attack.run(view(rngs.view), knowledge, rngs.attack)
+    return attack.run(game.view(published, rngs.view), game.knowledge(secret, defense), rngs.attack)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
+import numpy as np
 from numpy.random import Generator
 
-from attacks.base import Claims
 from defenses.base import Microdata
-from metrics.columns import check_integer, refuse
-from scenarios.games.people import People
+from metrics.columns import Integers, check_integer, refuse
 from scenarios.games.questions.question import Question
 from scenarios.games.table_game import QuestionGame
 
@@ -69,16 +67,12 @@ class SharedPeople(QuestionGame):
         held_out: int = 1000,
         attacker_knows: str = "mechanism",
     ) -> None:
-        super().__init__(records=records, attacker_knows=attacker_knows)
+        super().__init__(records=records, auxiliary=auxiliary, held_out=held_out, attacker_knows=attacker_knows)
         self.question = question
         self.originals = originals
         self.others = others
-        self.auxiliary = auxiliary
-        self.held_out = held_out
         check_integer("originals", originals, low=1)
         check_integer("others", others, low=1)
-        check_integer("auxiliary", auxiliary, low=0)
-        check_integer("held_out", held_out, low=0)
         needed = originals + others + auxiliary + held_out
         refuse(
             len(records) < needed,
@@ -87,24 +81,7 @@ class SharedPeople(QuestionGame):
         )
         question.check(records, originals, others)
 
-    @property
-    def takes(self) -> Mapping[str, type[Claims]]:  # type: ignore[override]  # other games know their claims as classes
-        """The claims that answer the question, by goal."""
-        return self.question.takes
-
-    def draw(self, rng: Generator, choice: Any = None) -> People:
-        """Draw the people of one play, all distinct; equal generators give every question the same people."""
-        people_rng, query_rng, order_rng, own_rng = rng.spawn(4)
-        population = people_rng.permutation(len(self.records))
-        originals, population = population[: self.originals], population[self.originals :]
-        others, population = population[: self.others], population[self.others :]
-        auxiliary, population = population[: self.auxiliary], population[self.auxiliary :]
-        records, held_out = self.records.take(originals), self.records.take(population[: self.held_out])
-        return People(
-            records,
-            self.records.take(others),
-            self.public(self.records.take(auxiliary)),
-            order_rng.permutation(self.originals + self.others),
-            own_rng,
-            self.table_utility(records, held_out, query_rng),
-        )
+    def groups(self, rng: Generator) -> Sequence[Integers]:
+        """Draw all people distinct and uniformly."""
+        ends = np.cumsum([self.originals, self.others, self.auxiliary, self.held_out])
+        return np.split(rng.permutation(len(self.records)), ends)[:4]

@@ -25,7 +25,6 @@ class SinglingOut(ControlGroupGame):
     Tasnádi (2023), A unified framework for quantifying privacy risk in synthetic data, section 4.1.
     """
 
-    takes = SinglingOutQuestion.takes
     question = SinglingOutQuestion()
 
     def __init__(

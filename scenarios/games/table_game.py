@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -11,10 +12,10 @@ from numpy.random import Generator
 from attacks import Claims, Knowledge
 from defenses import Defense, Microdata, MicrodataRelease, Release
 from metrics import Scores, TableUtility, k_anonymity, l_diversity
-from metrics.columns import Domain
+from metrics.columns import Domain, Integers, check_integer, require
 from metrics.table_utility import prediction_target
 from scenarios.games.game import Game, Publisher, check_attacker_knows
-from scenarios.games.people import People
+from scenarios.games.people import Drawn, People
 from scenarios.games.questions.question import Question
 
 # Utility of a released table, and its measured k and l.
@@ -115,21 +116,77 @@ def table(release: Release) -> MicrodataRelease:
 
 
 class QuestionGame(TableGame):
-    """Abstract game on a released table that asks one question about people; a subclass draws them.
+    """Abstract game on a released table that asks one question about people; a subclass says which people are drawn.
+
+    Parameters
+    ----------
+    records : Microdata
+        The population; at least one column is not an identifier.
+    auxiliary, held_out : int
+        Number of the adversary's own people, and of people who test classifiers trained on the release. A small
+        population may give fewer.
+    attacker_knows : {"mechanism", "nothing"}
+        See `TableGame`.
 
     Attributes
     ----------
     question : Question
-        Says what attacks know, and scores their claims.
+        Says what attacks see and know, and scores their claims.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
     """
 
     question: Question
+
+    def __init__(self, *, records: Microdata, auxiliary: int = 0, held_out: int = 0, attacker_knows: str) -> None:
+        super().__init__(records=records, attacker_knows=attacker_knows)
+        check_integer("auxiliary", auxiliary, low=0)
+        check_integer("held_out", held_out, low=0)
+        require(records.released_columns, "records: every column is an identifier, so nothing would be released")
+        self.auxiliary = auxiliary
+        self.held_out = held_out
+
+    @property
+    def takes(self) -> Mapping[str, type[Claims]]:  # type: ignore[override]  # other games know their claims as classes
+        """The claims that answer the question, by goal."""
+        return self.question.takes
+
+    @property
+    def population(self) -> Microdata:
+        """The records, with the roles of columns in this game."""
+        return self.records
+
+    def groups(self, rng: Generator) -> Sequence[Integers]:
+        """Draw the positions of originals, others, the adversary's own people, and held-out people."""
+        raise NotImplementedError(f"{type(self).__name__} draws nobody by itself")
+
+    def draw(self, rng: Generator, choice: Any = None) -> Any:
+        """Draw the people of one play; equal generators give the same people, whatever the question."""
+        people_rng, query_rng, order_rng, own_rng = rng.spawn(4)
+        return self.measured(*self.seated(self.groups(people_rng), order_rng, own_rng), query_rng)
+
+    def seated(self, groups: Sequence[Integers], order_rng: Generator, own_rng: Generator) -> tuple[Drawn, Microdata]:
+        """People of drawn positions, with the candidates in random order; the held-out people come second."""
+        records, others, auxiliary, held_out = (self.population.take(group) for group in groups)
+        order = order_rng.permutation(len(records) + len(others))
+        return Drawn(records, others, self.public(auxiliary), order, own_rng), held_out
+
+    def measured(self, drawn: Drawn, held_out: Microdata, query_rng: Generator) -> People:
+        """Drawn people with the utility of releases of the originals."""
+        return People(**vars(drawn), utility=self.table_utility(drawn.records, held_out, query_rng))
+
+    def view(self, published: Release, rng: Generator) -> Any:
+        """Return one attack's view of what the question shows of the published release."""
+        return super().view(self.question.view(published), rng)
 
     def knowledge(self, secret: Any, defense: Defense) -> Knowledge:
         """Give what the question gives, and the mechanism if the game discloses it."""
         return self.question.knowledge(secret, self.simulation(defense))
 
-    def score(self, secret: Any, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
+    def score(self, secret: Any, published: Any, claims: Claims, rng: Generator) -> Scores:
         """Score the claims as the question does.
 
         Raises
@@ -139,7 +196,7 @@ class QuestionGame(TableGame):
         ValueError
             If the claims do not match the rows, people or values.
         """
-        return self.question.score(secret, published, self.taken(claims), rng)
+        return self.question.score(secret, self.question.view(published), self.taken(claims), rng)
 
     def utility(self, secret: People, release: MicrodataRelease) -> dict[str, float | None]:
         """Anchored utility of the table (`metrics.table_utility.TableUtility`), and its measured k and l."""

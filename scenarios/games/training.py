@@ -18,29 +18,20 @@ from defenses.base import TrainingEncoding
 from metrics.columns import check_integer, refuse
 from metrics.ranking import area_under_curve, balanced_accuracy
 from metrics.score import Score, Scores
-from scenarios.games.game import Game, Secret, check_attacker_knows
+from scenarios.games.game import Game, check_attacker_knows
+from scenarios.games.people import Drawn
 
 
 @dataclass(frozen=True)
-class TrainingSecret(Secret):
-    """Training records, candidates and other people of one play.
+class TrainingSecret(Drawn):
+    """Training records, as many non-members, and other people of one play.
 
     Attributes
     ----------
-    records : Microdata
-        The training records.
-    candidates : DataFrame, shape (candidates, columns)
-        Members and as many non-members, in random order.
-    member : ndarray of bool, shape (candidates,)
-        Whether each candidate is a training record.
-    auxiliary, held_out : Microdata
-        The auxiliary population, and the test set of models.
+    held_out : Microdata
+        The test set of models.
     """
 
-    records: Microdata = field(repr=False)
-    candidates: pd.DataFrame = field(repr=False)
-    member: NDArray[np.bool_] = field(repr=False)
-    auxiliary: Microdata = field(repr=False)
     held_out: Microdata = field(repr=False)
 
 
@@ -106,16 +97,9 @@ class Training(Game):
         people = person_rng.permutation(len(self.records))
         count = self.members
         rest = (len(people) - 2 * count) // 2
-        auxiliary, held_out = min(self.auxiliary, rest), min(self.held_out, rest)
-        order = order_rng.permutation(2 * count)
-        candidates = self.records.take(people[: 2 * count][order])
-        return TrainingSecret(
-            self.records.take(people[:count]),
-            candidates.frame[list(candidates.released_columns)],
-            order < count,
-            self.records.take(people[2 * count : 2 * count + auxiliary]),
-            self.records.take(people[2 * count + auxiliary : 2 * count + auxiliary + held_out]),
-        )
+        ends = np.cumsum([count, count, min(self.auxiliary, rest), min(self.held_out, rest)])
+        members, others, auxiliary, held_out = (self.records.take(group) for group in np.split(people, ends)[:4])
+        return TrainingSecret(members, others, auxiliary, order_rng.permutation(2 * count), order_rng, held_out)
 
     def knowledge(self, secret: TrainingSecret, defense: Defense) -> Knowledge:
         """Give the candidates, the auxiliary population, and the training if the game discloses it."""
@@ -127,7 +111,7 @@ class Training(Game):
             return release
 
         disclosed = simulate if self.attacker_knows == "mechanism" else None
-        return Knowledge(secret.candidates.copy(), secret.auxiliary, disclosed)
+        return Knowledge(secret.candidates, secret.auxiliary, disclosed)
 
     def score(self, secret: TrainingSecret, published: TrainingRelease, claims: Claims, rng: Generator) -> Scores:
         """Score reconstructed records, or decisions on membership.

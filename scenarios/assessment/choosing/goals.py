@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from leaderboard.results.goals import KNOWN
+
 if TYPE_CHECKING:
     from scenarios.running.plan import NamedMethod
 
-QUESTIONS = {
-    "rows": "RowQuestion",
-    "members": "MemberQuestion",
-    "attributes": "AttributeQuestion",
-    "singling-out": "SinglingOutQuestion",
-    "linkability": "LinkQuestion",
-}
+QUESTIONS = {goal.option: goal.question for goal in KNOWN.values() if goal.option}
 """Question about the people of a play, by the goal that a user names."""
 
 REAL_ROWS = "real-rows"

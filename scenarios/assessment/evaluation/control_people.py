@@ -17,6 +17,7 @@ from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.row_origin import MOST_PAIRS, held_people, kinds_of_rows
 from scenarios.tables.candidate_table import with_values_of
 from scenarios.tables.dataset import Dataset, load_table
+from scenarios.tables.file_methods import row_hashes
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
 from scenarios.tables.released import input_path
@@ -189,7 +190,7 @@ def read_control(path: Path, dataset: Dataset, roles: Roles) -> tuple[Microdata,
 
 def records_among(control: Microdata, records: Microdata) -> int:
     """Number of control people who equal a record in every column."""
-    first, second = (_hashes(people.frame[list(people.released_columns)]) for people in (control, records))
+    first, second = (row_hashes(people.frame[list(people.released_columns)]) for people in (control, records))
     return int(first.isin(second).sum())
 
 
@@ -205,7 +206,7 @@ def control_warnings(setting: EvaluationSetting) -> Iterator[str]:
         return
     equal, people = records_among(setting.control, setting.records), len(setting.control)
     who = "control people" if setting.control_size == people else "rows of control people"
-    records = _hashes(setting.records.frame[list(setting.records.released_columns)])
+    records = row_hashes(setting.records.frame[list(setting.records.released_columns)])
     by_chance = float(records.duplicated(keep=False).mean())
     if equal > (OFTEN + 2 * by_chance) * people:
         yield (
@@ -231,7 +232,7 @@ def _check_person(path: Path, columns: Mapping[str, TextColumn], records: Microd
 
 def _check_others(path: Path, control: pd.DataFrame, records: Microdata) -> None:
     """Refuse control people whose rows are those of the original table, in any order."""
-    first, second = (np.sort(_hashes(frame[list(control.columns)]).to_numpy()) for frame in (control, records.frame))
+    first, second = (np.sort(row_hashes(frame[list(control.columns)]).to_numpy()) for frame in (control, records.frame))
     refuse(
         np.array_equal(first, second) and np.unique(first).size > 1,
         f"{path}: holds the people of the original table; control people are those who were not in it",
@@ -247,16 +248,10 @@ def _check_identifiers(
     if not names or texts.drop_duplicates().shape[0] < MOSTLY_DISTINCT * len(records):
         return
     whole = control.assign(**{name: columns[name].text_values() for name in names})
-    same = int(_hashes(whole).isin(_hashes(records.frame[list(whole.columns)])).sum())
+    same = int(row_hashes(whole).isin(row_hashes(records.frame[list(whole.columns)])).sum())
     refuse(
         same,
         f"{path}: {same:,} of its {len(control):,} rows are in the original table, too: they agree in every "
         f"column, {', '.join(names)} included. Control people were not in it; leave these rows out of one of the "
         "two files",
     )
-
-
-def _hashes(frame: pd.DataFrame) -> pd.Series[int]:
-    """A number for each row; equal rows have equal numbers, whether numbers are stored as integers or not."""
-    alike = {name: column.astype(str if column.dtype == object else float) for name, column in frame.items()}
-    return pd.util.hash_pandas_object(pd.DataFrame(alike, index=frame.index), index=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -147,10 +148,4 @@ def _upper(outcome: MeasuredAttack, number: int) -> float:
 
 def _smallest(enough: Callable[[int], bool]) -> int:
     """Smallest number that is enough, if all larger ones are."""
-    below, least = 0, 1
-    while not enough(least):
-        below, least = least, 2 * least
-    while least - below > 1:
-        middle = (below + least) // 2
-        below, least = (below, middle) if enough(middle) else (middle, least)
-    return least
+    return 1 + bisect_left(range(1, 1 << 60), x=True, key=enough)

@@ -3,45 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
+from attacks import Attack, BayesInference, ClassifierInference, MajorityInClass, NotApplicable
 from attacks.base import Decisions, Predicates, RankedAnswers
 from attacks.criteria.atomic_predicates import records_met
-from defenses import Microdata, MicrodataRelease
+from defenses import Identity, Microdata, MicrodataRelease, released_frame
 from metrics.columns import Booleans, Floats, Integers, refuse
 from metrics.score import Score, Scores
+from scenarios.assessment.evaluation.evaluation_setting import AUXILIARY, EvaluationSetting
+from scenarios.games.control_group import with_sensitive
+from scenarios.games.finished_release import FinishedRelease, GivenPeople
 from scenarios.games.people import Drawn, by_person
-from scenarios.games.questions.attribute_question import AttributeQuestion
+from scenarios.games.playing import Randomness, claims_of
+from scenarios.games.questions.attribute_question import AttributeQuestion, successes
 from scenarios.games.questions.member_question import MemberQuestion, membership_scores
 from scenarios.games.questions.row_question import RowQuestion, row_scores
 from scenarios.games.questions.singling_out_question import SinglingOutQuestion
 from scenarios.tables.review.rows_of_people import number_of_people, person_numbers
+from scenarios.tables.seeds import generator
 
-
-@dataclass(frozen=True)
-class GivenPeople(Drawn):
-    """People of given tables; nothing but their order is drawn.
-
-    Attributes
-    ----------
-    columns : list of str, optional
-        Columns of the candidates that the attacker knows; by default what the question gives.
-    """
-
-    columns: Sequence[str] | None = field(default=None, repr=False)
-
-    @cached_property
-    def whose(self) -> Integers:
-        """Number of the person of each candidate, from 0 in their order, shape (candidates,)."""
-        members, others = person_numbers(self.records), person_numbers(self.others)
-        numbers = np.concatenate([members, members.max(initial=-1) + 1 + others])[self.order]
-        whose: Integers = pd.factorize(numbers)[0]
-        return whose
+LEARNED = 20_000
+"""Largest number of records that the baseline of inferred values learns from."""
+BASELINES: tuple[Attack, ...] = (BayesInference(), ClassifierInference(), MajorityInClass())
 
 
 class GivenRows(RowQuestion):
@@ -96,20 +83,57 @@ class GivenMembers(MemberQuestion):
 
 
 class LearnedBaseline(AttributeQuestion):
-    """Which sensitive value a person has, compared with what other records in the clear predict.
+    """Which sensitive value a person has, compared with what a baseline infers of the same person without the release.
+
+    The baseline learns from the other records in the clear, which say nothing about the targets themselves. Whatever it
+    infers follows from statistics of the population. Of `BASELINES` and the most frequent value, the one that infers
+    most targets' values counts. An advantage over it is therefore rather too small than too large.
 
     Parameters
     ----------
-    baseline : callable
-        Returns the probability that the baseline infers each candidate's value, shape (candidates,).
+    setting : EvaluationSetting
+        The original records, which keep what the baseline infers for the next release.
+    column : str
+        The column whose values are inferred.
+    targets : int
+        Number of targets.
     """
 
-    def __init__(self, *, baseline: Callable[[], Floats]) -> None:
-        self.baseline = baseline
+    def __init__(self, *, setting: EvaluationSetting, column: str, targets: int) -> None:
+        self.setting = setting
+        self.column = column
+        self.targets = targets
 
     def control(self, people: Drawn, correct: Floats, has_value: Booleans) -> tuple[float, int]:
         """Successes and trials of the baseline about the same people."""
-        return by_person(self.baseline(), has_value, people.whose)
+        inferred = self.setting.kept(f"baseline of {self.column}", self.targets, self.baseline)
+        return by_person(inferred, has_value, people.whose)
+
+    def baseline(self) -> Floats:
+        """Probability that the baseline infers each target's value, shape (targets,)."""
+        setting, column = self.setting, self.column
+        members = with_sensitive(setting.members(self.targets), column)
+        rest = with_sensitive(setting.rest(self.targets), column)
+        rest = rest.take(np.arange(min(LEARNED, len(rest))))
+        truth, codes = (people.domains[column].codes(people.frame[column]) for people in (members, rest))
+        size = members.domains[column].size
+        if not (codes < size).any():
+            return np.zeros(len(members))
+        best: Floats = (truth == np.bincount(codes[codes < size]).argmax()).astype(float)
+        release = MicrodataRelease(released_frame(rest), np.full(len(rest), -1))
+        own = rest.take(np.arange(min(AUXILIARY, len(rest))))
+        people = GivenPeople(members, members.take([]), own, np.arange(len(members)), generator(setting.seed))
+        game = FinishedRelease(people=people, question=AttributeQuestion())
+        for attack in BASELINES:
+            rng = generator(setting.seed, "rank", "baseline", column, type(attack).__name__)
+            try:
+                claims = claims_of(Identity(), attack, game, people, release, Randomness.in_turn(rng))
+            except NotApplicable:
+                continue
+            found = successes(game.taken(claims), column, members.domains[column], truth)[0]
+            correct = np.where(truth < size, found, 0.0)
+            best = max(best, correct, key=lambda values: float(values.sum()))
+        return best
 
 
 class GivenSinglingOut(SinglingOutQuestion):

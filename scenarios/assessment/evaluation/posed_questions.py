@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
 import attacks as a
-from attacks import Attack, BayesInference, ClassifierInference, Knowledge, MajorityInClass, NotApplicable, ValueClaims
-from defenses import Microdata, MicrodataRelease, released_frame
+from attacks import Attack
+from defenses import Microdata, MicrodataRelease
 from leaderboard.pages.number_text import number
-from metrics.columns import Floats, Integers
-from metrics.score import Score
+from metrics.score import Score, Scores
 from scenarios.assessment.evaluation.control_people import records_among
 from scenarios.assessment.evaluation.evaluation_setting import AUXILIARY, EvaluationSetting
 from scenarios.assessment.evaluation.finished_table import FinishedTable
 from scenarios.assessment.evaluation.given_people import (
     GivenMembers,
-    GivenPeople,
     GivenRows,
     GivenSinglingOut,
     LearnedBaseline,
@@ -30,10 +27,13 @@ from scenarios.assessment.evaluation.given_people import (
 )
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
 from scenarios.assessment.evaluation.row_origin import RowOrigin, held_people, kinds_of_rows
-from scenarios.games.playing import Randomness, claims_of
-from scenarios.games.questions.attribute_question import AttributeQuestion, successes
-from scenarios.games.questions.link_question import LinkQuestion
+from scenarios.games.control_group import with_sensitive
+from scenarios.games.finished_release import FinishedRelease, GivenPeople
+from scenarios.games.playing import Randomness, scores_of
+from scenarios.games.questions.attribute_question import AttributeQuestion
+from scenarios.games.questions.link_question import SIDES, LinkQuestion, two_halves
 from scenarios.games.questions.question import Question
+from scenarios.tables.file_methods import ReleasedFile
 from scenarios.tables.review.rows_of_people import person_numbers
 from scenarios.tables.seeds import generator
 
@@ -41,65 +41,6 @@ from scenarios.tables.seeds import generator
 def one_row(people: Microdata) -> Microdata:
     """The first row of each person."""
     return people.take(np.unique(person_numbers(people), return_index=True)[1])
-
-
-# Baseline of attribute inference without control people: the values that other records predict.
-
-LEARNED = 20_000
-"""Largest number of records that the baseline learns from."""
-BASELINES: tuple[Attack, ...] = (BayesInference(), ClassifierInference(), MajorityInClass())
-
-
-def baseline_successes(setting: EvaluationSetting, column: str, targets: int) -> Floats:
-    """Probability that the baseline infers each target's value, shape (targets,).
-
-    The baseline learns from the other records in the clear, which say nothing about the targets themselves. Whatever it
-    infers follows from statistics of the population. Of `BASELINES` and the most frequent value, the one that infers
-    most targets' values counts. An advantage over it is therefore rather too small than too large.
-
-    Parameters
-    ----------
-    setting : EvaluationSetting
-        The original records.
-    column : str
-        The column whose values are inferred.
-    targets : int
-        Number of targets.
-    """
-    return setting.kept(f"baseline of {column}", targets, lambda: _learned(setting, column, targets))
-
-
-def _learned(setting: EvaluationSetting, column: str, targets: int) -> Floats:
-    people = setting.members(targets)
-    rest = with_first_sensitive(setting.rest(targets), column)
-    rest = rest.take(np.arange(min(LEARNED, len(rest))))
-    truth = true_codes(people, column)
-    codes = true_codes(rest, column)
-    size = people.domains[column].size
-    if not (codes < size).any():
-        return np.zeros(len(people))
-    best: Floats = (truth == np.bincount(codes[codes < size]).argmax()).astype(float)
-    release = MicrodataRelease(released_frame(rest), np.full(len(rest), -1))
-    knowledge = Knowledge(people.frame[list(people.quasi_identifiers)], rest.take(np.arange(min(AUXILIARY, len(rest)))))
-    for attack in BASELINES:
-        rng = generator(setting.seed, "rank", "baseline", column, type(attack).__name__)
-        try:
-            claims = ValueClaims.of(claims_of(attack, release.view, knowledge, Randomness.in_turn(rng)))
-        except NotApplicable:
-            continue
-        correct = np.where(truth < size, successes(claims, column, people.domains[column], truth)[0], 0.0)
-        best = max(best, correct, key=lambda values: float(values.sum()))
-    return best
-
-
-def true_codes(people: Microdata, column: str) -> Integers:
-    """Category or bin of each person's value, shape (people,); the domain's size where it is missing."""
-    return people.domains[column].codes(people.frame[column])
-
-
-def with_first_sensitive(people: Microdata, column: str) -> Microdata:
-    """The same people with a sensitive column as the first one, which attacks infer."""
-    return replace(people, sensitive=(column, *(name for name in people.sensitive if name != column)))
 
 
 # Attacks on finished releases, none of which needs to repeat the mechanism or to compare all rows with all people.
@@ -133,42 +74,30 @@ def pursuing(goals: Collection[str], attacks: Sequence[Attack]) -> list[Attack]:
     return [attack for attack in attacks if attack.goal in goals]
 
 
-class Tied(NamedTuple):
-    """Score of an attack whose claims are the same about everybody, so that what it hits is luck.
-
-    Parameters
-    ----------
-    score : Score
-        The score.
-    """
-
-    score: Score
-
-
 def attempted(
-    attack: Attack, knows: str, play: Callable[[], Score | Tied], column: str = "", *, nothing_told: bool = False
+    attack: Attack, knows: str, play: Callable[[], Scores], column: str = "", *, nothing_told: bool = False
 ) -> MeasuredAttack:
     """Outcome of one attack; an attack that does not fit is skipped with its reason.
 
-    Where the release tells nobody apart, what the attack hits is luck: it is right as often as guessing.
+    Where the release tells nobody apart, what the attack hits is luck: it is right as often as guessing. So it is where
+    the claims are alike about everybody, as the measure ``alike`` of the scores says.
     """
     blank = MeasuredAttack(attack=type(attack).__name__, goal=attack.goal, knows=knows, column=column)
     try:
-        score = play()
-        if isinstance(score, Tied):
-            score, nothing_told = score.score, True
-        elif nothing_told and score.rate is None:
-            # Nothing was claimed, as where no row stands out.
-            score = replace(score, rate=score.chance)
+        scores = play()
     except (a.NotApplicable, ValueError) as reason:
         return replace(blank, reason=" ".join(str(reason).split()))
     except MemoryError:
         return replace(blank, reason="too many pairs of rows and people for this machine's memory")
+    score, alike = scores[attack.goal], bool(scores.measures.get("alike"))
+    if nothing_told and not alike and score.rate is None:
+        # Nothing was claimed, as where no row stands out.
+        score = replace(score, rate=score.chance)
     if score.advantage is None:
         return replace(blank, reason="nothing to be right or wrong about")
-    if nothing_told:
+    if nothing_told or alike:
         score = replace(score, rate=score.chance)
-    return replace(blank, score=score, nothing_told=nothing_told)
+    return replace(blank, score=score, nothing_told=nothing_told or alike)
 
 
 PAIRS = 30_000_000
@@ -177,37 +106,6 @@ FEWEST = 100
 """Number of people down to which they are reduced for large tables."""
 COSTLY = 100
 """Number of rows about which the costly linkage attack is asked."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question about people of the given tables, as several attacks are asked it.
-
-    Parameters
-    ----------
-    question : Question
-        Says what attacks know besides the release, and scores their claims.
-    people : GivenPeople
-        The people.
-    knows : str
-        What the attacker knows of its targets.
-    names : tuple of str
-        Names of the random generator, which the attack's name follows.
-    column : str
-        Column whose values are inferred; empty for other questions.
-    nothing_told : bool
-        Whether the release tells nobody apart.
-    rows : ndarray of int, optional
-        Released rows that attacks see; by default all.
-    """
-
-    question: Question
-    people: GivenPeople
-    knows: str
-    names: tuple[str, ...]
-    column: str = ""
-    nothing_told: bool = False
-    rows: Integers | None = None
 
 
 @dataclass(frozen=True)
@@ -231,9 +129,15 @@ class PosedQuestions:
     origin: RowOrigin
 
     @cached_property
+    def file(self) -> ReleasedFile:
+        """The release as a defense, with the origins that were recognized."""
+        release = MicrodataRelease(self.table.frame, self.origin.origin)
+        return ReleasedFile.of(release, self.setting.records, self.table.sha256)
+
+    @cached_property
     def release(self) -> MicrodataRelease:
-        """The release, with the origins that were recognized."""
-        return MicrodataRelease(self.table.frame, self.origin.origin)
+        """The release that all questions are about."""
+        return self.file.apply(self.setting.records, self._rng())
 
     @property
     def targets(self) -> int:
@@ -307,19 +211,39 @@ class PosedQuestions:
         rng = generator(self.setting.seed, "rank", "order", len(members), len(others))
         return GivenPeople(members, others, own, rng.permutation(len(members) + len(others)), rng)
 
-    def _asked(self, asked: Asked, attacks: Sequence[Attack]) -> Iterator[MeasuredAttack]:
-        """Outcomes of the attacks whose goal is that of a question."""
-        for attack in pursuing(asked.question.takes, attacks):
-            play = partial(self._played, asked, attack)
-            yield attempted(attack, asked.knows, play, asked.column, nothing_told=asked.nothing_told)
+    def _asked(
+        self,
+        question: Question,
+        people: GivenPeople,
+        knows: str,
+        names: tuple[str, ...],
+        attacks: Sequence[Attack],
+        column: str = "",
+        *,
+        nothing_told: bool = False,
+    ) -> Iterator[MeasuredAttack]:
+        """Outcomes of the attacks whose goal is that of a question.
 
-    def _played(self, asked: Asked, attack: Attack) -> Score | Tied:
-        """Score of one attack on one question."""
-        rngs = Randomness.in_turn(self._rng(*asked.names, type(attack).__name__))
-        release = self.release if asked.rows is None else self.release.take(asked.rows)
-        claims = claims_of(attack, release.view, asked.question.knowledge(asked.people, None), rngs)
-        scores = asked.question.score(asked.people, release, claims, rngs.score)
-        return Tied(scores[attack.goal]) if scores.measures.get("alike") else scores[attack.goal]
+        Parameters
+        ----------
+        question, people : Question, GivenPeople
+            What is asked, and about whom.
+        knows : str
+            What the attacker knows of its targets.
+        names : tuple of str
+            Names of the random generator, which the attack's name follows.
+        attacks : sequence of Attack
+            The attacks.
+        column : str
+            Column whose values are inferred; empty for other questions.
+        nothing_told : bool
+            Whether the release tells nobody apart.
+        """
+        game = FinishedRelease(people=people, question=question)
+        for attack in pursuing(question.takes, attacks):
+            rngs = Randomness.in_turn(self._rng(*names, type(attack).__name__))
+            play = partial(scores_of, self.file, attack, game, people, self.release, rngs)
+            yield attempted(attack, knows, play, column, nothing_told=nothing_told)
 
     def _rows(self) -> Iterator[MeasuredAttack]:
         """Linkage of rows with all people in the table; a sample of people only would leave too few look-alikes."""
@@ -340,11 +264,11 @@ class PosedQuestions:
         linkage += [(COSTLY_ROWS, EVERYTHING, everything, min(COSTLY, affordable))]
         if quasi and quasi != everything:
             linkage += [(QUASI_ROWS, QUASI, quasi, affordable)]
+        people = GivenPeople(records, records.take([]), self._own_people, order, rng)
         for attacks, knows, columns, count in linkage:
-            people = GivenPeople(records, records.take([]), self._own_people, order, rng, columns)
             nothing = self._tells_nothing(columns, stem, records.frame)
-            asked = Asked(GivenRows(), people, knows, ("rows",), nothing_told=nothing, rows=known[whose < count])
-            yield from self._asked(asked, attacks)
+            question = GivenRows(known=columns, asked=known[whose < count])
+            yield from self._asked(question, people, knows, ("rows",), attacks, nothing_told=nothing)
 
     def _members(self) -> Iterator[MeasuredAttack]:
         # As many people who were not in the table, so that half of all guesses are right.
@@ -356,30 +280,28 @@ class PosedQuestions:
         levels += [(QUASI, quasi)] if set(quasi) < set(self.table.frame.columns) and quasi else []
         for knows, columns in levels:
             nothing = self._tells_nothing(columns, self.setting.records.frame, others.frame)
-            known = replace(people, columns=columns)
-            asked = Asked(GivenMembers(), known, knows, ("membership", ""), nothing_told=nothing)
-            yield from self._asked(asked, ATTACKS)
+            question = GivenMembers(known=columns)
+            yield from self._asked(question, people, knows, ("membership", ""), ATTACKS, nothing_told=nothing)
 
     def _attributes(self, column: str) -> Iterator[MeasuredAttack]:
         setting, count = self.setting, self.targets
         if setting.control is None:
             # The other half, or more, is what the baseline learns from.
             count = min(count, setting.size // 2)
-        members = with_first_sensitive(self._public(setting.members(count)), column)
+        members = with_sensitive(self._public(setting.members(count)), column)
         if setting.control is None:
             others = members.take([])
-            rest = with_first_sensitive(self._public(setting.rest(count)), column)
+            rest = with_sensitive(self._public(setting.rest(count)), column)
             own = rest.take(np.arange(min(self._affordable(AUXILIARY), len(rest))))
             people = GivenPeople(members, others, own, np.arange(len(members)), self._rng("attributes"))
-            question: AttributeQuestion = LearnedBaseline(baseline=lambda: baseline_successes(setting, column, count))
+            question: AttributeQuestion = LearnedBaseline(setting=setting, column=column, targets=count)
             strangers, name = setting.records, "attributes"
         else:
-            others = strangers = with_first_sensitive(self._public(setting.others(self.targets)), column)
-            people = self._people(members, others, with_first_sensitive(self._own_people, column))
+            others = strangers = with_sensitive(self._public(setting.others(self.targets)), column)
+            people = self._people(members, others, with_sensitive(self._own_people, column))
             question, name = AttributeQuestion(), "attribute"
         nothing = self._tells_nothing([column], setting.records.frame, strangers.frame)
-        asked = Asked(question, people, QUASI, (name, column), column, nothing_told=nothing)
-        yield from self._asked(asked, ATTACKS)
+        yield from self._asked(question, people, QUASI, (name, column), ATTACKS, column, nothing_told=nothing)
 
     def _singling_out(self) -> Iterator[MeasuredAttack]:
         setting, count = self.setting, self.setting.size
@@ -390,11 +312,11 @@ class PosedQuestions:
         # With a control group, the same generator as in other questions with one.
         names = ("singling_out", "") if len(people.others) else ("singling_out",)
         if self._row is not None and self._held(list(self.table.frame.columns), setting.records.frame):
-            blank = Score("singling_out", None, bound(count), 0)
+            blank = Scores.of(Score("singling_out", None, bound(count), 0))
             for attack in pursuing(GivenSinglingOut.takes, ATTACKS):
                 yield attempted(attack, NOTHING, lambda: blank, nothing_told=True)
         else:
-            yield from self._asked(Asked(GivenSinglingOut(), people, NOTHING, names), ATTACKS)
+            yield from self._asked(GivenSinglingOut(), people, NOTHING, names, ATTACKS)
 
     def _links(self) -> Iterator[MeasuredAttack]:
         columns = list(self.table.frame.columns)
@@ -403,11 +325,11 @@ class PosedQuestions:
                 blank = MeasuredAttack(attack=type(attack).__name__, goal=attack.goal, knows=HALVES)
                 yield replace(blank, reason="there is one shared column")
             return
-        question = LinkQuestion(parts=dict(zip(("first", "second"), two_halves(columns), strict=True)))
+        question = LinkQuestion(parts=dict(zip(SIDES, two_halves(columns), strict=True)))
         members, others = (self._public(side(self.targets)) for side in (self.setting.members, self.setting.others))
         people = self._people(one_row(members), one_row(others), self._own_people)
         nothing = self._tells_nothing(columns, self.setting.records.frame, others.frame)
-        yield from self._asked(Asked(question, people, HALVES, ("linkability", ""), nothing_told=nothing), ATTACKS)
+        yield from self._asked(question, people, HALVES, ("linkability", ""), ATTACKS, nothing_told=nothing)
 
     @cached_property
     def _row(self) -> pd.DataFrame | None:
@@ -425,12 +347,6 @@ class PosedQuestions:
         if self._row is None:
             return False
         return self._held(columns, others) or not self._held(columns, described)
-
-
-def two_halves(columns: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Columns of the two files that an attacker joins."""
-    half = (len(columns) + 1) // 2
-    return list(columns[:half]), list(columns[half:])
 
 
 def most_targets(targets: int, records: int, rows: int) -> int:

@@ -41,7 +41,7 @@ DEFENSES: tuple[tuple[type[MicrodataDefense], dict[str, Any]], ...] = (
 
 
 @dataclass(frozen=True)
-class ReleasedFile:
+class UnreadRelease:
     """A finished release before it is read.
 
     Parameters
@@ -62,7 +62,7 @@ class ReleasedFile:
     promise: Promise | None = field(default=None, repr=False, compare=False)
 
 
-def baseline_releases(dataset: Dataset, seed: int) -> tuple[list[ReleasedFile], list[str]]:
+def baseline_releases(dataset: Dataset, seed: int) -> tuple[list[UnreadRelease], list[str]]:
     """Releases of the built-in defenses, and notes on those that refuse the table.
 
     Rows stay in the order of the records, so that linkage of rows can be measured.
@@ -79,7 +79,7 @@ def baseline_releases(dataset: Dataset, seed: int) -> tuple[list[ReleasedFile], 
             continue
         note = f"built-in defense; promised: {promised}"
         promise = promise_on(dataset, NamedMethod(method.__name__, defense, parameters), promised)
-        files.append(ReleasedFile(name, as_csv(release.analyst_table).encode(), note, promise))
+        files.append(UnreadRelease(name, as_csv(release.analyst_table).encode(), note, promise))
     return files, notes
 
 
@@ -153,12 +153,12 @@ class Ranking:
     store: Store
     jobs: int = 1
 
-    def ranked(self, files: Sequence[ReleasedFile], say: Callable[[str], None]) -> list[RankedRelease]:
+    def ranked(self, files: Sequence[UnreadRelease], say: Callable[[str], None]) -> list[RankedRelease]:
         """Evaluate the files that no earlier run evaluated; all in the order of `files`.
 
         Parameters
         ----------
-        files : sequence of ReleasedFile
+        files : sequence of UnreadRelease
             The releases.
         say : callable
             Called with one line of progress at a time.
@@ -181,14 +181,16 @@ class Ranking:
                 say(f"{line.name}: {line.reason or 'evaluated'} ({len(lines)} of {len(files)})")
         return [lines[number] for number in range(len(files))]
 
-    def _key(self, file: ReleasedFile) -> str:
+    def _key(self, file: UnreadRelease) -> str:
         """Hash of everything that the evaluation of a file depends on, except for its name."""
         setting = self.setting
         data = [setting.dataset.sha256, setting.control_sha256, hashlib.sha256(file.data).hexdigest()]
         reading = setting.roles.model_dump(mode="json", include={"separator", "encoding", "decimal", "na"})
         return digest(["finished release", data, reading, setting.seed, setting.targets, _code()])
 
-    def _evaluated(self, files: Sequence[tuple[int, ReleasedFile]]) -> Generator[tuple[int, RankedRelease], None, None]:
+    def _evaluated(
+        self, files: Sequence[tuple[int, UnreadRelease]]
+    ) -> Generator[tuple[int, RankedRelease], None, None]:
         import threadpoolctl
 
         if self.jobs == 1 or len(files) < 2:
@@ -205,13 +207,13 @@ class Ranking:
                 yield number, RankedRelease(file.name, None, _lost(item)) if isinstance(item, Death) else item
 
 
-def _lines(task: tuple[EvaluationSetting, int, ReleasedFile]) -> Iterator[RankedRelease]:
+def _lines(task: tuple[EvaluationSetting, int, UnreadRelease]) -> Iterator[RankedRelease]:
     """Evaluate one file in a worker process."""
     setting, _, file = task
     yield _line(setting, file)
 
 
-def _line(setting: EvaluationSetting, file: ReleasedFile) -> RankedRelease:
+def _line(setting: EvaluationSetting, file: UnreadRelease) -> RankedRelease:
     """Evaluate one file; what is wrong with it becomes the reason of its line."""
     try:
         table = read_finished(file.name, file.data, setting)
@@ -226,7 +228,7 @@ def _line(setting: EvaluationSetting, file: ReleasedFile) -> RankedRelease:
         return RankedRelease(file.name, None, f"{file.name}: {reason_of(error).partition(chr(10))[0]}")
 
 
-def _named(evaluation: ReleaseEvaluation, file: ReleasedFile) -> ReleaseEvaluation:
+def _named(evaluation: ReleaseEvaluation, file: UnreadRelease) -> ReleaseEvaluation:
     """The evaluation under the name of this file, with its note."""
     notes = tuple(note for note in evaluation.notes if note != file.note)
     return replace(evaluation, name=file.name, notes=(file.note, *notes) if file.note else notes)

@@ -19,9 +19,7 @@ from metrics.columns import (
     Integers,
     NumericCells,
     NumericDomain,
-    distinct_values,
     read_cells,
-    unescape,
 )
 
 FALSE_ALARM = 0.001
@@ -124,8 +122,8 @@ def copied_origin(released: pd.DataFrame, records: pd.DataFrame, domains: Mappin
     people, rows = len(records), len(released)
     keys = np.zeros(people + rows, dtype=np.intp)
     for name in records.columns:
-        both = np.concatenate([_comparable(records[name], domains[name]), _plain(released[name], domains[name])])
-        codes = pd.factorize(both, use_na_sentinel=False)[0]
+        both = CellDistance.of(released[name], records[name], domains[name])
+        codes = pd.factorize(np.concatenate([both.values, both.plain()]), use_na_sentinel=False)[0]
         keys = pd.factorize(keys * (codes.max(initial=0) + 1) + codes)[0]
     count = int(keys.max(initial=0)) + 1
     of_people, of_rows = (np.bincount(part, minlength=count) for part in (keys[:people], keys[people:]))
@@ -138,30 +136,6 @@ def copied_origin(released: pd.DataFrame, records: pd.DataFrame, domains: Mappin
     origin = np.empty(rows, dtype=np.intp)
     origin[row_order] = people_order[first_person[sorted_keys] + rank]
     return origin
-
-
-def _comparable(values: pd.Series[Any], domain: Domain) -> np.ndarray[Any, Any]:
-    """Original values as objects: numbers, or the names of categories."""
-    if isinstance(domain, NumericDomain):
-        return values.to_numpy(dtype=float, na_value=np.nan).astype(object)
-    codes, distinct = distinct_values(values)
-    return np.array([*(domain.text(value) for value in distinct), None], dtype=object)[codes]
-
-
-def _plain(cells: pd.Series[Any], domain: Domain) -> np.ndarray[Any, Any]:
-    """Released cells as `_comparable` values; a generalized cell stays text that equals no value."""
-    codes, distinct = pd.factorize(cells, use_na_sentinel=True)
-    values: list[Any] = []
-    for text in map(str, distinct):
-        general = text.startswith(("[", "{", "*"))
-        if isinstance(domain, NumericDomain):
-            values.append(text if general else float(text))
-        else:
-            values.append(("generalized", text) if general else unescape(text))
-    absent = np.nan if isinstance(domain, NumericDomain) else None
-    table = np.empty(len(values) + 1, dtype=object)
-    table[:] = [*values, absent]
-    return np.asarray(table[codes])
 
 
 def order_p_value(released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain]) -> float | None:
@@ -190,8 +164,6 @@ def order_p_value(released: pd.DataFrame, records: pd.DataFrame, domains: Mappin
     Two tables that were sorted in the same way are in the same order, although no row need stem from its record.
     Columns in which neighbouring records are closer than in random order are therefore left out.
     """
-    from scipy.stats import binom
-
     half = len(records) // 2
     rows = np.arange(2 * half)
     neighbours = rows ^ 1
@@ -201,10 +173,8 @@ def order_p_value(released: pd.DataFrame, records: pd.DataFrame, domains: Mappin
             distance = CellDistance.of(released[name], records[name], domains[name])
             gain += distance(rows, neighbours) - distance(rows, rows)
     difference = gain.reshape(half, 2).sum(axis=1)
-    informative = int((np.abs(difference) > SAME).sum())
-    if not informative:
-        return None
-    return float(binom.sf(int((difference > SAME).sum()) - 1, informative, 0.5))
+    better, worse = int((difference > SAME).sum()), int((difference < -SAME).sum())
+    return _sign_test(better, worse) if better + worse else None
 
 
 def held_people(kinds: pd.DataFrame, people: pd.DataFrame, domains: Mapping[str, Domain]) -> Booleans:
@@ -280,6 +250,14 @@ class CellDistance:
         if isinstance(domain, NumericDomain):
             return cls(cells, values.to_numpy(dtype=float, na_value=np.nan))
         return cls(cells, domain.codes(values.to_numpy(dtype=object)))
+
+    def plain(self) -> Floats:
+        """The value of each released row as in `values`; one that no record has where the cell is generalized."""
+        cells = self.cells
+        if isinstance(cells, NumericCells):
+            return np.where(cells.plain, cells.hull()[0], np.inf)[cells.codes]
+        single = np.where(cells.missing, cells.domain.size, cells.member.argmax(axis=1))
+        return np.where(cells.plain, single, -1)[cells.codes].astype(float)
 
     def __call__(self, rows: Integers, records: Integers) -> Floats:
         """Distance of each row to each record of the same position in both arrays, shape (pairs,)."""

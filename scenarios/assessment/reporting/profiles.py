@@ -10,7 +10,7 @@ from leaderboard.pages.report import Section, Table, Value
 from leaderboard.results.goals import goal_title
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
-from scenarios.assessment.evaluation.posed_questions import EVERYTHING, HALVES, NOTHING, QUASI, two_halves
+from scenarios.assessment.evaluation.posed_questions import EVERYTHING, HALVES, NOTHING, QUASI
 from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation
 from scenarios.assessment.evaluation.row_origin import DOUBTED
 from scenarios.assessment.reporting.findings import (
@@ -24,10 +24,9 @@ from scenarios.assessment.reporting.findings import (
     interval_words,
     verdict,
 )
+from scenarios.games.questions.link_question import two_halves
 
 # Named thresholds of risk, with their sources.
-
-DEFAULT = 0.09
 
 
 @dataclass(frozen=True)

@@ -69,9 +69,7 @@ class LinkQuestion(Question):
     def _columns(self, records: Microdata) -> tuple[list[str], list[str]]:
         if self.parts is not None:
             return list(self.parts["first"]), list(self.parts["second"])
-        columns = list(records.released_columns)
-        half = (len(columns) + 1) // 2
-        return columns[:half], columns[half:]
+        return two_halves(records.released_columns)
 
     def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
         """Give both files."""
@@ -111,6 +109,12 @@ class LinkQuestion(Question):
             float(linked[~member].sum()),
             int((~member).sum()),
         )
+
+
+def two_halves(columns: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Columns of the two files that an adversary joins, if none are named."""
+    half = (len(columns) + 1) // 2
+    return list(columns[:half]), list(columns[half:])
 
 
 def common_row_probability(first: NearestRows, second: NearestRows) -> NDArray[np.float64]:

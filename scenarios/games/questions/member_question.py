@@ -13,11 +13,16 @@ from metrics.columns import Booleans, refuse
 from metrics.ranking import area_under_curve, resolves_rate, true_positive_rate
 from metrics.score import Score, Scores
 from scenarios.games.people import Drawn
-from scenarios.games.questions.question import Question
+from scenarios.games.questions.question import CandidateQuestion
 
 
-class MemberQuestion(Question):
+class MemberQuestion(CandidateQuestion):
     """Membership: the adversary, who knows all candidates in clear, scores how likely each is an original.
+
+    Parameters
+    ----------
+    known, asked
+        See `scenarios.games.questions.question.CandidateQuestion`.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from metrics.columns import refuse
 from metrics.ranking import area_under_curve
 from metrics.score import Score, Scores
 from scenarios.games.people import Drawn
-from scenarios.games.questions.question import Question
+from scenarios.games.questions.question import CandidateQuestion
 
 # Scores of links between released rows and candidates.
 
@@ -78,10 +78,15 @@ def _rate(successes: int, trials: int) -> float | None:
     return successes / trials if trials else None
 
 
-class RowQuestion(Question):
+class RowQuestion(CandidateQuestion):
     """Re-identification: the adversary links each released row to a candidate, whom it knows in clear.
 
     The candidates are the originals and decoys. Links also say who is in the table, which is scored as membership.
+
+    Parameters
+    ----------
+    known, asked
+        See `scenarios.games.questions.question.CandidateQuestion`.
 
     Examples
     --------

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pandas as pd
 from numpy.random import Generator
 
-from attacks import Claims, Knowledge, Predicates
+from attacks import Claims, Predicates
 from attacks.criteria.atomic_predicates import records_met
 from defenses import Microdata, MicrodataRelease
 from metrics.columns import Booleans, refuse
@@ -35,16 +35,13 @@ class SinglingOutQuestion(Question):
     """
 
     takes: ClassVar[Mapping[str, type[Claims]]] = {"singling_out": Predicates}
+    names_people: ClassVar[bool] = False
 
     def check(self, records: Microdata, originals: int, others: int) -> None:
         """Refuse tables of unequal sizes, in which isolation is not equally likely."""
         refuse(
             originals != others, f"others must be as many as originals to be singled out, got {others} and {originals}"
         )
-
-    def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
-        """Give nobody in clear."""
-        return Knowledge(people.candidates.iloc[:0], people.auxiliary, simulate)
 
     def isolated(self, predicates: Sequence[Callable[[pd.DataFrame], Booleans]], people: Microdata) -> int:
         """Number of predicates that hold for exactly one record."""

@@ -13,7 +13,6 @@ from attacks import (
     AssignmentLinkage,
     Attack,
     ExpectationMaximizationLinkage,
-    Knowledge,
     NearestNeighbour,
     RankedAnswers,
 )
@@ -22,17 +21,17 @@ from defenses import (
     Identity,
     Microaggregation,
     MicrodataDefense,
-    MicrodataRelease,
     Mondrian,
     RankSwapping,
     RetentionReplacement,
 )
-from scenarios.games.playing import Randomness, claims_of
+from scenarios.games.finished_release import GivenPeople
 from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tables.seeds import generator
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.folder import Tournament, csv_bytes
 from scenarios.tournament.rules.opening import open_tournament
+from scenarios.tournament.rules.scoring import AttackedTable
 from scenarios.tournament.rules.sheets import ORIGINAL_ROW
 from scenarios.tournament.rules.submitting import submit
 
@@ -117,7 +116,7 @@ def _anonymize(tournament: Tournament, team: str, defense: MicrodataDefense, see
     return path
 
 
-def _seen(tournament: Tournament, target: str) -> tuple[MicrodataRelease, Knowledge]:
+def _seen(tournament: Tournament, target: str) -> AttackedTable:
     """What a team reads in the public folder and in its own to attack another one."""
     public, roles = tournament.public, tournament.roles_path
     candidates = load_table(public / f"{target}_candidate.csv", roles)
@@ -125,24 +124,21 @@ def _seen(tournament: Tournament, target: str) -> tuple[MicrodataRelease, Knowle
     text = pd.read_csv(public / f"{target}_anonymized.csv", dtype=str, keep_default_na=False, na_values=[""])
     others = tournament.people
     auxiliary = tournament.records(others) if others is not None else people.take([])
-    release = MicrodataRelease(candidates.written.read_frame(text), np.full(len(text), -1))
-    return release, Knowledge(people.frame, auxiliary)
+    return AttackedTable.of(candidates.written.read_frame(text), GivenPeople.listed(people, auxiliary))
 
 
 def _attack(
     tournament: Tournament,
     team: str,
     target: str,
-    seen: tuple[MicrodataRelease, Knowledge],
+    seen: AttackedTable,
     attack: Attack,
     seed: int,
 ) -> Path:
     """Attack as a team would, and write a correspondence table into its folder."""
     rng = generator(seed, "simulation", "attack", team, target)
-    release, knowledge = seen
-    claims = RankedAnswers.of(claims_of(attack, release.view, knowledge, Randomness.in_turn(rng)))
     path = tournament.team_folder(team) / f"{team}_attack_{target}.csv"
-    path.write_bytes(csv_bytes(correspondence(claims, rng)))
+    path.write_bytes(csv_bytes(correspondence(seen.claims(attack, rng), rng)))
     return path
 
 

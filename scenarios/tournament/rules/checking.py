@@ -9,24 +9,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from attacks.base import Knowledge
 from defenses.base import Microdata
 from metrics.columns import Floats, Integers, refuse
 from metrics.profile import original_profile, profile, record_similarity
 from scenarios.games.decoys import NearGroups
+from scenarios.games.finished_release import GivenPeople
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
 from scenarios.tables.toml.toml_file import read_bytes, read_toml
 from scenarios.tournament.rules.folder import Tournament, originals_of
 from scenarios.tournament.rules.forms import form_of
 from scenarios.tournament.rules.opening import decimals
-from scenarios.tournament.rules.problems import InvalidFileError, Problem
-from scenarios.tournament.rules.scoring import baseline_claims, baseline_name, baselines, scores, seed_name
+from scenarios.tournament.rules.scoring import AttackedTable, baseline_name, baselines, seed_name
 from scenarios.tournament.rules.settings import FILE, Settings
 from scenarios.tournament.rules.sheets import ORIGINAL_ROW, Sheet, notes_on, read_answers, read_sheet, read_submission
 from scenarios.tournament.rules.standings import AttackOutcome, best_outcome
 from scenarios.tournament.rules.submission_utility import Originals, RecordCosts, SubmissionUtility
-from scenarios.tournament.rules.validating import attacked, validated
 
 # Whether a table's rows resemble the originals that its team declares as theirs.
 
@@ -128,32 +126,6 @@ class CheckReport:
     def defense(self) -> float | None:
         """Utility x (1 - the largest advantage) against the baseline attacks only; other teams may attack better."""
         return self.utility.counted * (1 - self.outcomes[0].advantage) if self.outcomes else None
-
-
-def all_errors(
-    tournament: Tournament, team: str, name: str, data: bytes, *, against: str | None = None
-) -> list[Problem]:
-    """All errors of a file at once; none if it is valid. Nothing is recorded.
-
-    Parameters
-    ----------
-    tournament, team, name, data
-        See `submit_content`.
-    against : str, optional
-        Team that a correspondence table attacks; by default read from the file's name, ``teamX_attack_teamY.csv``.
-        Other files are tables.
-
-    Raises
-    ------
-    ValueError
-        If there is no such team, or no table to attack.
-    """
-    target = attacked(tournament, team, name, against)
-    try:
-        validated(tournament, tournament.log.head().lasting, team, name, data, target)
-    except InvalidFileError as error:
-        return list(error.problems)
-    return []
 
 
 def check(path: Path, original: Path, *, roles: Path | None = None, others: Path | None = None) -> CheckReport:
@@ -280,16 +252,13 @@ def _outcomes(
     else:
         decoys = rng.choice(pool, count, replace=False)
     order = rng.permutation(len(records) + decoys.size)
-    candidates = together.take(np.concatenate([own, decoys])[order])
     auxiliary = together.take(np.setdiff1d(pool, decoys))
-    answers = np.argsort(order)[: len(records)]
-    names = list(candidates.released_columns)
-    knowledge = Knowledge(candidates.frame[names], auxiliary)
+    attacked = AttackedTable.of(sheet.frame, GivenPeople(records, together.take(decoys), auxiliary, order, rng))
     outcomes = []
     for attack in baselines():
         name = baseline_name(attack)
-        claims = baseline_claims(attack, sheet.frame, knowledge, generator(0, "check", seed_name(name)))
-        scored = scores(claims, origins, answers, len(candidates), (0, "check", "score", seed_name(name)))
+        claims = attacked.claims(attack, generator(0, "check", seed_name(name)))
+        scored = attacked.scores(claims, origins, (0, "check", "score", seed_name(name)))
         outcomes.append(best_outcome(name, scored.goals))
     return outcomes, decoys.size
 

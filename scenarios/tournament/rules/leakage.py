@@ -7,14 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from attacks import Knowledge, SharedColumn, gower_distance, shared_columns
-from defenses import Microdata, MicrodataRelease
-from metrics.columns import Integers
+from defenses import MicrodataRelease
+from scenarios.games.people import Drawn
 from scenarios.tournament.rules.sheets import Sheet
 
 NEAREST, WITHOUT = "nearest", "nearest_without:"
 
 
-def nearest_originals(sheet: Sheet, candidates: Microdata, answers: Integers) -> dict[str, float]:
+def nearest_originals(sheet: Sheet, people: Drawn) -> dict[str, float]:
     """Share of rows whose original is the nearest candidate, by all columns and without each one.
 
     The distance is Gower's. Rows declared to stem from no original do not count. Of k tied candidates, each counts 1/k.
@@ -23,15 +23,13 @@ def nearest_originals(sheet: Sheet, candidates: Microdata, answers: Integers) ->
     ----------
     sheet : Sheet
         The published table.
-    candidates : Microdata
-        Its candidate file.
-    answers : ndarray of int, shape (originals,)
-        Position of each original among the candidates.
+    people : Drawn
+        Its candidates.
     """
     release = MicrodataRelease(sheet.frame, np.full(len(sheet.frame), -1))
-    columns = shared_columns(release, Knowledge(candidates.frame, candidates.take([])))
+    columns = shared_columns(release, Knowledge(people.candidates, people.others.take([])))
     rows = np.flatnonzero(sheet.origin >= 0)
-    truth = answers[sheet.origin[rows]]
+    truth = people.answers[sheet.origin[rows]]
 
     def nearest(used: list[SharedColumn]) -> float:
         if not used or not rows.size:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +18,20 @@ from attacks import (
     Attack,
     ExpectationMaximizationLinkage,
     FellegiSunter,
-    Knowledge,
     NearestNeighbour,
     RankedAnswers,
 )
-from defenses import Microdata, MicrodataRelease
+from defenses import MicrodataRelease
 from leaderboard import Result, Store
 from metrics.columns import Booleans, Integers
 from metrics.score import Scores
-from scenarios.games.playing import Randomness, claims_of
-from scenarios.games.questions.row_question import score_answers
+from scenarios.games.finished_release import FinishedRelease, GivenPeople
+from scenarios.games.playing import Randomness, claims_of, make_release
+from scenarios.games.questions.row_question import RowQuestion
 from scenarios.running.methods.fingerprint import closure, digest, sources, versions
 from scenarios.running.workers.failure import reason_of, status_of
 from scenarios.running.workers.isolation import Death, TaskStep, isolated
+from scenarios.tables.file_methods import AnswerFile, Content, ReleasedFile
 from scenarios.tables.seeds import generator
 from scenarios.tournament.rules.advancing import published
 from scenarios.tournament.rules.folder import Submission, Tournament
@@ -288,6 +289,56 @@ def _failed(target: Target, name: str, status: str, reason: str) -> list[Result]
 
 
 @dataclass(frozen=True)
+class AttackedTable:
+    """A finished table as attackers find it, with the people whom they compare its rows with.
+
+    Attributes
+    ----------
+    file : ReleasedFile
+        The table, its rows of unknown origin.
+    people : GivenPeople
+        The candidates and the attackers' own people.
+    """
+
+    file: ReleasedFile
+    people: GivenPeople
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, people: GivenPeople) -> AttackedTable:
+        """A table of released cells."""
+        return cls(ReleasedFile.of(MicrodataRelease(frame, np.full(len(frame), -1)), people.records), people)
+
+    @cached_property
+    def game(self) -> FinishedRelease:
+        """What is asked about the people: whose row a row is."""
+        return FinishedRelease(people=self.people, question=RowQuestion())
+
+    @cached_property
+    def release(self) -> MicrodataRelease:
+        """The table as it was published."""
+        release: MicrodataRelease = make_release(self.file, self.game, self.people, np.random.default_rng(0))[1]
+        return release
+
+    def claims(self, attack: Attack, rng: Generator) -> RankedAnswers:
+        """Claims of an attack, from one generator."""
+        rngs = Randomness.in_turn(rng)
+        return RankedAnswers.of(claims_of(self.file, attack, self.game, self.people, self.release, rngs))
+
+    def scores(self, claims: RankedAnswers, origins: Mapping[str, Integers], seed: Sequence[Any]) -> Scores:
+        """Scores of claims under the origins that give the highest rate: as declared, or as assigned by the host.
+
+        Ties are broken alike under all origins, since their generators are equal.
+        """
+        scored = {
+            name: self.game.score(self.people, replace(self.release, origin=origin), claims, generator(*seed))
+            for name, origin in origins.items()
+        }
+        rates = {name: one[ROWS].rate for name, one in scored.items()}
+        best = max(scored, key=lambda name: -1.0 if rates[name] is None else float(rates[name] or 0.0))
+        return scored[best].with_measures(**rates)
+
+
+@dataclass(frozen=True)
 class PublishedTable:
     """A published table with all that attacks on it are scored by.
 
@@ -305,10 +356,8 @@ class PublishedTable:
         The team's originals.
     origins : dict of str to ndarray of int, shape (rows,)
         Origins as declared and as assigned by the host.
-    candidates : Microdata
-        The candidate file.
-    answers : ndarray of int, shape (originals,)
-        Position of each original among the candidates.
+    attacked : AttackedTable
+        The table and its candidates.
     """
 
     tournament: Tournament
@@ -317,8 +366,7 @@ class PublishedTable:
     sheet: Sheet
     originals: Originals
     origins: Mapping[str, Integers]
-    candidates: Microdata
-    answers: Integers
+    attacked: AttackedTable
 
     def values(self) -> dict[str, float | None]:
         """Utility of the table, and the columns that leak."""
@@ -328,7 +376,7 @@ class PublishedTable:
             "table": utility.table,
             "record": utility.record,
             **{f"table_{name}": value for name, value in utility.components.items()},
-            **nearest_originals(self.sheet, self.candidates, self.answers),
+            **nearest_originals(self.sheet, self.attacked.people),
         }
 
 
@@ -344,18 +392,23 @@ def _prepared(folder: Path, team: str, table: Submission, key: str) -> Published
     names = (tournament.secret["seed"], "tournament", team, table.content)
     origins = originals.origins(sheet.origin, sheet.frame, generator(*names, "map"))
     candidates = tournament.records(tournament.candidate_path(team))
-    return PublishedTable(tournament, team, names, sheet, originals, origins, candidates, tournament.answers(team))
+    others = tournament.people
+    auxiliary = tournament.records(others) if others is not None else candidates.take([])
+    people = GivenPeople.listed(candidates, auxiliary, tournament.answers(team))
+    return PublishedTable(tournament, team, names, sheet, originals, origins, AttackedTable.of(sheet.frame, people))
 
 
 def _scored(table: PublishedTable, target: Target, name: str) -> list[Result]:
     """Results of one attack at all shares."""
-    claims = _claims(table, target, name)
+    # The label enters the random seed: another one would change the scores of earlier tournaments.
+    rng = generator(table.tournament.secret["seed"], "tournament", "house", table.team, seed_name(name))
+    claims = table.attacked.claims(_attack(table, target, name), rng)
     results = []
     for share in target.shares_without(name):
         counted = _counted(len(table.sheet.frame), share, generator(*table.names, "share"))
         counting = {source: np.where(counted, origin, -1) for source, origin in table.origins.items()}
         seed = (*table.names, "score", seed_name(name))
-        scored = scores(claims, counting, table.answers, len(table.candidates), seed)
+        scored = table.attacked.scores(claims, counting, seed)
         if share < 1:
             scored = _without_members(scored)
         results.append(_result(target, share, name, scores=scored.goals, values=scored.measures))
@@ -368,37 +421,13 @@ def _counted(rows: int, share: float, rng: Generator) -> Booleans:
     return counted
 
 
-def _claims(table: PublishedTable, target: Target, name: str) -> RankedAnswers:
-    """Claims of a team, or of a baseline attack."""
-    tournament, frame = table.tournament, table.sheet.frame
-    if name in target.attacks:
-        data = tournament.content(target.attacks[name].content)
-        return read_answers(name, data, len(frame), tournament.settings.candidates)
-    attack = next(one for one in baselines() if baseline_name(one) == name)
-    others = tournament.people
-    auxiliary = tournament.records(others) if others is not None else table.candidates.take([])
-    knowledge = Knowledge(table.candidates.frame.copy(), auxiliary)
-    # The label enters the random seed: another one would change the scores of earlier tournaments.
-    rng = generator(tournament.secret["seed"], "tournament", "house", table.team, seed_name(name))
-    return baseline_claims(attack, frame, knowledge, rng)
-
-
-def baseline_claims(attack: Attack, frame: pd.DataFrame, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
-    """Claims of a baseline attack on a published table.
-
-    Parameters
-    ----------
-    attack : Attack
-        One of `baselines`.
-    frame : DataFrame, shape (rows, columns)
-        The table.
-    knowledge : Knowledge
-        The candidates and other people.
-    rng : Generator
-        Source of all randomness.
-    """
-    release = MicrodataRelease(frame, np.full(len(frame), -1))
-    return RankedAnswers.of(claims_of(attack, release.view, knowledge, Randomness.in_turn(rng)))
+def _attack(table: PublishedTable, target: Target, name: str) -> Attack:
+    """A team's answers, or a baseline attack."""
+    if name not in target.attacks:
+        return next(one for one in baselines() if baseline_name(one) == name)
+    tournament, content = table.tournament, target.attacks[name].content
+    answers = read_answers(name, tournament.content(content), len(table.sheet.frame), tournament.settings.candidates)
+    return AnswerFile(answers=Content(answers, content))
 
 
 def seed_name(name: str) -> str:
@@ -410,22 +439,3 @@ def _without_members(scored: Scores) -> Scores:
     """Scores without membership."""
     measures = {name: value for name, value in scored.measures.items() if name != "membership_auc"}
     return Scores({ROWS: scored[ROWS]}, measures)
-
-
-def scores(
-    claims: RankedAnswers,
-    origins: Mapping[str, Integers],
-    answers: Integers,
-    candidates: int,
-    seed: Sequence[Any],
-) -> Scores:
-    """Scores of an attack under the origins that give the highest rate: as declared, or as assigned by the host.
-
-    Ties are broken alike under all origins, since their generators are equal.
-    """
-    scored = {
-        name: score_answers(claims, origin, answers, candidates, generator(*seed)) for name, origin in origins.items()
-    }
-    rates = {name: one[ROWS].rate for name, one in scored.items()}
-    best = max(scored, key=lambda name: -1.0 if rates[name] is None else float(rates[name] or 0.0))
-    return scored[best].with_measures(**rates)

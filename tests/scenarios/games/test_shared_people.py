@@ -6,6 +6,7 @@ import pytest
 
 from attacks import DistanceToClosestRecord, NearestNeighbour
 from defenses import Identity, Microdata
+from leaderboard.results.result import canonical
 from scenarios import (
     AttributeQuestion,
     LinkQuestion,
@@ -16,6 +17,7 @@ from scenarios import (
     SinglingOutQuestion,
     play,
 )
+from scenarios.running.methods.methods import game_settings
 from scenarios.tables.seeds import generator
 
 SIZES = {"originals": 8, "others": 8, "auxiliary": 5, "held_out": 4}
@@ -108,3 +110,45 @@ def test_a_question_that_the_table_cannot_answer_is_refused():
         shared(bare, AttributeQuestion())
     with pytest.raises(ValueError, match="the table releases one column"):
         shared(bare, LinkQuestion())
+
+
+def test_what_the_attacker_knows_and_sees_is_the_questions(records):
+    few = RowQuestion(known=["half"], asked=[5, 2])
+    game = shared(records, few)
+    secret = game.draw(generator(5))
+    assert list(game.knowledge(secret, Identity()).candidates) == ["half"]
+    published = game.publish(Identity().apply(secret.records, generator(6)), generator(7))
+    view = game.view(published, generator(8))
+    assert view.frame["number"].tolist() == published.frame["number"].iloc[[5, 2]].tolist()
+    # Scores are about the same rows, and a value of two tells little.
+    asked, everything = (
+        play(Identity(), NearestNeighbour(), shared(records, question), generator(4)).scores["reidentification"]
+        for question in (few, RowQuestion(asked=[5, 2]))
+    )
+    assert (asked.trials, everything.trials, everything.rate) == (2, 2, 1)
+    assert asked.rate < 1
+
+
+def test_knowing_and_seeing_less_are_in_the_key_and_the_default_has_its_old_one(records):
+    settings = [
+        canonical(game_settings(shared(records, question)))
+        for question in (RowQuestion(), RowQuestion(known=["half"]), RowQuestion(asked=[0]), MemberQuestion())
+    ]
+    assert len(set(settings)) == 4
+    assert '"question":{"use":"RowQuestion"}' in settings[0]
+    assert repr(RowQuestion()) == "RowQuestion()"
+    assert RowQuestion(known=["half"]).clone() == RowQuestion(known=["half"]) != RowQuestion()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"known": ["name"]}, "known: there is no released column 'name'"),
+        ({"asked": [0, 0]}, "asked must name each row once"),
+        ({"asked": [-1]}, "asked must hold positions of rows from 0"),
+        ({"asked": [8]}, "asked: the release has the rows 0 to 7"),
+    ],
+)
+def test_columns_and_rows_that_are_not_released_are_refused(records, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        play(Identity(), NearestNeighbour(), shared(records, RowQuestion(**wrong)), generator(4))

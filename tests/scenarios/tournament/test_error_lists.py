@@ -9,9 +9,9 @@ from tournament_tools import HOUR, START
 
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.commands.cli import cli
-from scenarios.tournament.rules.checking import all_errors
 from scenarios.tournament.rules.problems import MOST_SHOWN, InvalidFileError
 from scenarios.tournament.rules.sheets import Form, read_answers, read_sheet
+from scenarios.tournament.rules.validating import attacked, validated
 
 FORM = Form(
     {
@@ -27,6 +27,16 @@ HEADER = "age,height,job,original_row\n"
 PAY = NumericDomain(-8000, 20000, integer=True, cuts=(0, 1000))
 FORM_OF_ALL = replace(FORM, domains={**FORM.domains, "pay": PAY})
 HEADER_OF_ALL = "age,height,job,pay,original_row\n"
+
+
+def refused(tournament, team, name, data, against=None):
+    """Problems for which a file would be refused; none if it is valid."""
+    try:
+        target = attacked(tournament, team, name, against)
+        validated(tournament, tournament.log.head().lasting, team, name, data, target)
+    except InvalidFileError as error:
+        return list(error.problems)
+    return []
 
 
 def line(cells):
@@ -264,9 +274,9 @@ def test_errors_of_a_tournament_are_listed_by_function_and_command(cup):
     wrong.loc[[2, 5], "age"] = "20-29"
     wrong.loc[7, "original_row"] = 30
     path = cup.file("kyoto", wrong)
-    problems = all_errors(tournament, "kyoto", path.name, path.read_bytes())
+    problems = refused(tournament, "kyoto", path.name, path.read_bytes())
     assert [(one.rows, one.column) for one in problems] == [((2, 5), "age"), ((7,), "original_row")]
-    assert all_errors(tournament, "kyoto", path.name, cup.file("kyoto", cup.frame("kyoto"), "b.csv").read_bytes()) == []
+    assert refused(tournament, "kyoto", path.name, cup.file("kyoto", cup.frame("kyoto"), "b.csv").read_bytes()) == []
     original = tournament.team_folder("kyoto") / "kyoto_original.csv"
     entries = tournament.log.entries()
     for command in (["check", path, "--original", original], ["submit", tournament.folder, "kyoto", path]):
@@ -281,12 +291,12 @@ def test_errors_of_a_tournament_are_listed_by_function_and_command(cup):
     right = cup.file("kyoto", cup.frame("kyoto"), "right.csv")
     command = ["tournament", "submit", str(tournament.folder), "kyoto", str(path), str(right), "--format", "json"]
     done = CliRunner().invoke(cli, command)
-    refused, accepted = json.loads(done.stdout)
+    first, accepted = json.loads(done.stdout)
     assert (done.exit_code, "1 of 2 files were refused" in done.stderr) == (2, True)
-    assert (refused["accepted"], refused["total"], refused["problems"][0]["rows"]) == (False, 2, [2, 5])
-    assert refused["problems"][0]["suggestion"] == "write [20,29]"
+    assert (first["accepted"], first["total"], first["problems"][0]["rows"]) == (False, 2, [2, 5])
+    assert first["problems"][0]["suggestion"] == "write [20,29]"
     assert (accepted["accepted"], accepted["receipt"]["log"]) == (True, tournament.log.entries()[-1].hash)
     cup.hand_in("kyoto", cup.frame("kyoto"), now=START + HOUR)
     cup.publish()
-    (problem,) = all_errors(tournament, "osaka", "a.csv", b"released_row,candidate_row\n0,60\n", against="kyoto")
+    (problem,) = refused(tournament, "osaka", "a.csv", b"released_row,candidate_row\n0,60\n", against="kyoto")
     assert (problem.row, problem.column) == (0, "candidate_row")

@@ -6,13 +6,14 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 from tournament_tools import DAY, HOUR, START, opened
 
-from defenses import Identity, Microaggregation, RankSwapping, RetentionReplacement
+from defenses import Identity, Microaggregation, Microdata, RankSwapping, RetentionReplacement
 from metrics.columns.cells import escape_column
 from metrics.profile import original_profile, profile, record_similarity
 from scenarios import load
+from scenarios.games.finished_release import GivenPeople
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
-from scenarios.tournament.rules.scoring import baseline_name, score, scores
+from scenarios.tournament.rules.scoring import AttackedTable, baseline_name, score
 from scenarios.tournament.rules.sheets import read_answers, read_sheet
 from scenarios.tournament.rules.standings import standings
 from scenarios.tournament.rules.submission_utility import Originals
@@ -117,12 +118,14 @@ def test_people_from_elsewhere_under_shuffled_origins_are_worth_nothing(table):
 def test_naming_as_many_candidates_as_may_be_is_guessing():
     """100 candidates once each, all as sure: half of them are members, and next to no row is right."""
     rng, origins, found = np.random.default_rng(0), {"declared": np.arange(100)}, []
+    candidates = Microdata(pd.DataFrame({"age": np.arange(200)}))
     for turn in range(200):
         content = "\n".join(
             ["released_row,candidate_row", *(f"{n},{c}" for n, c in enumerate(rng.permutation(200)[:100]))]
         )
         claims = read_answers("guess.csv", content.encode(), 100, 200)
-        found.append(scores(claims, origins, rng.permutation(200)[:100], 200, (turn, "guess")))
+        people = GivenPeople.listed(candidates, candidates.take([]), rng.permutation(200)[:100])
+        found.append(AttackedTable.of(candidates.frame[:100], people).scores(claims, origins, (turn, "guess")))
     # 200 hypergeometric draws of deviation .035 each: the mean is off by .01 but once in 10,000 times.
     assert abs(np.mean([one["membership"].rate for one in found]) - 0.5) < 0.01
     assert np.mean([one["reidentification"].rate for one in found]) < 0.01

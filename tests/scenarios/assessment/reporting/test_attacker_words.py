@@ -7,7 +7,8 @@ from finished_tools import finished, released_by, setting_of, write_people
 from run_tools import invoke
 
 from defenses import Constant, Mondrian
-from scenarios.assessment.evaluation.posed_questions import EVERYTHING, QUASI, Tied, attempted
+from metrics import Scores
+from scenarios.assessment.evaluation.posed_questions import EVERYTHING, QUASI, attempted
 from scenarios.assessment.evaluation.release_evaluation import evaluate
 from scenarios.assessment.evaluation.row_origin import told_origin
 from scenarios.assessment.reporting.findings import FEW, WITHIN, attack_findings, passes
@@ -62,12 +63,13 @@ def test_equal_rows_that_hold_only_the_people_of_the_table_are_measured(setting)
 
 
 def test_equal_claims_about_everybody_are_luck(setting):
-    class Same:
-        goal = "membership"
-
     score = evaluate(setting, finished(setting, released_by(setting, Mondrian(k=5)))).outcomes[0].score
-    assert attempted(Same(), EVERYTHING, lambda: Tied(score)).advantage().high == 0.0
-    assert attempted(Same(), EVERYTHING, lambda: score).advantage().high > 0.0
+
+    class Same:
+        goal = score.goal
+
+    assert attempted(Same(), EVERYTHING, lambda: Scores.of(score, alike=1.0)).advantage().high == 0.0
+    assert attempted(Same(), EVERYTHING, lambda: Scores.of(score)).advantage().high > 0.0
 
 
 def report(folder, *options):
