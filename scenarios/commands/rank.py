@@ -88,6 +88,8 @@ def rank(
     from scenarios.running.workers.fork_server import start_server
     from scenarios.running.workers.interrupts import signal_of, terminable
     from scenarios.running.workers.local import cores
+    from scenarios.tables.note import text_notes
+    from scenarios.tables.review.notes import table_notes
 
     display = Display(quiet=quiet)
     workers = jobs or cores()
@@ -98,14 +100,13 @@ def rank(
             start_server()
         dataset, declared, people, sha256 = read_tables(table, roles, reading, control)
         setting = EvaluationSetting(dataset, declared, people, sha256, seed, targets)
-        notes = list(dataset.notes)
+        notes = table_notes(dataset)
         files, failed = _read_files(releases)
         if baseline:
             built_in, refused = baseline_releases(dataset, seed)
             files += built_in
-            notes += refused
-    for note in notes:
-        display.say(f"note: {note}")
+            notes += text_notes(refused)
+    display.say_notes(notes)
     with bad_input(), Store(db) as store:
         try:
             with terminable():

@@ -17,7 +17,8 @@ from defenses import Guarantee, MicrodataDefense
 from metrics.columns import SUPPRESSED
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.empty_cells import empty_cells_words
-from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules
+from scenarios.tables.impossible_rows import ignored_rules, with_rules
+from scenarios.tables.note import Note, text_notes
 from scenarios.tables.parts.files.output_files import output_files
 from scenarios.tables.parts.files.shuffled_output import write_release
 from scenarios.tables.parts.files.table_files import Engine, OneMachine
@@ -67,8 +68,8 @@ class EmptyCells:
                 del self._same[name]
         self.rows += len(block)
 
-    def warning(self, records: LargeRecords) -> str | None:
-        """A warning of columns most of whose cells say nothing, or None; see `empty_cells_warning`.
+    def warnings(self, records: LargeRecords) -> list[Note]:
+        """A warning of columns most of whose cells say nothing; see `empty_cells_warning`.
 
         Parameters
         ----------
@@ -76,7 +77,7 @@ class EmptyCells:
             The original records.
         """
         if self.rows < 2:
-            return None
+            return []
         empty: dict[str, int | None] = {}
         for name in self.release.names:
             raw = records.columns[name].raw if name in records.columns else None
@@ -155,10 +156,8 @@ class DefendedInParts(NamedTuple):
         Number of released rows, and of records.
     guarantee : Guarantee
         What the release promises.
-    notes : tuple of str
-        What the publisher should know beside it.
-    warnings : tuple of str
-        Warnings of identifiers that repeat, and of cells that say nothing.
+    notes : tuple of Note
+        What the publisher should know beside it, identifiers that repeat, and cells that say nothing.
     people : RowsOfPeople or None
         Numbers of rows and people, if a person has several rows.
     """
@@ -166,8 +165,7 @@ class DefendedInParts(NamedTuple):
     released: int
     records: int
     guarantee: Guarantee
-    notes: tuple[str, ...]
-    warnings: tuple[str, ...]
+    notes: tuple[Note, ...]
     people: RowsOfPeople | None
 
 
@@ -217,6 +215,7 @@ def defend_in_parts(
     """
     root = SeedSequence(seed)
     with large_records(path, roles, reading=reading, memory=memory // 2, engine=engine) as records:
+        ignored = ignored_rules(defense, records.dataset.impossible, roles)
         defense_name = type(defense).__name__
         defense = with_rules(defense, records.dataset.impossible)
         release = distributed(large_release(defense, records, root, rows=rows), records)
@@ -237,11 +236,13 @@ def defend_in_parts(
                 written=dataset.written,
                 truth=truth,
             )
-            ignored = [IGNORED] if dataset.impossible and not takes_rules(defense) else []
-        notes = (*release.notes, *ignored)
-        empty, people = empty_cells.warning(records), large_rows_of_people(records)
-        warnings = (*large_repeated_people_warnings(records), *([] if empty is None else [empty]))
-        return DefendedInParts(count, records.rows, release.guarantee(), notes, warnings, people)
+        notes = (
+            *text_notes(release.notes),
+            *ignored,
+            *large_repeated_people_warnings(records),
+            *empty_cells.warnings(records),
+        )
+        return DefendedInParts(count, records.rows, release.guarantee(), notes, large_rows_of_people(records))
 
 
 def _unique_texts(records: LargeRecords) -> list[str]:
