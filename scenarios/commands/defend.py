@@ -27,7 +27,7 @@ from scenarios.running.methods.written_methods import given_parameters
 
 if TYPE_CHECKING:
     from defenses import Guarantee, MicrodataDefense
-    from scenarios.tables.dataset import Dataset
+    from scenarios.tables.parts.records import LargeRecords
     from scenarios.tables.review.rows_of_people import PeopleInClasses, RowsOfPeople
 
 EPILOG = """\b
@@ -147,7 +147,7 @@ def defend(
     echo(f"{len(release.frame)} of {len(records)} records; {_in_words(promised, people)}", err=True)
     classes = None if people is None else people_of_release(records, release, promised)
     _warn_of_promise(promised, people, classes)
-    numbers = {name: records.domain(name) for name in release.frame if dataset.written.dates(name) is None}
+    numbers = {name: domain for name, domain in records.domains.items() if dataset.written.dates(name) is None}
     remarks = text_notes(filter(None, [release.remark]))
     echo_notes([*release_notes(records.frame, release.frame, numbers), *remarks])
 
@@ -166,17 +166,15 @@ def _defend_in_parts(
     scheduler: str | None,
 ) -> None:
     """Anonymize a table that is read in parts."""
-    from scenarios.tables.note import Note, grouped
+    from scenarios.tables.impossible_rows import ignored_rules
     from scenarios.tables.parts.defending import defend_in_parts
+    from scenarios.tables.parts.validation import large_table_notes
     from scenarios.tables.released import input_path
-    from scenarios.tables.review.notes import declared_notes
-    from scenarios.tables.review.suggestions import DIFFERS
     from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers
 
-    def described(dataset: Dataset, unique: Sequence[str], rows: int) -> None:
-        refuse_undeclared_identifiers(table, roles, unique, rows)
-        differ = [Note("no identifier by role", (name,), {"reason": DIFFERS}) for name in unique]
-        echo_notes([*declared_notes(dataset, defense), *grouped(differ)])
+    def described(records: LargeRecords, unique: Sequence[str]) -> None:
+        refuse_undeclared_identifiers(table, roles, unique, records.rows)
+        echo_notes([*large_table_notes(records, defense), *ignored_rules(defense, records.dataset.impossible, roles)])
 
     folder = Path(table)
     for path in (output, truth, channel):

@@ -161,7 +161,7 @@ def _large(
     from scenarios.tables.parts.records import large_records
     from scenarios.tables.parts.released import large_released
     from scenarios.tables.parts.utility import large_utility
-    from scenarios.tables.review.notes import declared_notes
+    from scenarios.tables.parts.validation import large_table_notes
 
     # Two connections are open, and the rest is for blocks.
     with (
@@ -185,7 +185,7 @@ def _large(
             target = prediction_target(records.roles.sensitive, domains)
             with _about(paths[1], roles):
                 utility = large_utility(records, released, held_out, target, seed)
-            notes = (*declared_notes(records.dataset), *text_notes([*released.unknown, *utility.notes, NO_RANKS]))
+            notes = (*large_table_notes(records), *text_notes([*released.unknown, *utility.notes, NO_RANKS]))
             return utility.scores, utility.penalty, released.rows, len(domains), None, notes
 
 

@@ -103,8 +103,8 @@ def candidates_beside(
         notes += _unknown(cells, pd.Series(values[name]), domain, "" if roles is not None else f"; {HINT}")
     frame = pd.DataFrame(values)
     dates = {name: form for name in shared if (form := columns[name].dates) is not None}
-    words = {name: columns[name].texts.to_pylist() for name in shared if isinstance(domains[name], CategoricalDomain)}
-    undeclared = {name: texts for name, texts in words.items() if name not in declared.columns}
+    categorical = [name for name in shared if isinstance(domains[name], CategoricalDomain)]
+    undeclared = {name: columns[name].texts.to_pylist() for name in categorical if name not in declared.columns}
     doubts = doubtful_values(frame, dates, None, shared, declared.sensitive, declared.identifiers)
     notes += map(str, (*doubtful_words(undeclared), *doubts))
     for name in (name for name in shared if name in stated):

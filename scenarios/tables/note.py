@@ -161,7 +161,7 @@ class Note(NamedTuple):
         return _SAID[self.kind][1].format(columns=self.columns, names=", ".join(self.columns), **self.numbers)
 
 
-READ = ("text", "inferred domain", "declared domain", "no hierarchy")
+READ = ("text", "inferred domain", "declared domain", "no hierarchy", "no role", "unprotected")
 """Kinds of notes on how a table was read, which say no more than its roles and domains do."""
 
 

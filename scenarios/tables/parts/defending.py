@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from defenses import Guarantee, MicrodataDefense
 from metrics.columns import SUPPRESSED
-from scenarios.tables.dataset import Dataset
 from scenarios.tables.empty_cells import empty_cells_words
-from scenarios.tables.impossible_rows import ignored_rules, with_rules
+from scenarios.tables.impossible_rows import with_rules
 from scenarios.tables.note import Note, text_notes
 from scenarios.tables.parts.files.output_files import output_files
 from scenarios.tables.parts.files.shuffled_output import write_release
@@ -25,7 +24,7 @@ from scenarios.tables.parts.files.table_files import Engine, OneMachine
 from scenarios.tables.parts.large_release import large_release
 from scenarios.tables.parts.records import LargeRecords, large_records, over_parts
 from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease, ReleasedBlock
-from scenarios.tables.parts.validation import large_repeated_people_warnings, large_rows_of_people
+from scenarios.tables.parts.validation import large_rows_of_people
 from scenarios.tables.review.rows_of_people import RowsOfPeople
 
 # Released cells that say nothing, counted while a release is written in parts.
@@ -157,7 +156,7 @@ class DefendedInParts(NamedTuple):
     guarantee : Guarantee
         What the release promises.
     notes : tuple of Note
-        What the publisher should know beside it, identifiers that repeat, and cells that say nothing.
+        What the publisher should know beside it, and cells that say nothing.
     people : RowsOfPeople or None
         Numbers of rows and people, if a person has several rows.
     """
@@ -181,7 +180,7 @@ def defend_in_parts(
     truth: str | None,
     channel: str | None,
     seed: int | None,
-    describe: Callable[[Dataset, list[str], int], None],
+    describe: Callable[[LargeRecords, list[str]], None],
     engine: Engine | None = None,
 ) -> DefendedInParts:
     """Anonymize a table that is read, and a release that is written, in parts.
@@ -203,8 +202,7 @@ def defend_in_parts(
     seed : int, optional
         Seed that repeats the release.
     describe : callable
-        ``describe(dataset, unique, rows)`` is called before the rows are read, with the columns whose texts all differ,
-        and the number of rows.
+        ``describe(records, unique)`` is called before a row is released, with the columns whose texts all differ.
     engine : Engine, optional
         Where the parts are read; by default on this machine.
 
@@ -215,13 +213,12 @@ def defend_in_parts(
     """
     root = SeedSequence(seed)
     with large_records(path, roles, reading=reading, memory=memory // 2, engine=engine) as records:
-        ignored = ignored_rules(defense, records.dataset.impossible, roles)
         defense_name = type(defense).__name__
         defense = with_rules(defense, records.dataset.impossible)
         release = distributed(large_release(defense, records, root, rows=rows), records)
         if channel is not None and release.channel is None:
             raise ValueError(f"--channel: this release of {defense_name} has none")
-        describe(records.dataset, _unique_texts(records), records.rows)
+        describe(records, _unique_texts(records))
         empty_cells = EmptyCells(release)
         with output_files() as outputs:
             if channel is not None and release.channel is not None:
@@ -236,12 +233,7 @@ def defend_in_parts(
                 written=dataset.written,
                 truth=truth,
             )
-        notes = (
-            *text_notes(release.notes),
-            *ignored,
-            *large_repeated_people_warnings(records),
-            *empty_cells.warnings(records),
-        )
+        notes = (*text_notes(release.notes), *empty_cells.warnings(records))
         return DefendedInParts(count, records.rows, release.guarantee(), notes, large_rows_of_people(records))
 
 

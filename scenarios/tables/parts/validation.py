@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from defenses import MicrodataDefense
 from scenarios.tables.note import Note
 from scenarios.tables.parts.files.sql_names import quoted
 from scenarios.tables.parts.raw_columns import SAMPLED, sampled_rows
@@ -62,11 +63,12 @@ def _some_texts(records: LargeRecords, column: str) -> list[str]:
     return [text for (text,) in records.files.fetch(query)]
 
 
-def large_table_notes(records: LargeRecords) -> list[Note]:
+def large_table_notes(records: LargeRecords, defense: MicrodataDefense | None = None) -> list[Note]:
     """All that was inferred about the table or is doubtful in it; see `scenarios.tables.review.notes.table_notes`."""
     frame, is_sample = sampled_frame(records)
     said = table_notes(
         records.dataset,
+        defense,
         frame=frame,
         repeated=large_repeated_people_warnings(records),
         several=large_rows_of_people(records),

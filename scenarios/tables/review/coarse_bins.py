@@ -21,15 +21,15 @@ ALIKE = 0.1
 """Difference of the shares of bins up to which two columns look alike."""
 
 
-def coarse_bin_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> Iterator[Note]:
+def coarse_bin_warnings(dataset: Dataset, frame: pd.DataFrame) -> Iterator[Note]:
     """Warnings of columns most of whose records fall into one bin, though their values differ.
 
     Parameters
     ----------
     dataset : Dataset
         The data set.
-    frame : DataFrame, optional
-        Values of the records, or of a sample of them; by default those of the data set.
+    frame : DataFrame
+        Values of the records, or of a sample of them.
 
     Notes
     -----
@@ -37,7 +37,6 @@ def coarse_bin_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> 
     that most records share may fill a bin of its own, so it does not count.
     """
     records = dataset.records
-    frame = records.frame if frame is None else frame
     for name in records.released_columns:
         domain = records.domain(name)
         numbers = _numbers(frame[name]) if isinstance(domain, NumericDomain) else np.empty(0)

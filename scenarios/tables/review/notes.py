@@ -24,24 +24,6 @@ SEEN = 200
 """Number of values that are looked at for names of people."""
 
 
-def declared_notes(dataset: Dataset, defense: MicrodataDefense | None = None) -> list[Note]:
-    """What was inferred about a table, and what its roles leave open, whatever the records are.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The data set.
-    defense : MicrodataDefense, optional
-        The defense that will be applied.
-    """
-    return [
-        *dataset.notes,
-        *hierarchy_notes(dataset, defense),
-        *([Note("undecided", numbers={"undecided": ", ".join(dataset.undecided)})] if dataset.undecided else []),
-        *([] if dataset.records.sensitive else [Note("nothing sensitive")]),
-    ]
-
-
 def table_notes(
     dataset: Dataset,
     defense: MicrodataDefense | None = None,
@@ -71,7 +53,8 @@ def table_notes(
     else:
         records = records.with_frame(frame.reindex(columns=records.frame.columns))
     notes = [
-        *declared_notes(dataset, defense),
+        *dataset.notes,
+        *hierarchy_notes(dataset, defense),
         *rule_notes(records, dataset.impossible, dataset.written),
         *record_notes(dataset, frame),
         *identifier_warnings(dataset, frame),
@@ -79,6 +62,8 @@ def table_notes(
         *rounding_warnings(dataset, frame),
         *coarse_bin_warnings(dataset, frame),
         *repeated_rows_warnings(several),
+        *([Note("undecided", numbers={"undecided": ", ".join(dataset.undecided)})] if dataset.undecided else []),
+        *([] if records.sensitive else [Note("nothing sensitive")]),
     ]
     return sorted(grouped(notes), key=lambda note: note.level)
 
@@ -110,17 +95,16 @@ def without_domains(notes: Iterable[Note]) -> list[Note]:
     return [*([Note("inferred domains", tuple(inferred))] if inferred else []), *others]
 
 
-def identifier_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[Note]:
+def identifier_warnings(dataset: Dataset, frame: pd.DataFrame) -> list[Note]:
     """Warnings of released columns that look like identifiers or free text, one a reason.
 
     Parameters
     ----------
     dataset : Dataset
         The data set.
-    frame : DataFrame, optional
-        Values of the records, or of a sample of them; by default those of the data set.
+    frame : DataFrame
+        Values of the records, or of a sample of them.
     """
-    frame = dataset.records.frame if frame is None else frame
     records = dataset.records
     free = [name for name in records.released_columns if name != records.person and dataset.written.dates(name) is None]
     suggestions = ((name, suggested_identifier(name, frame[name])) for name in free)
@@ -212,7 +196,7 @@ def repeated_rows_warnings(rows: RowsOfPeople | None) -> list[Note]:
     return [] if rows is None else [Note("rows of people", (rows.person,), {"rows": rows.words})]
 
 
-def record_notes(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[Note]:
+def record_notes(dataset: Dataset, frame: pd.DataFrame) -> list[Note]:
     """Notes on doubtful values of the records; see `doubtful_words` and `doubtful_values`.
 
     Parameters
@@ -220,7 +204,6 @@ def record_notes(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[No
     dataset, frame
         As in `identifier_warnings`.
     """
-    frame = dataset.records.frame if frame is None else frame
     dates = {name: form for name in map(str, frame.columns) if (form := dataset.written.dates(name)) is not None}
     records = dataset.records
     categories = {

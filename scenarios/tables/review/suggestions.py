@@ -154,8 +154,6 @@ MOSTLY_DISTINCT = 0.9
 """Share of distinct values from which a column identifies records although some values repeat."""
 BY_NAME_REPEATED = "by its name; it repeats, so if a person has many rows, name it as `person`"
 """Reason of a column with the name of an identifier whose values repeat often."""
-DIFFERS = "text that differs in every record"
-"""Reason of a column of texts without two that are equal."""
 NAMES_PEOPLE = "by its name: it names people or where they live, though values repeat"
 """Reason of a column of names or addresses, which people share."""
 LOOKS_LIKE_PEOPLE = "its values look like names of people"
@@ -252,7 +250,7 @@ def _text_reason(distinct: Any, present: int, *, by_name: bool) -> tuple[str, bo
     if mean_length >= LONG and share >= 0.5:
         return f"free text, {percent(share)} of its values distinct", True
     if share == 1:
-        return DIFFERS, present <= FEW
+        return "text that differs in every record", present <= FEW
     if share >= MOSTLY_DISTINCT and present > FEW and by_name:
         return _repeats(present, present - len(texts)), True
     if share >= MOSTLY_DISTINCT and present > FEW:

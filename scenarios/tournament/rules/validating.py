@@ -162,10 +162,10 @@ def attacked(
     match = _ATTACK_FILE.fullmatch(name)
     if match is None and against is None and not required:
         return None
-    attacker, target = match.groups() if match else (team, against)
+    attacker, target = match.groups() if match else (team, against or "")
     refuse_file(attacker != team, name, f"is named as an attack by {attacker[:40]!r}, not by {team}")
     refuse_file(
-        target is None,
+        not target,
         name,
         f"which team does it attack? The phase is attack; name the file {team}_attack_TEAM.csv, or use --against TEAM",
     )

@@ -34,18 +34,23 @@ def table(tmp_path, days, roles=ROLES):
     return load_table(tmp_path / "people.csv", tmp_path / "roles.toml")
 
 
+def warnings(dataset):
+    """What is said of a table's bins."""
+    return [*map(str, coarse_bin_warnings(dataset, dataset.records.frame))]
+
+
 def test_a_bin_of_most_records_is_named(tmp_path):
     dataset = table(tmp_path, np.arange(200) % 30)
-    [warning] = map(str, coarse_bin_warnings(dataset))
+    [warning] = warnings(dataset)
     assert warning.startswith("days: 100% of the records are in one of its 10 public bins, [0,37)")
     assert warning.endswith("declare `cuts` where the values are")
     done = invoke("validate", tmp_path / "people.csv", "--roles", tmp_path / "roles.toml")
     assert f"warning: {warning}" in done.stdout
-    assert [*coarse_bin_warnings(table(tmp_path, np.arange(200) % 30, ROLES + CUTS))] == []
+    assert warnings(table(tmp_path, np.arange(200) % 30, ROLES + CUTS)) == []
 
 
 def test_a_value_that_most_people_share_may_fill_a_bin(tmp_path):
-    assert [*coarse_bin_warnings(table(tmp_path, np.where(np.arange(200) < 180, 0, np.arange(200))))] == []
+    assert warnings(table(tmp_path, np.where(np.arange(200) < 180, 0, np.arange(200)))) == []
 
 
 @pytest.mark.parametrize(

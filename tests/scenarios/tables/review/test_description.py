@@ -285,7 +285,7 @@ def test_notes_are_grouped_and_likely_identifiers_are_warned_of(folder):
     assert inferred == [
         "inferred from the data, hence not public: name, row, age, zip, remark, constant, height, 年収, diagnosis"
     ]
-    assert [*map(str, identifier_warnings(dataset))] == [
+    assert [*map(str, identifier_warnings(dataset, dataset.records.frame))] == [
         "name: no identifier by role, but text that differs in every record",
         "row: no identifier by role, but it counts the rows",
         "remark: no identifier by role, but free text, 100 % of its values distinct",
@@ -294,7 +294,8 @@ def test_notes_are_grouped_and_likely_identifiers_are_warned_of(folder):
     assert output.count("hence not public") == 1
     assert "warning: row: no identifier by role" in output
     call("describe", "full.csv", "-o", "roles.toml")
-    assert identifier_warnings(load_table("full.csv", "roles.toml")) == []
+    described = load_table("full.csv", "roles.toml")
+    assert identifier_warnings(described, described.records.frame) == []
 
 
 def write_large_table(folder, rows, *, names):

@@ -120,7 +120,7 @@ def test_a_column_that_tells_the_sensitive_value():
 
 @pytest.mark.parametrize("name", ["adult", "bank"])
 def test_ordinary_tables_raise_no_such_note(name):
-    assert record_notes(load(name)) == []
+    assert record_notes(load(name), load(name).records.frame) == []
 
 
 def test_they_are_said_on_screen(tmp_path):
