@@ -28,8 +28,7 @@ def empty_cells_warning(original: pd.DataFrame, released: pd.DataFrame) -> list[
         return []
     empty: dict[str, int | None] = {}
     for name, cells in released.items():
-        differed = name in original and len(original[name].unique()) > 1
-        if differed and (cells == cells.iloc[0]).all():
+        if name in original and (cells == cells.iloc[0]).all() and len(original[name].unique()) > 1:
             empty[str(name)] = None
         else:
             empty[str(name)] = int((cells == SUPPRESSED).sum()) if cells.dtype == object else 0

@@ -40,17 +40,21 @@ def telling_columns(frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensi
         Columns with these roles.
     """
     for secret in (name for name in sensitive if name in frame):
-        present = frame[frame[secret].notna()]
-        if present[secret].nunique() < 2 or present[secret].value_counts(normalize=True).iloc[0] > COMMON:
+        known = frame[secret].notna().to_numpy()
+        secrets, values = pd.factorize(frame[secret][known])
+        if len(values) < 2 or np.bincount(secrets).max() > COMMON * len(secrets):
             continue
         for name in (name for name in quasi_identifiers if name in frame):
-            if not 1 < present[name].nunique() <= MOST_VALUES:
+            groups, names = pd.factorize(frame[name][known])
+            if not 1 < len(names) <= MOST_VALUES:
                 continue
-            groups = present.groupby(name, observed=True)[secret].agg(["size", "nunique"])
-            telling = groups[(groups["size"] >= LARGE) & (groups["nunique"] == 1)]
-            if telling["size"].sum() > TOLD * len(present):
-                share = telling["size"].sum() / len(present)
-                numbers = {"telling": len(telling), "values": len(groups), "share": share}
+            present = groups >= 0
+            pairs = pd.unique(groups[present] * len(values) + secrets[present])
+            sizes = np.bincount(groups[present])
+            telling = (sizes >= LARGE) & (np.bincount(pairs // len(values)) == 1)
+            share = sizes[telling].sum() / len(secrets)
+            if share > TOLD:
+                numbers = {"telling": int(telling.sum()), "values": len(names), "share": share}
                 yield Note("telling column", (name, secret), numbers)
 
 
@@ -97,19 +101,18 @@ def doubtful_numbers(frame: pd.DataFrame, dates: Collection[str]) -> Iterator[No
     for name in map(str, frame.columns):
         if frame[name].dtype == object or name in dates:
             continue
-        values, counts = np.unique(frame[name].dropna().to_numpy(dtype=float), return_counts=True)
-        for value, count in zip(values, counts, strict=True):
-            others = values[values != value]
-            if value in NINES and count >= FEWEST and _is_far(value, others):
-                range_of_others = {"low": others.min(), "high": others.max()}
-                yield Note("nines", (name,), {"number": value, "rows": count, **range_of_others})
+        numbers = frame[name].dropna()
+        counts = numbers[numbers.isin(NINES)].value_counts().sort_index()
+        for value, count in counts[counts >= FEWEST].items():
+            others = numbers[numbers != value]
+            said = {"number": value, "rows": count, "low": others.min(), "high": others.max()}
+            if len(others) and _is_far(value, said["low"], said["high"]):
+                yield Note("nines", (name,), said)
 
 
-def _is_far(value: float, others: np.ndarray[tuple[int], np.dtype[np.float64]]) -> bool:
-    """Whether a number is far above all others, or negative where no other is."""
-    if not others.size:
-        return False
-    return bool(value > FAR * others.max() > 0) if value > 0 else bool(others.min() >= 0)
+def _is_far(value: float, low: float, high: float) -> bool:
+    """Whether a number is far above all others, which lie between two numbers, or negative where no other is."""
+    return bool(value > FAR * high > 0) if value > 0 else bool(low >= 0)
 
 
 # Dates that cannot be, or stand for a missing value: future, old, heaped, or an end before its beginning.
