@@ -103,7 +103,8 @@ def doubtful_numbers(frame: pd.DataFrame, dates: Collection[str]) -> Iterator[No
             continue
         numbers = frame[name].dropna()
         counts = numbers[numbers.isin(NINES)].value_counts().sort_index()
-        for value, count in counts[counts >= FEWEST].items():
+        counts = counts[counts >= FEWEST]
+        for value, count in zip(counts.index.to_numpy(dtype=float), counts, strict=True):
             others = numbers[numbers != value]
             said = {"number": value, "rows": count, "low": others.min(), "high": others.max()}
             if len(others) and _is_far(value, said["low"], said["high"]):
