@@ -105,7 +105,8 @@ def candidates_beside(
     dates = {name: form for name in shared if (form := columns[name].dates) is not None}
     categorical = [name for name in shared if isinstance(domains[name], CategoricalDomain)]
     undeclared = {name: columns[name].texts.to_pylist() for name in categorical if name not in declared.columns}
-    doubts = doubtful_values(frame, dates, None, shared, declared.sensitive, declared.identifiers)
+    known = [name for name in shared if name not in declared.sensitive]
+    doubts = doubtful_values(frame, dates, None, known, declared.sensitive, declared.identifiers)
     notes += map(str, (*doubtful_words(undeclared), *doubts))
     for name in (name for name in shared if name in stated):
         outsiders = int(outside(stated[name], frame[name]).sum())
