@@ -148,3 +148,28 @@ def test_they_are_said_on_screen(tmp_path):
         assert re.search(r"^note: sex(, born)?: differs between rows of the same person for 1 person; ", said, re.M)
         assert "note: born: 1 date after today" in said
     assert "note: Person ID: taken for an identifier, by its name; it repeats" in described
+
+
+def test_every_command_that_reads_the_table_says_them(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {"weight": [*rng.integers(50, 100, 118), 999, 999], "ill": rng.choice(["a", "b", "none"], 120)}
+    )
+    table["city"] = rng.choice(["Oslo", "Bergen"], 120)
+    table.to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "roles.toml").write_text('quasi_identifiers = ["weight", "city"]\nsensitive = ["ill"]\n')
+    people, roles, out = tmp_path / "people.csv", ("--roles", tmp_path / "roles.toml"), tmp_path / "out.csv"
+    commands = (
+        ("describe", people, "-o", tmp_path / "guess.toml"),
+        ("validate", people, *roles),
+        ("defend", "Mondrian", "-p", "k=5", people, *roles, "-o", out),
+        ("defend", "Mondrian", "-p", "k=5", people, *roles, "-o", tmp_path / "parts.csv", "--memory", "1GB"),
+        ("utility", people, out, *roles),
+        ("attack", "NearestNeighbour", "-r", out, "-c", people, *roles, "-o", tmp_path / "answers.csv"),
+        ("report", people, out, *roles, "-o", tmp_path / "report.html"),
+        ("rank", people, out, *roles, "--db", tmp_path / "rank.db", "--targets", 20, "-j", 1),
+    )
+    for command in commands:
+        output = invoke(*command).output
+        assert "weight: 999 in 2 rows, where all others are from 50 to 99" in output, command
+        assert "ill: none is a category; if it means a missing value, give --na none" in output, command
