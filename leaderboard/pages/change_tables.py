@@ -4,32 +4,48 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from leaderboard import Change, ReportedCheck, Section, Table, canonical, label
 from leaderboard.pages.latex import latex_table
 from leaderboard.pages.number_text import counted, number
-from leaderboard.pages.tables import csv_lines, place_title, text_table
+from leaderboard.pages.tables import Column, cells_of, csv_lines, place_title, records_as_text
 from leaderboard.results.goals import goal_words
 from leaderboard.statistics.comparison import COUNTED
 
-CHANGE_COLUMNS = (
-    *("scenario", "variant", "defense", "parameters", "attack", "attack_parameters", "measure"),
-    *("base", "head", "change", "low", "high", "p", "plays", "judged", "worse", "significant", "alarm"),
-    *("base_defense", "base_parameters"),
+_COLUMNS = (
+    Column("mark", "", text=lambda change: _mark(change), in_csv=False),
+    Column("scenario", "scenario", text=lambda change: place_title(change.scenario, change.variant)),
+    Column("variant"),
+    Column("defense", "defense", text=lambda change: _defenses(change)),
+    Column("parameters"),
+    Column(
+        "attack",
+        "attack",
+        text=lambda change: "–" if change.attack is None else label(change.attack, change.attack_parameters),
+    ),
+    Column("attack_parameters"),
+    Column("measure", "measure", text=lambda change: goal_words(change.measure)),
+    Column("base", "base", "right", lambda change: _ends(change)[0]),
+    Column("head", "head", "right", lambda change: _ends(change)[1]),
+    Column("change", "change", "right", lambda change: _ends(change)[2]),
+    Column("interval", "interval", "right", lambda change: _ends(change)[3], in_csv=False),
+    *map(Column, ("low", "high", "p")),
+    Column("plays", "plays", "right"),
+    *map(Column, ("judged", "worse", "significant", "alarm", "base_defense", "base_parameters")),
 )
-_HEADERS = ("", "scenario", "defense", "attack", "measure", "base", "head", "change", "interval", "plays")
-_ALIGN = ("left", "left", "left", "left", "left", "right", "right", "right", "right", "right")
+CHANGE_COLUMNS = tuple(column.name for column in _COLUMNS if column.in_csv)
+_HEADERS = tuple(str(column.heading) for column in _COLUMNS if column.heading is not None)
+_ALIGN = tuple(column.align for column in _COLUMNS if column.heading is not None)
 
 
 def changes_to_terminal(changes: Sequence[Change]) -> str:
     """Changes as a plain table: ``✗`` marks a significant worsening, ``✓`` a significant improvement."""
-    return text_table(_HEADERS, _cells(changes), _ALIGN, "simple")
+    return records_as_text(_COLUMNS, changes, "simple")
 
 
 def changes_to_markdown(changes: Sequence[Change]) -> str:
     """Changes as a Markdown table."""
-    return text_table(_HEADERS, _cells(changes), _ALIGN, "pipe") + "\n"
+    return records_as_text(_COLUMNS, changes, "pipe") + "\n"
 
 
 def changes_to_csv(changes: Sequence[Change]) -> str:
@@ -37,20 +53,20 @@ def changes_to_csv(changes: Sequence[Change]) -> str:
     return csv_lines(
         CHANGE_COLUMNS,
         (
-            [canonical(value) if isinstance(value, dict | bool) else value for value in _flat(change).values()]
-            for change in changes
+            [canonical(value) if isinstance(value, dict | bool) else value for value in record.values()]
+            for record in _records(changes)
         ),
     )
 
 
 def changes_to_json(changes: Sequence[Change]) -> str:
     """Changes as a JSON list of objects with the keys `CHANGE_COLUMNS`."""
-    return json.dumps([_flat(change) for change in changes], indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(_records(changes), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def changes_to_latex(changes: Sequence[Change]) -> str:
     """Changes as a LaTeX table (booktabs)."""
-    return latex_table("Changes", _HEADERS, _cells(changes), _ALIGN)
+    return latex_table("Changes", _HEADERS, cells_of(_COLUMNS, changes), _ALIGN)
 
 
 def change_sections(changes: Sequence[Change], summary: str) -> list[Section]:
@@ -67,7 +83,11 @@ def change_sections(changes: Sequence[Change], summary: str) -> list[Section]:
     heads = ("verdict", *_HEADERS[1:])
     words = {"✗": "✗ worse", "✓": "✓ better"}
     tables = [
-        Table(counted(len(listed), what), heads, [[words.get(mark, mark), *rest] for mark, *rest in _cells(listed)])
+        Table(
+            counted(len(listed), what),
+            heads,
+            [[words.get(mark, mark), *rest] for mark, *rest in cells_of(_COLUMNS, listed)],
+        )
         for what, listed in (("significant change", significant), ("measure", changes))
     ]
     return [
@@ -91,24 +111,12 @@ def change_checks(changes: Sequence[Change]) -> list[ReportedCheck]:
     return checks
 
 
-def _flat(change: Change) -> dict[str, object]:
-    values = {**asdict(change), "alarm": change.alarm}
-    return {name: values[name] for name in CHANGE_COLUMNS}
+def _records(changes: Sequence[Change]) -> list[dict[str, object]]:
+    return [{name: getattr(change, name) for name in CHANGE_COLUMNS} for change in changes]
 
 
-def _cells(changes: Sequence[Change]) -> list[list[str]]:
-    return [
-        [
-            ("✗" if change.worse else "✓") if change.significant else "",
-            place_title(change.scenario, change.variant),
-            _defenses(change),
-            "–" if change.attack is None else label(change.attack, change.attack_parameters),
-            goal_words(change.measure),
-            *_ends(change),
-            str(change.plays),
-        ]
-        for change in changes
-    ]
+def _mark(change: Change) -> str:
+    return ("✗" if change.worse else "✓") if change.significant else ""
 
 
 def _defenses(change: Change) -> str:

@@ -12,7 +12,17 @@ from leaderboard.pages.documents import render
 from leaderboard.pages.heat_map import heat_map
 from leaderboard.pages.number_text import counted, measure, number
 from leaderboard.pages.operating_curves import Style, curve_styles, draw_curves, guide_settings
-from leaderboard.pages.tables import LARGEST, advantage_text, grids, interval_text, place_title, plays_text, rank_texts
+from leaderboard.pages.tables import (
+    LARGEST,
+    ON_PAGE,
+    advantage_text,
+    attack_text,
+    grids,
+    interval_text,
+    place_title,
+    plays_text,
+    rank_texts,
+)
 from leaderboard.results.goals import goal_heading, goal_meaning, goal_title, goal_words, in_order, sought
 from leaderboard.statistics.board import by_place
 from leaderboard.statistics.play_bounds import IF_PLAYS_VARY
@@ -90,7 +100,7 @@ def render_page(
         goal_meaning=goal_meaning,
         goal_heading=goal_heading,
         label=label,
-        advantage_text=advantage_text,
+        columns=ON_PAGE,
         largest_note=LARGEST,
         scale_words=SCALE_WORDS,
         if_plays_vary=IF_PLAYS_VARY,
@@ -157,23 +167,25 @@ def _curves(rows: Sequence[Row], styles: Mapping[str, Style], exposures: Sequenc
 
 def _details(row: Row) -> str:
     """Tooltip of a defense, in lines."""
-    lines = [label(row.defense, row.parameters)]
-    if row.guarantee:
-        lines.append(f"guarantee {row.guarantee}")
-    if row.measured:
-        lines.append("measured " + ", ".join(f"{name} {measure(value)}" for name, value in row.measured.items()))
-    lines.append(f"utility {interval_text(row.utility, row.utility_low, row.utility_high)}")
-    lines += [f"· {name} {number(value)}" for name, value in row.components.items()]
-    if row.worst_attack is not None:
-        attack = label(row.worst_attack, row.worst_parameters or {})
-        success = interval_text(row.success, row.success_low, row.success_high)
-        lines.append(f"worst attack {attack}")
-        lines.append(f"· {goal_words(row.goal or '')} {success}, chance {number(row.chance, 3)}")
-        lines.append(f"· advantage {advantage_text(row)}")
-    lines.append(f"score {number(row.score, 3)}")
-    if not row.complete:
-        lines.append(f"incomplete: {row.failures} failed" + (f" ({row.reason})" if row.reason else ""))
-    return "\n".join(lines)
+    success = interval_text(row.success, row.success_low, row.success_high)
+    attacked = (
+        f"worst attack {attack_text(row)}",
+        f"· {goal_words(row.goal or '')} {success}, chance {number(row.chance, 3)}",
+        f"· advantage {advantage_text(row)}",
+    )
+    measured = ", ".join(f"{name} {measure(value)}" for name, value in row.measured.items())
+    reason = f" ({row.reason})" if row.reason else ""
+    lines = (
+        label(row.defense, row.parameters),
+        f"guarantee {row.guarantee}" if row.guarantee else "",
+        f"measured {measured}" if measured else "",
+        f"utility {interval_text(row.utility, row.utility_low, row.utility_high)}",
+        *(f"· {name} {number(value)}" for name, value in row.components.items()),
+        *(attacked if row.worst_attack is not None else ()),
+        f"score {number(row.score, 3)}",
+        "" if row.complete else f"incomplete: {row.failures} failed{reason}",
+    )
+    return "\n".join(filter(None, lines))
 
 
 def _percent(share: float) -> str:

@@ -220,7 +220,7 @@ def _joined(sections: Sequence[Section], form: str, width: int | None = None) ->
         body = text_table(heads, cells, table.align, form)
         note = textwrap.fill(table.note, width, break_on_hyphens=False) if width else table.note
         parts.append(f"{section.title}: {table.title}\n\n{body}" + (f"\n\n{note}" if note else ""))
-    return "\n\n\n".join(parts) + "\n"
+    return "\n\n\n".join(parts) + "\n" * bool(parts)
 
 
 def _folded(text: str, width: int) -> str:

@@ -8,6 +8,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from leaderboard.pages.number_text import counted, name_parts, number, range_text
 from leaderboard.results.goals import goal_words
@@ -65,7 +66,7 @@ def text_table(
     align : sequence of {"left", "right"}, optional
         Alignment of each column; left by default.
     style : str
-        Style: ``simple``, ``plain`` or ``pipe``.
+        Style: ``simple``, ``plain``, ``pipe`` or ``html``.
 
     Examples
     --------
@@ -186,70 +187,98 @@ def grids(pairs: Sequence[Pair]) -> Mapping[tuple[str, str], dict[str, dict[str,
 
 def board_cells(rows: Sequence[Row]) -> list[list[str]]:
     """Cells of the rows of a scenario and variant under `HEADERS`, as text."""
-    return [
-        [("★ " if row.pareto else "") + rank, *(column.text(row) for column in _SHOWN)]
-        for row, rank in zip(rows, rank_texts(rows), strict=True)
-    ]
+    ranks = (("★ " if row.pareto else "") + rank for row, rank in zip(rows, rank_texts(rows), strict=True))
+    return [[rank, *cells] for rank, cells in zip(ranks, cells_of(COLUMNS, rows), strict=True)]
 
 
 @dataclass(frozen=True)
-class BoardColumn:
-    """A column of the board, for all writers.
+class Column:
+    """A column of a table of records, for all writers.
 
     Attributes
     ----------
     name : str
-        Field of a row, and name of the column in CSV and JSON.
-    heading : str
-        Heading on tables for people; empty if they do not show the column.
+        Field of a record, and name of the column in CSV and JSON.
+    heading : str or None
+        Heading on tables for people; None if they do not show the column.
     align : {"left", "right"}
         Alignment on tables.
-    text : callable
-        Cell of a row on tables.
+    text : callable, optional
+        Cell of a record on tables; by default the field as text.
     in_csv : bool
         Whether CSV has the column; JSON has all.
+    page : str
+        Heading on the board's page, if it is another one.
+    style : str
+        Classes of the column's cells on the board's page.
     """
 
     name: str
-    heading: str = ""
+    heading: str | None = None
     align: str = "left"
-    text: Callable[[Row], str] = str
+    text: Callable[[Any], str] | None = None
     in_csv: bool = True
+    page: str = ""
+    style: str = ""
+
+    def cell(self, record: Any) -> str:
+        """Cell of a record on tables."""
+        return str(self.value(record)) if self.text is None else self.text(record)
+
+    def value(self, record: Any) -> Any:
+        """Value of a record in CSV and JSON."""
+        return getattr(record, self.name)
+
+
+def cells_of(columns: Sequence[Column], records: Iterable[Any]) -> list[list[str]]:
+    """Cells of records in the columns that tables for people show."""
+    return [[column.cell(record) for column in columns if column.heading is not None] for record in records]
+
+
+def records_as_text(columns: Sequence[Column], records: Iterable[Any], style: str) -> str:
+    """Records as a table for people, in one of tabulate's styles (`text_table`)."""
+    shown = [column for column in columns if column.heading is not None]
+    align = [column.align for column in shown]
+    return text_table([str(column.heading) for column in shown], cells_of(columns, records), align, style)
 
 
 COLUMNS = (
-    BoardColumn("scenario"),
-    BoardColumn("variant"),
-    BoardColumn(
-        "defense", "defense", text=lambda row: label(row.defense, row.parameters) + ("" if row.complete else " !")
-    ),
-    BoardColumn("parameters"),
-    BoardColumn("guarantee", "guarantee", text=lambda row: row.guarantee or "none"),
-    BoardColumn("utility", "utility", "right", lambda row: _spread(row.utility, row.utility_low, row.utility_high)),
-    BoardColumn("utility_low"),
-    BoardColumn("utility_high"),
-    BoardColumn(
+    Column("scenario"),
+    Column("variant"),
+    Column("defense", "defense", text=lambda row: label(row.defense, row.parameters) + ("" if row.complete else " !")),
+    Column("parameters"),
+    Column("guarantee", "guarantee", text=lambda row: row.guarantee or "none"),
+    Column("utility", "utility", "right", lambda row: _spread(row.utility, row.utility_low, row.utility_high)),
+    Column("utility_low"),
+    Column("utility_high"),
+    Column(
         "worst_attack",
         "worst attack",
         text=lambda row: attack_text(row) + (f" ({goal_words(row.goal)})" if row.goal else ""),
     ),
-    BoardColumn(
-        "success", "success", "right", lambda row: interval_text(row.success, row.success_low, row.success_high)
+    Column("success", "success", "right", lambda row: interval_text(row.success, row.success_low, row.success_high)),
+    Column("success_low"),
+    Column("success_high"),
+    Column(
+        "chance",
+        "chance",
+        "right",
+        lambda row: number(row.chance, 2 if (row.chance or 0) >= SMALL else 3),
+        style="figure muted",
     ),
-    BoardColumn("success_low"),
-    BoardColumn("success_high"),
-    BoardColumn("chance", "chance", "right", lambda row: number(row.chance, 2 if (row.chance or 0) >= SMALL else 3)),
-    BoardColumn("advantage", "advantage", "right", lambda row: advantage_text(row)),
-    BoardColumn("score", "score", "right", lambda row: number(row.score, 3)),
-    BoardColumn("pareto"),
-    BoardColumn("plays"),
-    BoardColumn("advantage_unbiased"),
-    *(BoardColumn(name, in_csv=False) for name in ("rank", "components", "measured", "worst_parameters", "goal")),
-    *(BoardColumn(name, in_csv=False) for name in ("attacks", "failures", "reason", "complete", "seconds")),
+    Column("advantage", "advantage", "right", lambda row: advantage_text(row)),
+    Column("score", "score", "right", lambda row: number(row.score, 3), style="figure score"),
+    Column("pareto", page="front", style="centre"),
+    Column("plays", page="plays", style="count muted"),
+    Column("advantage_unbiased"),
+    *(Column(name, in_csv=False) for name in ("rank", "components", "measured", "worst_parameters", "goal")),
+    *(Column(name, in_csv=False) for name in ("attacks", "failures", "reason", "complete", "seconds")),
 )
 """Columns of the board: a new one is one line here."""
 _SHOWN = [column for column in COLUMNS if column.heading]
-HEADERS = ("#", *(column.heading for column in _SHOWN))
+ON_PAGE = [column for column in COLUMNS if column.heading or column.page]
+"""Columns of the board's page."""
+HEADERS = ("#", *(str(column.heading) for column in _SHOWN))
 ALIGNMENT = ("right", *(column.align for column in _SHOWN))
 _DEFENSE, _ATTACK = HEADERS.index("defense"), HEADERS.index("worst attack")
 

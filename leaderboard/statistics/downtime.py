@@ -106,20 +106,17 @@ def downtime_table(incidents: Sequence[Incident], now: datetime, cost: float | N
     kinds = sorted({incident.kind for incident in incidents})
     for name in (*kinds, "all"):
         chosen = [incident for incident in incidents if name in (incident.kind, "all")]
-        if not chosen:
-            rows.append([name, 0, 0, None, None, None, 0.0, *([] if cost is None else [0.0])])
-            continue
         detection = [incident.detection for incident in chosen]
         repair = [incident.repair(now) for incident in chosen]
-        hours = downtime_hours(len(chosen), sum(detection) / len(chosen), sum(repair) / len(chosen))
+        means = [sum(hours) / len(chosen) if chosen else None for hours in (detection, repair)]
+        hours = downtime_hours(len(chosen), means[0] or 0.0, means[1] or 0.0)
         rows.append(
             [
                 name,
                 len(chosen),
                 sum(incident.repaired is None for incident in chosen),
-                sum(detection) / len(chosen),
-                sum(repair) / len(chosen),
-                max(repair),
+                *means,
+                max(repair, default=None),
                 hours,
                 *([] if cost is None else [hours * cost]),
             ]

@@ -83,8 +83,7 @@ def promise_tables(promises: Sequence[Promise]) -> dict[str, list[Table]]:
 
 def promises_to_terminal(promises: Sequence[Promise], width: int = 120) -> str:
     """What promises cover as plain text of at most `width` characters a line; empty if nothing is known."""
-    sections = table_sections(promise_tables(promises))
-    return report_to_terminal(sections, width) if sections else ""
+    return report_to_terminal(table_sections(promise_tables(promises)), width)
 
 
 def promises_to_markdown(promises: Sequence[Promise]) -> str:

@@ -52,11 +52,9 @@ def skip_tables(pairs: Sequence[Pair]) -> dict[str, list[Table]]:
 
 def skips_to_terminal(pairs: Sequence[Pair], width: int = 120) -> str:
     """Skipped attacks as plain text of at most `width` characters a line; empty if there are none."""
-    sections = table_sections(skip_tables(pairs))
-    return report_to_terminal(sections, width) if sections else ""
+    return report_to_terminal(table_sections(skip_tables(pairs)), width)
 
 
 def skips_to_markdown(pairs: Sequence[Pair]) -> str:
     """Skipped attacks as Markdown; empty if there are none."""
-    sections = table_sections(skip_tables(pairs))
-    return report_to_markdown(sections) if sections else ""
+    return report_to_markdown(table_sections(skip_tables(pairs)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scenarios.commands.common import bad_input, echo, roles_option
+from scenarios.commands.common import bad_input, echo, echo_each, roles_option
 
 if TYPE_CHECKING:
     from scenarios.assessment.asking.paid_query import PaidQuery
@@ -106,15 +106,13 @@ def ask(
             account=account,
             terms=AccountTerms(budget, delta, composition, neighbours),
         )
-    for note in asked.notes:
-        echo(f"note: {note}", err=True)
+    echo_each("note", asked.notes)
     if dry_run:
         _show_quote(asked, confidence, form)
         return
     with bad_input():
         measured = asked.answer(confidence)
-    if measured.note:
-        echo(f"note: {measured.note}", err=True)
+    echo_each("note", [measured.note or None])
     if form == "json":
         echo(json.dumps(answer_text.plain_answer(asked, measured, confidence), indent=2, ensure_ascii=False))
         return

@@ -138,7 +138,8 @@ def choose(
     from scenarios.running.workers.interrupts import signal_of, terminable
     from scenarios.running.workers.local import LocalProcesses, cores
     from scenarios.tables.dataset import load_table
-    from scenarios.tables.review.coarse_bins import coarse_bin_warnings
+    from scenarios.tables.note import text_notes
+    from scenarios.tables.review.notes import table_notes
     from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes
     from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
 
@@ -150,12 +151,7 @@ def choose(
         dataset = load_table(table, roles)
         refuse_undeclared_identifiers(table, roles, unique_text_columns(dataset.records), len(dataset.records))
         portfolio = read_portfolio(dataset, goals=goals, people=people, keep=keep, only=only, seed=seed)
-    for note in (*dataset.notes, *portfolio.notes):
-        display.say(f"note: {note}")
-    if dataset.undecided:
-        display.say(f"warning: roles that nobody has decided yet: {', '.join(dataset.undecided)}")
-    for warning in coarse_bin_warnings(dataset):
-        display.say(f"warning: {warning}")
+    display.say_notes([*table_notes(dataset), *text_notes(portfolio.notes)])
     several = RowsOfPeople.of(dataset.records)
     unit = "people" if several is None else "rows"
     display.say(_in_words(portfolio, len(dataset.records), unit, budget))

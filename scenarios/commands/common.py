@@ -23,6 +23,7 @@ from scenarios.tables.user_warnings import user_warnings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from scenarios.tables.note import Note
     from scenarios.tables.parts.files.table_files import Engine
 
 
@@ -199,6 +200,12 @@ def echo_each(kind: str, texts: Iterable[str | None], *, err: bool = True) -> No
     for text in texts:
         if text is not None:
             echo(f"{kind}: {text}", err=err)
+
+
+def echo_notes(notes: Iterable[Note], *, err: bool = True) -> None:
+    """Write each record of a table, a release or a candidate file as a line, notes before warnings."""
+    for note in sorted(notes, key=lambda one: one.level):
+        echo(f"{note.level}: {note}", err=err)
 
 
 def echo_with_earlier(text: str, earlier: Sequence[lb.Earlier], form: str) -> None:

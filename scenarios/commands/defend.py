@@ -13,6 +13,7 @@ from scenarios.commands.common import (
     bad_input,
     echo,
     echo_each,
+    echo_notes,
     engine_of,
     engine_options,
     heavy_imports,
@@ -26,7 +27,7 @@ from scenarios.running.methods.written_methods import given_parameters
 
 if TYPE_CHECKING:
     from defenses import Guarantee, MicrodataDefense
-    from scenarios.tables.dataset import Dataset
+    from scenarios.tables.parts.records import LargeRecords
     from scenarios.tables.review.rows_of_people import PeopleInClasses, RowsOfPeople
 
 EPILOG = """\b
@@ -96,8 +97,8 @@ def defend(
         import pandas as pd
 
         from scenarios.tables.dataset import load_table
-        from scenarios.tables.empty_cells import empty_cells_warning, lost_gaps_note
-        from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules
+        from scenarios.tables.impossible_rows import ignored_rules, with_rules
+        from scenarios.tables.note import text_notes
         from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
         from scenarios.tables.released import (
             STANDARD,
@@ -107,6 +108,7 @@ def defend(
             write_table,
             write_text,
         )
+        from scenarios.tables.review.notes import release_notes, table_notes
         from scenarios.tables.review.rows_of_people import RowsOfPeople, people_of_release
         from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
 
@@ -124,8 +126,8 @@ def defend(
         refuse(blocks is not None, "--blocks: the table is not read in parts; leave the option out, or add --memory")
         dataset = load_table(input_path(table), roles, reading=reading)
         records = dataset.records
-        unique = unique_text_columns(records)
-        refuse_undeclared_identifiers(table, roles, unique, len(records))
+        refuse_undeclared_identifiers(table, roles, unique_text_columns(records), len(records))
+        notes = [*table_notes(dataset, defense), *ignored_rules(defense, dataset.impossible, roles)]
         defense = with_rules(defense, dataset.impossible)
         defense.check(records)
         promised = defense.guarantee(records)
@@ -134,10 +136,7 @@ def defend(
             release = defense.apply(records, release_rng).shuffled(order_rng)
         refuse(channel is not None and release.channel is None, f"--channel: this release of {method} has none")
     people = RowsOfPeople.of(records)
-    _describe(dataset, roles, unique, defense)
-    _warn_of_identifiers(dataset, unique)
-    if dataset.impossible and not takes_rules(defense):
-        echo(f"note: {method} may release rows that {roles} declares impossible: {IGNORED}", err=True)
+    echo_notes(notes)
     with bad_input():
         if truth is not None:
             rows = pd.DataFrame({"released_row": np.arange(len(release.frame)), "record": release.origin})
@@ -148,8 +147,9 @@ def defend(
     echo(f"{len(release.frame)} of {len(records)} records; {_in_words(promised, people)}", err=True)
     classes = None if people is None else people_of_release(records, release, promised)
     _warn_of_promise(promised, people, classes)
-    echo_each("warning", [empty_cells_warning(records.frame, release.frame)])
-    echo_each("note", [lost_gaps_note(records.frame, release.frame), release.remark or None])
+    numbers = {name: domain for name, domain in records.domains.items() if dataset.written.dates(name) is None}
+    remarks = text_notes(filter(None, [release.remark]))
+    echo_notes([*release_notes(records.frame, release.frame, numbers), *remarks])
 
 
 def _defend_in_parts(
@@ -166,13 +166,15 @@ def _defend_in_parts(
     scheduler: str | None,
 ) -> None:
     """Anonymize a table that is read in parts."""
+    from scenarios.tables.impossible_rows import ignored_rules
     from scenarios.tables.parts.defending import defend_in_parts
+    from scenarios.tables.parts.validation import large_table_notes
     from scenarios.tables.released import input_path
     from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers
 
-    def described(dataset: Dataset, unique: Sequence[str], rows: int) -> None:
-        refuse_undeclared_identifiers(table, roles, unique, rows)
-        _describe(dataset, roles, unique, defense)
+    def described(records: LargeRecords, unique: Sequence[str]) -> None:
+        refuse_undeclared_identifiers(table, roles, unique, records.rows)
+        echo_notes([*large_table_notes(records, defense), *ignored_rules(defense, records.dataset.impossible, roles)])
 
     folder = Path(table)
     for path in (output, truth, channel):
@@ -201,29 +203,7 @@ def _defend_in_parts(
         raise click.exceptions.Exit(0) from None
     echo(f"{done.released} of {done.records} records; {_in_words(done.guarantee, done.people)}", err=True)
     _warn_of_promise(done.guarantee, done.people)
-    echo_each("warning", done.warnings)
-    echo_each("note", done.notes)
-
-
-def _describe(dataset: Dataset, roles: Path | None, unique: Sequence[str], defense: MicrodataDefense) -> None:
-    """Echo what was inferred about a table, and what may name people."""
-    from scenarios.tables.review.undeclared_identifiers import hierarchy_notes
-
-    echo_each("note", (*dataset.notes, *hierarchy_notes(dataset, defense)))
-    if dataset.undecided:
-        echo(f"warning: undecided in {roles}: {', '.join(dataset.undecided)}; their roles are guesses", err=True)
-    differs = "differs in every record and is no declared identifier; it may name people"
-    echo_each("warning", (f"{name}: {differs}" for name in unique))
-
-
-def _warn_of_identifiers(dataset: Dataset, named: Sequence[str]) -> None:
-    """Warn of released columns that look like identifiers, other than those that were `named`."""
-    from scenarios.tables.dataset import with_columns
-    from scenarios.tables.review.notes import identifier_warnings, repeated_people_warnings
-
-    echo_each("warning", repeated_people_warnings(dataset))
-    columns = [name for name in dataset.records.frame.columns if name not in named]
-    echo_each("warning", identifier_warnings(with_columns(dataset, columns)))
+    echo_notes(done.notes)
 
 
 def named_defense(name: str, parameters: Mapping[str, Any]) -> MicrodataDefense:

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from scenarios.commands.common import bad_input, echo, echo_each, memory_option, reading_options, roles_option
+from metrics.columns import refuse
+from scenarios.commands.common import bad_input, echo, echo_notes, memory_option, reading_options, roles_option
 
 EPILOG = """\b
 Examples:
@@ -42,8 +43,9 @@ def describe(
         refuse_existing([output], inputs=[table, roles], force=force)
         # Standard output has no folder; paths stay relative to the current one.
         path, target = input_path(table), Path() if output == STANDARD else Path(output)
-        if memory is not None and table == STANDARD:
-            raise ValueError("--memory: standard input cannot be read in parts; name a file")
+        refuse(
+            memory is not None and table == STANDARD, "--memory: standard input cannot be read in parts; name a file"
+        )
         if is_large(path, asked=memory is not None):
             from scenarios.tables.parts.description import describe_large_table
 
@@ -53,7 +55,7 @@ def describe(
 
             description = describe_table(path, roles, target, reading=reading)
         write_text(description.text, output, private=True)
-    echo_each("note", description.notes)
+    echo_notes(description.notes)
     if output != STANDARD:
         echo(f"roles written to {output}; review every domain that was read from the data", err=True)
     if description.roles.undecided:

@@ -16,7 +16,7 @@ from scenarios.commands.common import (
     bad_input,
     check_page,
     db_option,
-    echo,
+    echo_each,
     format_option,
     html_option,
     reading_options,
@@ -88,6 +88,8 @@ def rank(
     from scenarios.running.workers.fork_server import start_server
     from scenarios.running.workers.interrupts import signal_of, terminable
     from scenarios.running.workers.local import cores
+    from scenarios.tables.note import text_notes
+    from scenarios.tables.review.notes import table_notes
 
     display = Display(quiet=quiet)
     workers = jobs or cores()
@@ -98,14 +100,13 @@ def rank(
             start_server()
         dataset, declared, people, sha256 = read_tables(table, roles, reading, control)
         setting = EvaluationSetting(dataset, declared, people, sha256, seed, targets)
-        notes = list(dataset.notes)
+        notes = table_notes(dataset)
         files, failed = _read_files(releases)
         if baseline:
             built_in, refused = baseline_releases(dataset, seed)
             files += built_in
-            notes += refused
-    for note in notes:
-        display.say(f"note: {note}")
+            notes += text_notes(refused)
+    display.say_notes(notes)
     with bad_input(), Store(db) as store:
         try:
             with terminable():
@@ -116,16 +117,14 @@ def rank(
     lines += failed
     reasons = [line.reason for line in lines if line.evaluation is None]
     if len(reasons) == len(lines):
-        for reason in reasons[:-1]:
-            echo(f"Error: {reason}", err=True)
+        echo_each("Error", reasons[:-1])
         raise BadInput(reasons[-1])
     about = {"table": Path(table).name, "control": Path(control).name if control else "none", "seed": str(seed)}
     promises = [file.promise for file in files if file.promise is not None]
     page = ranking_sections(lines, full=True, promises=promises) if html is not None else None
     sections = ranking_sections(lines, full=form != "table", promises=promises)
     write_report(f"Finished releases of {dataset.name}", about, sections, form, html, page)
-    for reason in reasons:
-        echo(f"failed: {reason}", err=True)
+    echo_each("failed", reasons)
     sys.exit(FAILED_TRIALS if reasons else 0)
 
 

@@ -31,11 +31,6 @@ Examples:
   tokumei defend Mondrian people.csv --roles roles.toml | tokumei risk - --roles roles.toml
 """
 
-PLAIN = (
-    "No cell is an interval, a set or *. If the rows are synthetic, classes mean little: see what attacks find with "
-    "`tokumei rank` or `tokumei report`."
-)
-
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -137,7 +132,7 @@ def _text(report: RiskReport) -> str:
         *((f"in a class with one value of {name}", _share(count, report.rows)) for name, count in report.one_value),
     ]
     parts = [
-        "\n".join(filter(None, (text_table((), heads, style="plain"), *_remarks(report)))),
+        "\n".join((text_table((), heads, style="plain"), *map(str, report.notes))),
         "risk by model\n" + table((name, measure(value), about) for name, about, value in report.models),
         "measures\n" + table((name, measure(value), about) for name, about, value in report.measures),
         "records by size of their class\n" + table((size, measure(count)) for size, count in report.sizes.items()),
@@ -154,11 +149,6 @@ def _text(report: RiskReport) -> str:
     return "\n\n".join(parts)
 
 
-def _remarks(report: RiskReport) -> tuple[str, ...]:
-    """What must be known to read the numbers; empty texts where nothing must."""
-    return (PLAIN if report.plain else "", report.inexact, report.conventions, report.empty_cells, report.own_values)
-
-
 def _page(report: RiskReport, name: str) -> str:
     """The report as an HTML page."""
     from leaderboard.pages.documents import render
@@ -172,7 +162,6 @@ def _page(report: RiskReport, name: str) -> str:
         about={"version": f"tokumei {version()}"},
         report=report,
         share=_share,
-        plain=PLAIN,
         fitting=_fitting(report),
     )
 

@@ -11,6 +11,7 @@ from scenarios.commands.common import (
     bad_input,
     echo,
     echo_each,
+    echo_notes,
     engine_of,
     engine_options,
     memory_option,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from scenarios.assessment.reporting.rank_correlations import RankCorrelation
+    from scenarios.tables.note import Note
 
 EPILOG = """\b
 Examples:
@@ -74,7 +76,7 @@ def utility(
         else:
             measured = _small(paths, roles, others, seed, reading)
         scores, loss, rows, columns, pairs, notes = measured
-    echo_each("note", notes)
+    echo_notes(notes)
     value, components = headline_utility(scores)
     result: dict[str, Any] = {"utility": value, **components, "normalized_certainty_penalty": loss, "rows": rows}
     if words := association_words(components["associations"], columns):
@@ -103,7 +105,7 @@ def _shown(value: float | None) -> str:
 
 
 NO_RANKS = "rank correlations were not measured: their ranks need the whole table in memory"
-_Measured = tuple[dict[str, float | None], float, int, int, "list[RankCorrelation] | None", tuple[str, ...]]
+_Measured = tuple[dict[str, float | None], float, int, int, "list[RankCorrelation] | None", "tuple[Note, ...]"]
 """Components, penalty, released rows, compared columns, rank correlations if measured, and notes."""
 
 
@@ -115,22 +117,23 @@ def _small(paths: list[Path], roles: Path | None, others: Path | None, seed: int
     from metrics.table_utility import TableUtility, prediction_target
     from scenarios.assessment.reporting.rank_correlations import rank_correlations
     from scenarios.tables.dataset import load_table
+    from scenarios.tables.note import text_notes
     from scenarios.tables.reading.readable_cells import readable_cells
     from scenarios.tables.reading.text_column import TextColumn
     from scenarios.tables.released import read_released
-    from scenarios.tables.review.coarse_bins import hidden_differences
+    from scenarios.tables.review.notes import release_notes, table_notes
 
     dataset = load_table(paths[0], roles, reading=reading)
     records = dataset.records
     held_out = records.take([]) if others is None else load_table(others, roles, reading=reading).records
     cells = read_released(paths[1], roles, reading=reading, written=dataset.written).frame
     domains = {name: records.domain(name) for name in records.released_columns}
-    notes: list[str] = []
+    notes: list[Note] = []
     for name in [name for name in domains if name in cells]:
         column = TextColumn.of_values(name, cells[name])
         never_missing = not records.frame[name].isna().any()
         column, words = readable_cells(name, column, domains[name], never_missing=never_missing)
-        cells[name], notes = column.text_values(), [*notes, *words]
+        cells[name], notes = column.text_values(), [*notes, *text_notes(words)]
     target = prediction_target(records.sensitive, domains)
     scorer = TableUtility(records.frame, domains, held_out.frame, target, np.random.default_rng(seed))
     with _about(paths[1], roles):
@@ -138,7 +141,7 @@ def _small(paths: list[Path], roles: Path | None, others: Path | None, seed: int
         loss = normalized_certainty_penalty(cells, {name: domains[name] for name in records.quasi_identifiers})
     numbers = {name: domain for name, domain in domains.items() if dataset.written.dates(name) is None}
     pairs = rank_correlations(records.frame, cells, domains)
-    notes += hidden_differences(records.frame, cells, numbers)
+    notes += [*table_notes(dataset), *release_notes(records.frame, cells, numbers)]
     return scores, loss, len(cells), len(domains), pairs, tuple(notes)
 
 
@@ -154,9 +157,11 @@ def _large(
     """Utility of tables that are read in parts."""
     from metrics.table_utility import prediction_target
     from scenarios.tables.dataset import load_table
+    from scenarios.tables.note import text_notes
     from scenarios.tables.parts.records import large_records
     from scenarios.tables.parts.released import large_released
     from scenarios.tables.parts.utility import large_utility
+    from scenarios.tables.parts.validation import large_table_notes
 
     # Two connections are open, and the rest is for blocks.
     with (
@@ -180,7 +185,7 @@ def _large(
             target = prediction_target(records.roles.sensitive, domains)
             with _about(paths[1], roles):
                 utility = large_utility(records, released, held_out, target, seed)
-            notes = (*released.unknown, *utility.notes, NO_RANKS)
+            notes = (*large_table_notes(records), *text_notes([*released.unknown, *utility.notes, NO_RANKS]))
             return utility.scores, utility.penalty, released.rows, len(domains), None, notes
 
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from scenarios.commands.common import bad_input, echo, echo_each, memory_option, reading_options, roles_option
+from metrics.columns import refuse
+from scenarios.commands.common import bad_input, echo, echo_notes, memory_option, reading_options, roles_option
 
 if TYPE_CHECKING:
     from scenarios.tables.dataset import Dataset
+    from scenarios.tables.note import Note
     from scenarios.tables.review.summary import ColumnSummary
 
 MOST_NAMED = 3
@@ -53,8 +55,7 @@ def validate(
 
     with bad_input():
         if file.suffix == ".toml" and not file.is_dir():
-            if write_roles is not None:
-                raise ValueError("--write-roles is for tables, not for scenarios")
+            refuse(write_roles is not None, "--write-roles is for tables, not for scenarios")
             from scenarios.running.plan import read_plans
             from scenarios.running.runner import guarantees
             from scenarios.studies.experiment import read_experiment
@@ -87,23 +88,14 @@ def validate(
             dataset, table = _small(file, roles, reading)
     from tabulate import tabulate
 
-    from leaderboard.pages.number_text import counted
     from scenarios.assessment.evaluation.blocked_promises import blocked_promises
-    from scenarios.tables.review.notes import NOTHING_SENSITIVE, grouped_notes
+    from scenarios.tables.note import text_notes
+    from scenarios.tables.review.notes import without_domains
     from scenarios.tables.review.summary import ColumnSummary
-    from scenarios.tables.review.undeclared_identifiers import hierarchy_notes
 
     echo(tabulate(table.columns, headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
-    notes = (
-        *grouped_notes(dataset),
-        *hierarchy_notes(dataset),
-        *blocked_promises(dataset.records, MOST_NAMED),
-        *table.notes,
-    )
-    echo_each("note", notes, err=False)
-    echo_each("warning", (*table.warnings, None if dataset.records.sensitive else NOTHING_SENSITIVE), err=False)
-    if dataset.undecided:
-        echo(f"undecided: {', '.join(dataset.undecided)}; decide their roles, then delete them from {roles}")
+    blocked = text_notes(blocked_promises(dataset.records, MOST_NAMED))
+    echo_notes([*blocked, *without_domains(table.notes)], err=False)
     if write_roles is not None:
         from scenarios.tables.released import write_text
         from scenarios.tables.roles_file import reviewable_roles
@@ -121,46 +113,23 @@ class _Table(NamedTuple):
 
     rows: int
     columns: list[ColumnSummary]
-    warnings: list[str]
-    notes: list[str]
+    notes: list[Note]
 
 
 def _small(file: Path, roles: Path | None, reading: dict[str, Any]) -> tuple[Dataset, _Table]:
     """A table in memory."""
     from scenarios.tables.dataset import load_table
-    from scenarios.tables.impossible_rows import rule_notes
-    from scenarios.tables.review.notes import record_notes, repeated_rows_warnings, table_warnings
-    from scenarios.tables.review.rows_of_people import RowsOfPeople
+    from scenarios.tables.review.notes import table_notes
     from scenarios.tables.review.summary import summary
 
     dataset = load_table(file, roles, reading=reading)
-    notes = rule_notes(dataset.records, dataset.impossible, dataset.written)
-    notes += record_notes(dataset)
-    warnings = [*table_warnings(dataset), *repeated_rows_warnings(RowsOfPeople.of(dataset.records))]
-    return dataset, _Table(len(dataset.records), summary(dataset), warnings, notes)
+    return dataset, _Table(len(dataset.records), summary(dataset), table_notes(dataset))
 
 
 def _large(file: Path, roles: Path | None, reading: dict[str, Any], memory: int) -> tuple[Dataset, _Table]:
     """A table that is read in parts."""
-    from scenarios.tables.impossible_rows import rule_notes
     from scenarios.tables.parts.records import large_records
-    from scenarios.tables.parts.validation import (
-        large_repeated_people_warnings,
-        large_rows_of_people,
-        large_summary,
-        sampled_frame,
-    )
-    from scenarios.tables.review.notes import record_notes, repeated_rows_warnings, table_warnings
+    from scenarios.tables.parts.validation import large_summary, large_table_notes
 
     with large_records(file, roles, reading=reading, memory=memory // 2) as records:
-        frame, is_sample = sampled_frame(records)
-        notes = [f"warnings rest on a random sample of {len(frame):,} records"] if is_sample else []
-        dataset = records.dataset
-        sample = dataset.records.with_frame(frame.reindex(columns=dataset.records.frame.columns))
-        notes += [*rule_notes(sample, dataset.impossible, dataset.written), *record_notes(dataset, frame)]
-        warnings = [
-            *table_warnings(dataset, frame),
-            *large_repeated_people_warnings(records),
-            *repeated_rows_warnings(large_rows_of_people(records)),
-        ]
-        return dataset, _Table(records.rows, large_summary(records), warnings, notes)
+        return records.dataset, _Table(records.rows, large_summary(records), large_table_notes(records))

@@ -9,6 +9,7 @@ from scenarios.datasets.extras import extra
 from scenarios.datasets.rating_table import rating_table
 from scenarios.datasets.sums import frame_sum
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.note import Note
 
 SECONDS = 86_400
 
@@ -35,7 +36,7 @@ def movielens() -> Dataset:
         "movielens",
         rating_table(frame),
         None,
-        ("day: days since the first rating",),
+        (Note("declared domain", ("day",), {"domain": "days since the first rating"}),),
         (),
         frame_sum(frame),
         "MovieLens: 671 people, 9,066 films, 100,004 dated ratings",

@@ -11,6 +11,7 @@ from metrics.columns import CategoricalDomain, Domain, NumericDomain
 from scenarios.datasets.extras import extra
 from scenarios.datasets.sums import frame_sum
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.note import Note
 
 COLUMNS = {
     "Gender": "sex",
@@ -69,7 +70,7 @@ def nhanes() -> Dataset:
         "nhanes",
         records,
         None,
-        ("height: rounded to whole centimetres",),
+        (Note("declared domain", ("height",), {"domain": "rounded to whole centimetres"}),),
         (),
         frame_sum(frame),
         "NHANES 2017-2018: adults' sex, age, origin, household, height and diabetes",

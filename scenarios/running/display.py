@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from leaderboard import Result, Store
     from scenarios.running.plan import Plan
     from scenarios.running.units import Catalogue
+    from scenarios.tables.note import Note
 
 # Time left of a run, by what each kind of result has cost so far.
 
@@ -183,6 +184,11 @@ class Display:
     def say(self, text: str) -> None:
         """Print one line."""
         self.console.print(printable(text), markup=False, style="dim" if self.console.is_terminal else None)
+
+    def say_notes(self, notes: Iterable[Note]) -> None:
+        """Print each record of a table or a release as a line."""
+        for note in notes:
+            self.say(f"{note.level}: {note}")
 
     def listener(self, plan: Plan, catalogue: Catalogue, store: Store) -> RunDisplay:
         """Return the listener that shows the run of one plan."""

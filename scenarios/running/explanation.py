@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from leaderboard.pages.exports import csv_text
-from leaderboard.pages.tables import text_table
+from leaderboard.pages.tables import Column, records_as_text
 from leaderboard.results.result import Result, canonical, label
 from leaderboard.results.store import Store, Trace, identity
 from scenarios.running.units import DONE, Catalogue
@@ -174,31 +174,33 @@ def _explanation(results: list[Result], reason: str) -> Explanation:
 
 # Explanations of planned plays as tables, CSV or JSON.
 
-COLUMNS = ("scenario", "game", "defense", "parameters", "attack", "attack_parameters", "plays", "reason")
-_HEADERS = ("scenario", "game", "defense", "attack", "plays", "why")
+_COLUMNS = (
+    Column("scenario", "scenario"),
+    Column("game", "game", text=lambda one: " ".join(map(str, one.game.values()))),
+    Column("defense", "defense", text=lambda one: label(one.defense, one.parameters)),
+    Column("parameters"),
+    Column(
+        "attack",
+        "attack",
+        text=lambda one: label(one.attack, one.attack_parameters) if one.attack else "(release)",
+    ),
+    Column("attack_parameters"),
+    Column("plays", "plays", text=lambda one: _ranges(one.plays)),
+    Column("reason", "why"),
+)
 
 
 def written_explanations(explanations: Sequence[Explanation], form: str) -> str:
     """Format explanations as ``table``, ``markdown``, ``csv`` or ``json``."""
-    records = [{name: getattr(one, name) for name in COLUMNS} for one in explanations]
+    records = [{column.name: column.value(one) for column in _COLUMNS} for one in explanations]
     if form == "json":
         return json.dumps(records, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     if form == "csv":
-        return csv_text(COLUMNS, [{**record, "plays": _ranges(record["plays"])} for record in records])
+        names = [column.name for column in _COLUMNS]
+        return csv_text(names, [{**record, "plays": _ranges(record["plays"])} for record in records])
     if not explanations:
         return "nothing is to be played\n"
-    lines = [
-        (
-            one.scenario,
-            " ".join(str(value) for value in one.game.values()),
-            label(one.defense, one.parameters),
-            label(one.attack, one.attack_parameters) if one.attack else "(release)",
-            _ranges(one.plays),
-            one.reason,
-        )
-        for one in explanations
-    ]
-    return text_table(_HEADERS, lines, None, "pipe" if form == "markdown" else "simple") + "\n"
+    return records_as_text(_COLUMNS, explanations, "pipe" if form == "markdown" else "simple") + "\n"
 
 
 def _ranges(plays: Sequence[int]) -> str:

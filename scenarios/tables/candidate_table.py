@@ -12,12 +12,13 @@ import pandas as pd
 from attacks.base import Knowledge
 from attacks.linkage.channel_factors import outside, stated_domains
 from defenses import Channel, Microdata
-from metrics.columns import Domain, NumericDomain, named_categories, require
+from metrics.columns import CategoricalDomain, Domain, NumericDomain, named_categories, require
 from scenarios.tables.dataset import check_named, inferred_domain
 from scenarios.tables.reading.readable_cells import category_note, number_note, readable_cells
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import rows_from_one, text_table
 from scenarios.tables.reading.written_cells import WrittenCells
+from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
 from scenarios.tables.roles import declared_domain, read_roles
 from scenarios.tables.toml.toml_file import read_bytes
 
@@ -101,6 +102,12 @@ def candidates_beside(
         cells = released[name] if isinstance(domain, NumericDomain) else named
         notes += _unknown(cells, pd.Series(values[name]), domain, "" if roles is not None else f"; {HINT}")
     frame = pd.DataFrame(values)
+    dates = {name: form for name in shared if (form := columns[name].dates) is not None}
+    categorical = [name for name in shared if isinstance(domains[name], CategoricalDomain)]
+    undeclared = {name: columns[name].texts.to_pylist() for name in categorical if name not in declared.columns}
+    known = [name for name in shared if name not in declared.sensitive]
+    doubts = doubtful_values(frame, dates, None, known, declared.sensitive, declared.identifiers)
+    notes += map(str, (*doubtful_words(undeclared), *doubts))
     for name in (name for name in shared if name in stated):
         outsiders = int(outside(stated[name], frame[name]).sum())
         if outsiders:

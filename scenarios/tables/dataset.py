@@ -27,6 +27,7 @@ from metrics.columns import (
     require_column,
 )
 from scenarios.tables.impossible_rows import read_rules
+from scenarios.tables.note import Note, text_notes
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.text_column import TextColumn, TextError
 from scenarios.tables.reading.text_table import text_table
@@ -99,10 +100,6 @@ def default_hierarchy(domain: Domain) -> Hierarchy:
     )
 
 
-NOT_PUBLIC = "inferred from the data, hence not public"
-"""End of the note on an inferred domain."""
-
-
 @dataclass(frozen=True)
 class Dataset:
     """A table of records with its source.
@@ -115,7 +112,7 @@ class Dataset:
         The records. Every column except identifiers has a domain, and every quasi-identifier has a hierarchy.
     test : Microdata, optional
         Test records that the publisher of the data set holds out, with the same roles and domains.
-    notes : tuple of str
+    notes : tuple of Note
         What was inferred, one sentence each.
     inferred : tuple of str
         Columns whose domain was inferred from the data. Such a domain is not public, so that a mechanism that uses it
@@ -141,7 +138,7 @@ class Dataset:
     name: str
     records: Microdata = field(repr=False)
     test: Microdata | None = field(repr=False)
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     inferred: tuple[str, ...]
     sha256: str
     title: str = ""
@@ -326,7 +323,7 @@ def described_table(
         name or path.name.split(".")[0],
         records,
         test,
-        (*notes, *role_notes, *domain_notes, *written.notes),
+        (*text_notes(notes), *role_notes, *domain_notes, *text_notes(written.notes)),
         inferred,
         hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in files.values())).hexdigest(),
         declared.dataset.title,
@@ -369,48 +366,41 @@ def check_sum(path: Path, actual: str, expected: str | None) -> None:
 
 def column_domains(
     columns: dict[str, TextColumn], declared: Roles, written: WrittenCells | None = None
-) -> tuple[dict[str, Domain], tuple[str, ...], list[str]]:
+) -> tuple[dict[str, Domain], tuple[str, ...], list[Note]]:
     """Domains of all columns except undeclared identifiers, names of those inferred, and notes."""
     domains: dict[str, Domain] = {}
     inferred: list[str] = []
-    notes: list[str] = []
+    notes: list[Note] = []
     for name, column in columns.items():
         described = declared.columns.get(name)
         if described is None and (name in declared.identifiers or (column.empty and declared.leaves_out(name))):
             continue
         domain, additions = declared_domain(described)
+        notes += [Note("declared domain", (name,), {"domain": words}) for words in additions]
         if domain is None:
             domain, words = inferred_domain(name, column, described)
             if written is not None and (extended := written.extended(name, domain)) != domain:
                 domain, words = extended, f"{words} and those of its hierarchy"
             inferred.append(name)
-            additions = [f"{words}, {NOT_PUBLIC}"]
+            notes.append(Note("inferred domain", (name,), {"domain": words}))
         domains[name] = domain
-        notes += [f"{name}: {words}" for words in additions]
     return domains, tuple(inferred), notes
 
 
 def _quasi_identifiers(
     columns: dict[str, TextColumn], declared: Roles
-) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
+) -> tuple[tuple[str, ...], tuple[str, ...], list[Note]]:
     """Quasi-identifiers, columns without a role that no release holds, and notes."""
     roles = [*declared.identifiers, *declared.sensitive, *declared.unprotected, declared.person]
     free = [column for column in columns if column not in roles]
     if declared.quasi_identifiers is None:
         others = "" if len(free) == len(columns) else "other "
         missing = "roles" if len(free) == len(columns) else "quasi-identifiers"
-        return tuple(free), (), [f"no {missing} declared: every {others}column is a quasi-identifier"]
+        words = f"no {missing} declared: every {others}column is a quasi-identifier"
+        return tuple(free), (), [*text_notes([words])]
     without = tuple(column for column in free if column not in declared.quasi_identifiers)
-    notes = []
-    if without:
-        notes.append(
-            f"{', '.join(without)}: no role declared, hence left out; 'unprotected' lists what may go out as is"
-        )
-    if declared.unprotected:
-        notes.append(
-            f"{', '.join(declared.unprotected)}: unprotected; released as they are unless a defense names them"
-        )
-    return tuple(declared.quasi_identifiers), without, notes
+    notes = [Note("no role", without), Note("unprotected", tuple(declared.unprotected))]
+    return tuple(declared.quasi_identifiers), without, [note for note in notes if note.columns]
 
 
 def _hierarchies(

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 import pandas as pd
 
 from metrics.columns import SUPPRESSED
+from scenarios.tables.note import Note
 
 MOSTLY_EMPTY = 0.5
 """Share of the cells of a column that say nothing, above which the column is named."""
 
 
-def empty_cells_warning(original: pd.DataFrame, released: pd.DataFrame) -> str | None:
-    """A warning of columns of a release most of whose cells say nothing, or None.
+def empty_cells_warning(original: pd.DataFrame, released: pd.DataFrame) -> list[Note]:
+    """A warning of columns of a release most of whose cells say nothing.
 
     Parameters
     ----------
@@ -24,19 +25,18 @@ def empty_cells_warning(original: pd.DataFrame, released: pd.DataFrame) -> str |
         holds one value, too.
     """
     if len(released) < 2:
-        return None
+        return []
     empty: dict[str, int | None] = {}
     for name, cells in released.items():
-        differed = name in original and len(original[name].unique()) > 1
-        if differed and (cells == cells.iloc[0]).all():
+        if name in original and (cells == cells.iloc[0]).all() and len(original[name].unique()) > 1:
             empty[str(name)] = None
         else:
             empty[str(name)] = int((cells == SUPPRESSED).sum()) if cells.dtype == object else 0
     return empty_cells_words(empty, len(released))
 
 
-def empty_cells_words(empty: Mapping[str, int | None], rows: int) -> str | None:
-    """The warning of columns most of whose cells say nothing, or None.
+def empty_cells_words(empty: Mapping[str, int | None], rows: int) -> list[Note]:
+    """The warning of columns most of whose cells say nothing.
 
     Parameters
     ----------
@@ -47,7 +47,8 @@ def empty_cells_words(empty: Mapping[str, int | None], rows: int) -> str | None:
 
     Examples
     --------
-    >>> empty_cells_words({"age": None, "city": 3, "job": 0}, 4)
+    >>> [warning] = empty_cells_words({"age": None, "city": 3, "job": 0}, 4)
+    >>> str(warning)
     'most cells say nothing in these columns: age (the same in every row), city (75 % are *); 58 % of all cells'
     """
     columns = [
@@ -58,12 +59,12 @@ def empty_cells_words(empty: Mapping[str, int | None], rows: int) -> str | None:
     share = sum(rows if count is None else count for count in empty.values()) / (rows * max(1, len(empty)))
     if columns:
         of = "this column" if len(columns) == 1 else "these columns"
-        return f"most cells say nothing in {of}: {', '.join(columns)}; {100 * share:.0f} % of all cells"
-    return f"{100 * share:.0f} % of all cells are {SUPPRESSED} and say nothing" if share > MOSTLY_EMPTY else None
+        return [Note("empty cells", numbers={"these": of, "empty": ", ".join(columns), "share": 100 * share})]
+    return [Note("mostly empty", numbers={"share": 100 * share})] if share > MOSTLY_EMPTY else []
 
 
-def lost_gaps_note(original: pd.DataFrame, released: pd.DataFrame) -> str | None:
-    """A note on columns whose missing values a release lacks, as synthetic rows do; None if there are none.
+def lost_gaps_note(original: pd.DataFrame, released: pd.DataFrame) -> list[Note]:
+    """A note on columns whose missing values a release lacks, as synthetic rows do.
 
     Parameters
     ----------
@@ -72,14 +73,13 @@ def lost_gaps_note(original: pd.DataFrame, released: pd.DataFrame) -> str | None
     released : DataFrame, shape (m, released columns)
         The released cells. Where some are suppressed or grouped, a missing value may be among them.
     """
-    lost = []
-    for name, cells in released.items():
-        missing = int(original[name].isna().sum()) if name in original else 0
-        if missing and len(cells) and not cells.isna().any() and not _grouped(cells):
-            lost.append(f"{name} ({missing:,} of {len(original):,})")
-    if not lost:
-        return None
-    return f"missing values vanish: the release has none in {', '.join(lost)}; each of its rows has a value there"
+    missing = original[[name for name in released if name in original]].isna().sum()
+    lost = [
+        f"{name} ({count:,} of {len(original):,})"
+        for name, count in missing[missing > 0].items()
+        if len(released) and not released[name].isna().any() and not _grouped(released[name])
+    ]
+    return [Note("gaps vanish", numbers={"gaps": ", ".join(lost)})] if lost else []
 
 
 def _grouped(cells: pd.Series[str]) -> bool:

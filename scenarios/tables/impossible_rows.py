@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from defenses import Microdata, MicrodataDefense, Pipeline
 from defenses.synthetic.mixed_column import mixed_column
 from defenses.synthetic.structural_zero import structural_zeros
+from scenarios.tables.note import Note
 from scenarios.tables.reading.written_cells import WrittenCells
 
 Rule = Mapping[str, str]
 """A released cell for each of several columns; no row may hold all of them."""
-
-IGNORED = "only synthesizers with the parameter structural_zeros obey [[impossible]]"
-"""Why a release may hold rows that are declared impossible."""
 
 
 def read_rules(
@@ -76,14 +74,20 @@ def takes_rules(defense: MicrodataDefense) -> bool:
     return "structural_zeros" in defense.parameter_names()
 
 
-def rule_notes(records: Microdata, rules: Sequence[Rule], written: WrittenCells) -> list[str]:
-    """One line for each rule, with the number of records that hold what it forbids."""
-    notes = []
+def rule_notes(records: Microdata, rules: Sequence[Rule], written: WrittenCells) -> Iterator[Note]:
+    """One note for each rule, with the number of records that hold what it forbids."""
     for zero in structural_zeros(records, rules):
         filled = [name for name in zero.cells if records.frame[name].notna().any()]
         values = {name: mixed_column(records, name).values for name in filled}
         count = int(zero.holds(values).sum()) if values else 0
         holding = f"{count} record{'s' * (count != 1)} hold{'s' * (count == 1)} it" if count else "no record holds it"
         cells = {name: form.write(cell) if (form := written.dates(name)) else cell for name, cell in zero.cells.items()}
-        notes.append(f"impossible: {', '.join(f'{name} = {cell}' for name, cell in cells.items())}; {holding}")
-    return notes
+        shown = ", ".join(f"{name} = {cell}" for name, cell in cells.items())
+        yield Note("impossible", numbers={"cells": shown, "holding": holding})
+
+
+def ignored_rules(defense: MicrodataDefense, rules: Sequence[Rule], roles: Path | None) -> list[Note]:
+    """A note that a release may hold rows that the roles file declares impossible."""
+    if not rules or takes_rules(defense):
+        return []
+    return [Note("impossible in a release", numbers={"method": type(defense).__name__, "roles": roles})]

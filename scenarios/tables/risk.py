@@ -17,6 +17,7 @@ from metrics.columns import Booleans, Integers
 from metrics.diversity import ClassDiversity, sensitive_counts
 from metrics.risk import prosecutor_of_sizes
 from metrics.suda import coded_cells, minimal_unique_sets
+from scenarios.tables.note import Note
 from scenarios.tables.released import ReleasedTable
 from scenarios.tables.review.rows_of_people import ClassMembers, numbers_of
 from scenarios.tables.roles import Column, NumberColumn
@@ -148,50 +149,25 @@ class RiskReport:
     gaps: tuple[str, ...] = ()
 
     @property
-    def conventions(self) -> str:
-        """Sentences on how ``*`` in quasi-identifiers counts; empty if there is none."""
-        if not self.starred:
-            return ""
-        words = "In classes, * counts as a value of its own; it singles nobody out."
-        if not self.suppressed:
-            return words
-        rows = counted(self.suppressed, "record")
-        verb, agree = ("is", "agrees") if self.suppressed == 1 else ("are", "agree")
-        return (
-            f"{words} {rows} {verb} * in every quasi-identifier, {agree} with all others and {verb} in no class; as a "
-            f"class, {'it' if self.suppressed == 1 else 'they'} would have k = {self.suppressed:,}."
+    def notes(self) -> list[Note]:
+        """What must be known to read the numbers."""
+        said = (
+            (self.plain, Note("plain table")),
+            (self.noised, Note("noised", self.noised)),
+            (self.starred, Note("stars", numbers={"suppressed": self._suppressed_words()})),
+            (self.gaps, Note("empty cell as a value", self.gaps)),
+            (self.several, Note("set as a value", self.several)),
         )
+        return [note for applies, note in said if applies]
 
-    @property
-    def inexact(self) -> str:
-        """Sentences on numbers that look noised; empty if none do."""
-        if not self.noised:
-            return ""
-        return (
-            f"{', '.join(self.noised)}: nearly all numbers differ, or the roles do not allow them, as after noise. "
-            "Exact matching does not apply to noised numbers, so these classes and risks say little. `tokumei attack` "
-            "and `tokumei report` show who is linked."
+    def _suppressed_words(self) -> str:
+        """Sentence on the wholly suppressed records; empty if there are none."""
+        verb, agree, they = ("is", "agrees", "it") if self.suppressed == 1 else ("are", "agree", "they")
+        sentence = (
+            f" {counted(self.suppressed, 'record')} {verb} * in every quasi-identifier, {agree} with all others and "
+            f"{verb} in no class; as a class, {they} would have k = {self.suppressed:,}."
         )
-
-    @property
-    def empty_cells(self) -> str:
-        """Sentences on empty cells of quasi-identifiers; empty if there are none."""
-        if not self.gaps:
-            return ""
-        return (
-            f"{', '.join(self.gaps)}: an empty cell counts as a value of its own, which may single somebody out. If it "
-            "was suppressed, write * in its place."
-        )
-
-    @property
-    def own_values(self) -> str:
-        """Sentence on cells that leave several values but are counted as one; empty if there are none."""
-        if not self.several:
-            return ""
-        return (
-            f"{', '.join(self.several)}: a set, an interval or * leaves several values, but counts as a value of its "
-            "own in l, alpha, t and classes with one value."
-        )
+        return sentence if self.suppressed else ""
 
 
 def risk_report(

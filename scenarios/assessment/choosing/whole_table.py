@@ -14,6 +14,7 @@ from scenarios.assessment.choosing.goals import REAL_ROWS, is_of
 from scenarios.assessment.reporting.findings import class_findings
 from scenarios.running.plan import NamedMethod
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.note import Note
 from scenarios.tables.review.coarse_bins import hidden_differences
 from scenarios.tables.review.rows_of_people import RowsOfPeople, person_numbers
 
@@ -28,13 +29,13 @@ class Effect:
         What happened to each column, in words.
     classes : mapping of str to float
         Risks of the classes of people alike by title, as a report counts them; none for synthetic rows.
-    hidden : tuple of str
+    hidden : tuple of Note
         Warnings of columns that differ inside their public bins, which utility does not see.
     """
 
     costs: Mapping[str, str] = field(default_factory=dict)
     classes: Mapping[str, float] = field(default_factory=dict)
-    hidden: tuple[str, ...] = ()
+    hidden: tuple[Note, ...] = ()
 
     def above(self, bound: float) -> dict[str, float]:
         """Risks of classes above a bound: a report on the release calls them above the threshold."""

@@ -39,10 +39,9 @@ from scenarios.assessment.reporting.findings import (
 from scenarios.assessment.reporting.profiles import Measured
 from scenarios.assessment.reporting.rank_correlations import correlation_warnings, rank_correlations
 from scenarios.assessment.reporting.release_report import ReportContent, refuse_false_promise
-from scenarios.tables.empty_cells import lost_gaps_note
 from scenarios.tables.linkage_files import read_truth
-from scenarios.tables.review.coarse_bins import coarse_bin_warnings, hidden_differences
-from scenarios.tables.review.notes import identifier_warnings, repeated_people_warnings
+from scenarios.tables.note import READ, sentence
+from scenarios.tables.review.notes import release_notes, table_notes
 from scenarios.tables.review.rows_of_people import ClassMembers
 from scenarios.tables.toml.toml_file import read_bytes
 
@@ -504,30 +503,23 @@ def _truth_warnings(truth: str | None, random: float | None) -> tuple[str, ...]:
 
 def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ...]:
     """What the reader must know before the verdict."""
-    warnings = []
-    if table.lacking:
-        warnings.append(f"Not in the release: {', '.join(table.lacking)}. Is it a release of this table?")
     dataset, records = setting.dataset, setting.records
-    if len(table.frame) != len(records):
-        warnings.append(
-            f"The release has {counted(len(table.frame), 'row')}, and the original table has {len(records):,}. Is it a "
-            "whole release of this table?"
-        )
-    warnings += [f"{one}." for one in (*identifier_warnings(dataset), *repeated_people_warnings(dataset))]
-    warnings += interval_end_warnings(table.frame, records.frame, table.domains)
-    warnings += [f"{one}." for one in coarse_bin_warnings(dataset)]
     numbers = {name: domain for name, domain in table.domains.items() if dataset.written.dates(name) is None}
-    warnings += [f"{one}." for one in hidden_differences(records.frame, table.frame, numbers)]
-    warnings += [f"{one}." for one in far_value_warnings(table.frame, records.frame, numbers)]
-    gaps = lost_gaps_note(records.frame, table.frame)
-    warnings += [] if gaps is None else [f"{gaps[0].upper()}{gaps[1:]}."]
-    warnings += control_warnings(setting)
-    if dataset.undecided:
-        warnings.append(f"Roles that nobody has decided yet: {', '.join(dataset.undecided)}.")
     inferred = [name for name in dataset.inferred if name not in dataset.left_out]
-    if inferred:
-        warnings.append(f"Domains read from the records: {', '.join(inferred)}.")
-    return tuple(warnings)
+    of_table = (note for note in table_notes(dataset) if note.kind not in READ)
+    sizes = (
+        f"The release has {counted(len(table.frame), 'row')}, and the original table has {len(records):,}. Is it a "
+        "whole release of this table?"
+    )
+    return (
+        *([f"Not in the release: {', '.join(table.lacking)}. Is it a release of this table?"] if table.lacking else []),
+        *([sizes] if len(table.frame) != len(records) else []),
+        *map(sentence, (*of_table, *release_notes(records.frame, table.frame, numbers))),
+        *interval_end_warnings(table.frame, records.frame, table.domains),
+        *(f"{one}." for one in far_value_warnings(table.frame, records.frame, numbers)),
+        *control_warnings(setting),
+        *([f"Domains read from the records: {', '.join(inferred)}."] if inferred else []),
+    )
 
 
 def _generalized(table: FinishedTable) -> bool:

@@ -15,6 +15,7 @@ from defenses.grouping.constraints import ROUNDING, EqualCloseness
 from leaderboard.pages.number_text import exact, measure, number
 from leaderboard.pages.report import Section, Table, Value
 from leaderboard.results.goals import goal_words
+from metrics.columns import refuse
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
 from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation
 from scenarios.assessment.reporting.findings import COUNTED, FEW, LITTLE, Finding, interval_words
@@ -79,11 +80,11 @@ def refuse_false_promise(
         If the release has a smaller k or l than was promised, or a larger t with equal distances.
     """
     for check in _checks(promised, evaluation, several):
-        if not check.kept:
-            raise ValueError(
-                f"--defense: {name} promises {check.part} = {exact(check.promised)}, but the release has "
-                f"{check.part} = {exact(check.measured)}: it was not made so"
-            )
+        refuse(
+            not check.kept,
+            f"--defense: {name} promises {check.part} = {exact(check.promised)}, but the release has "
+            f"{check.part} = {exact(check.measured)}: it was not made so",
+        )
 
 
 def unchecked_words(promised: Guarantee, evaluation: ReleaseEvaluation, several: Collection[str] = ()) -> str:
@@ -413,7 +414,8 @@ def _before_and_after(content: ReportContent) -> Section:
             ),
         ]
         title = "Risk by classes" if content.counts else "Classes, which say little: rows may stem from nobody"
-        tables.insert(0, Table(title, ("measure", "original", "release"), rows, note=after.own_values))
+        ranges = "".join(str(note) for note in after.notes if note.kind == "set as a value")
+        tables.insert(0, Table(title, ("measure", "original", "release"), rows, note=ranges))
     return Section("Before and after", (), tuple(tables))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import leaderboard as lb
 from leaderboard import Earlier, GateCheck, Pair, Promise, Row
-from leaderboard.pages.tables import ALIGNMENT, HEADERS, board_cells, board_notes, place_title
+from leaderboard.pages.tables import ALIGNMENT, HEADERS, board_cells, board_notes, place_title, text_table
 from leaderboard.results.result import FAILURES, Result, label
 from metrics.columns import write_atomically
 from scenarios.running.boards.board_page import board_page
@@ -320,10 +320,8 @@ class BoardResult:
             return "".join(["<p>a board without results</p>", *self._earlier_html])
         parts = []
         for place, group in by_place(self._shown_rows).items():
-            head = _line("th", HEADERS)
-            body = "".join(_line("td", cells) for cells in board_cells(group))
             notes = "<br>".join(map(escape, board_notes(group).splitlines()))
-            table = f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+            table = text_table(HEADERS, board_cells(group), ALIGNMENT, "html")
             parts.append(f"<h4>{escape(place_title(*place))}</h4>{table}<p><small>{notes}</small></p>")
         return "\n".join([*parts, *self._earlier_html])
 
@@ -331,11 +329,3 @@ class BoardResult:
     def _earlier_html(self) -> list[str]:
         """What the board leaves out, for a notebook."""
         return [f"<p><small>{escape(str(one))}</small></p>" for one in self.earlier]
-
-
-def _line(tag: str, cells: Sequence[str]) -> str:
-    """A row of an HTML table."""
-    styled = zip(ALIGNMENT, cells, strict=True)
-    return (
-        "<tr>" + "".join(f'<{tag} style="text-align:{side}">{escape(cell)}</{tag}>' for side, cell in styled) + "</tr>"
-    )

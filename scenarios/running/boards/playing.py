@@ -19,6 +19,7 @@ from scenarios.running.runner import run as run_plan
 from scenarios.running.units import Catalogue
 from scenarios.running.workers.interrupts import terminable
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.review.notes import table_notes
 from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes
 
 # What the promises on a board cover, in notes.
@@ -109,8 +110,9 @@ def changed_plans(
         If a scenario or method does not exist, two scenarios have one name, or a method's file has changed since it was
         loaded.
     """
-    for note in () if dataset is None else (*dataset.notes, *counted_rows_notes(RowsOfPeople.of(dataset.records))):
-        say(note)
+    if dataset is not None:
+        for note in (*table_notes(dataset), *counted_rows_notes(RowsOfPeople.of(dataset.records))):
+            say(str(note))
     plans = []
     for source in sources or ("bank" if dataset is None else "table",):
         for plan in read_plans(source, dataset=dataset):

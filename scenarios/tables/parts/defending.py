@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 
 from defenses import Guarantee, MicrodataDefense
 from metrics.columns import SUPPRESSED
-from scenarios.tables.dataset import Dataset
 from scenarios.tables.empty_cells import empty_cells_words
-from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules
+from scenarios.tables.impossible_rows import with_rules
+from scenarios.tables.note import Note, text_notes
 from scenarios.tables.parts.files.output_files import output_files
 from scenarios.tables.parts.files.shuffled_output import write_release
 from scenarios.tables.parts.files.table_files import Engine, OneMachine
 from scenarios.tables.parts.large_release import large_release
 from scenarios.tables.parts.records import LargeRecords, large_records, over_parts
 from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease, ReleasedBlock
-from scenarios.tables.parts.validation import large_repeated_people_warnings, large_rows_of_people
+from scenarios.tables.parts.validation import large_rows_of_people
 from scenarios.tables.review.rows_of_people import RowsOfPeople
 
 # Released cells that say nothing, counted while a release is written in parts.
@@ -67,8 +67,8 @@ class EmptyCells:
                 del self._same[name]
         self.rows += len(block)
 
-    def warning(self, records: LargeRecords) -> str | None:
-        """A warning of columns most of whose cells say nothing, or None; see `empty_cells_warning`.
+    def warnings(self, records: LargeRecords) -> list[Note]:
+        """A warning of columns most of whose cells say nothing; see `empty_cells_warning`.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class EmptyCells:
             The original records.
         """
         if self.rows < 2:
-            return None
+            return []
         empty: dict[str, int | None] = {}
         for name in self.release.names:
             raw = records.columns[name].raw if name in records.columns else None
@@ -155,10 +155,8 @@ class DefendedInParts(NamedTuple):
         Number of released rows, and of records.
     guarantee : Guarantee
         What the release promises.
-    notes : tuple of str
-        What the publisher should know beside it.
-    warnings : tuple of str
-        Warnings of identifiers that repeat, and of cells that say nothing.
+    notes : tuple of Note
+        What the publisher should know beside it, and cells that say nothing.
     people : RowsOfPeople or None
         Numbers of rows and people, if a person has several rows.
     """
@@ -166,8 +164,7 @@ class DefendedInParts(NamedTuple):
     released: int
     records: int
     guarantee: Guarantee
-    notes: tuple[str, ...]
-    warnings: tuple[str, ...]
+    notes: tuple[Note, ...]
     people: RowsOfPeople | None
 
 
@@ -183,7 +180,7 @@ def defend_in_parts(
     truth: str | None,
     channel: str | None,
     seed: int | None,
-    describe: Callable[[Dataset, list[str], int], None],
+    describe: Callable[[LargeRecords, list[str]], None],
     engine: Engine | None = None,
 ) -> DefendedInParts:
     """Anonymize a table that is read, and a release that is written, in parts.
@@ -205,8 +202,7 @@ def defend_in_parts(
     seed : int, optional
         Seed that repeats the release.
     describe : callable
-        ``describe(dataset, unique, rows)`` is called before the rows are read, with the columns whose texts all differ,
-        and the number of rows.
+        ``describe(records, unique)`` is called before a row is released, with the columns whose texts all differ.
     engine : Engine, optional
         Where the parts are read; by default on this machine.
 
@@ -222,7 +218,7 @@ def defend_in_parts(
         release = distributed(large_release(defense, records, root, rows=rows), records)
         if channel is not None and release.channel is None:
             raise ValueError(f"--channel: this release of {defense_name} has none")
-        describe(records.dataset, _unique_texts(records), records.rows)
+        describe(records, _unique_texts(records))
         empty_cells = EmptyCells(release)
         with output_files() as outputs:
             if channel is not None and release.channel is not None:
@@ -237,11 +233,8 @@ def defend_in_parts(
                 written=dataset.written,
                 truth=truth,
             )
-            ignored = [IGNORED] if dataset.impossible and not takes_rules(defense) else []
-        notes = (*release.notes, *ignored)
-        empty, people = empty_cells.warning(records), large_rows_of_people(records)
-        warnings = (*large_repeated_people_warnings(records), *([] if empty is None else [empty]))
-        return DefendedInParts(count, records.rows, release.guarantee(), notes, warnings, people)
+        notes = (*text_notes(release.notes), *empty_cells.warnings(records))
+        return DefendedInParts(count, records.rows, release.guarantee(), notes, large_rows_of_people(records))
 
 
 def _unique_texts(records: LargeRecords) -> list[str]:

@@ -6,11 +6,19 @@ from typing import Any
 
 import pandas as pd
 
+from defenses import MicrodataDefense
+from scenarios.tables.note import Note
 from scenarios.tables.parts.files.sql_names import quoted
 from scenarios.tables.parts.raw_columns import SAMPLED, sampled_rows
 from scenarios.tables.parts.records import Block, LargeRecords
 from scenarios.tables.review.column_names import look_like_people
-from scenarios.tables.review.notes import SEEN, RepeatedIdentifier, numbering_identifiers, repeated_identifier_warnings
+from scenarios.tables.review.notes import (
+    SEEN,
+    RepeatedIdentifier,
+    numbering_identifiers,
+    repeated_identifier_warnings,
+    table_notes,
+)
 from scenarios.tables.review.rows_of_people import RowsOfPeople
 from scenarios.tables.review.summary import ColumnSummary, summary
 
@@ -31,7 +39,7 @@ def large_rows_of_people(records: LargeRecords) -> RowsOfPeople | None:
     return RowsOfPeople(person, int(rows), int(people), int(most)) if rows and most > 1 else None
 
 
-def large_repeated_people_warnings(records: LargeRecords) -> list[str]:
+def large_repeated_people_warnings(records: LargeRecords) -> list[Note]:
     """Warnings of identifiers that repeat, as `scenarios.tables.review.notes.repeated_people_warnings` gives them.
 
     Counting many distinct values takes long, so only identifiers of which at most `SURE` are distinct are counted.
@@ -53,6 +61,19 @@ def _repeated(records: LargeRecords, name: str) -> RepeatedIdentifier | None:
 def _some_texts(records: LargeRecords, column: str) -> list[str]:
     query = f"SELECT DISTINCT {column} FROM source WHERE {column} IS NOT NULL LIMIT {SEEN}"
     return [text for (text,) in records.files.fetch(query)]
+
+
+def large_table_notes(records: LargeRecords, defense: MicrodataDefense | None = None) -> list[Note]:
+    """All that was inferred about the table or is doubtful in it; see `scenarios.tables.review.notes.table_notes`."""
+    frame, is_sample = sampled_frame(records)
+    said = table_notes(
+        records.dataset,
+        defense,
+        frame=frame,
+        repeated=large_repeated_people_warnings(records),
+        several=large_rows_of_people(records),
+    )
+    return [*([Note("sample", numbers={"rows": len(frame)})] if is_sample else []), *said]
 
 
 def large_summary(records: LargeRecords) -> list[ColumnSummary]:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from metrics.columns import Domain, Floats, NumericCells, NumericDomain, read_cells
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.note import Note
 
 MOST = 0.5
 """Share of the records in one bin, apart from its commonest value, from which the bins are too coarse."""
@@ -20,15 +21,15 @@ ALIKE = 0.1
 """Difference of the shares of bins up to which two columns look alike."""
 
 
-def coarse_bin_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:
+def coarse_bin_warnings(dataset: Dataset, frame: pd.DataFrame) -> Iterator[Note]:
     """Warnings of columns most of whose records fall into one bin, though their values differ.
 
     Parameters
     ----------
     dataset : Dataset
         The data set.
-    frame : DataFrame, optional
-        Values of the records, or of a sample of them; by default those of the data set.
+    frame : DataFrame
+        Values of the records, or of a sample of them.
 
     Notes
     -----
@@ -36,8 +37,6 @@ def coarse_bin_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> 
     that most records share may fill a bin of its own, so it does not count.
     """
     records = dataset.records
-    frame = records.frame if frame is None else frame
-    warnings = []
     for name in records.released_columns:
         domain = records.domain(name)
         numbers = _numbers(frame[name]) if isinstance(domain, NumericDomain) else np.empty(0)
@@ -49,15 +48,11 @@ def coarse_bin_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> 
         inside = counts[bins == fullest]
         if inside.sum() - inside.max() > MOST * numbers.size:
             share = inside.sum() / numbers.size
-            warnings.append(
-                f"{name}: {share:.0%} of the records are in one of its {domain.size} public bins, "
-                f"{domain.cells()[fullest]}: synthesizers draw evenly inside a bin, and attacks and utility compare "
-                "bins; declare `cuts` where the values are"
-            )
-    return warnings
+            said = {"share": share, "bins": domain.size, "fullest": domain.cells()[fullest]}
+            yield Note("coarse bins", (name,), said)
 
 
-def hidden_differences(original: pd.DataFrame, released: pd.DataFrame, domains: Mapping[str, Domain]) -> Iterator[str]:
+def hidden_differences(original: pd.DataFrame, released: pd.DataFrame, domains: Mapping[str, Domain]) -> Iterator[Note]:
     """Warnings of columns of plain numbers that differ much in mean or distribution, though their bins do not.
 
     Parameters
@@ -83,22 +78,20 @@ def hidden_differences(original: pd.DataFrame, released: pd.DataFrame, domains: 
         after = after[~np.isnan(after)]
         if not before.size or not after.size:
             continue
-        distance = _largest_distance(before, after)
-        moved = abs(after.mean() - before.mean()) > FAR * before.std()
         shares = [np.bincount(domain.codes(values), minlength=domain.size) / values.size for values in (before, after)]
-        if (moved or distance > DIFFERENT) and np.abs(shares[0] - shares[1]).sum() / 2 < ALIKE:
-            yield (
-                f"{name}: numbers differ inside the public bins, which utility does not see: mean {before.mean():.4g} "
-                f"before and {after.mean():.4g} after, distribution functions up to {distance:.0%} apart; declare "
-                "finer `cuts`"
-            )
+        if np.abs(shares[0] - shares[1]).sum() / 2 >= ALIKE:
+            continue
+        distance = _largest_distance(before, after)
+        if abs(after.mean() - before.mean()) > FAR * before.std() or distance > DIFFERENT:
+            said = {"before": before.mean(), "after": after.mean(), "distance": distance}
+            yield Note("hidden difference", (name,), said)
 
 
 def _largest_distance(first: Floats, second: Floats) -> float:
     """Largest distance of two empirical distribution functions."""
-    from scipy.stats import ks_2samp
-
-    return float(ks_2samp(first, second, method="asymp").statistic)
+    values = np.union1d(first, second)
+    shares = [np.searchsorted(np.sort(one), values, side="right") / one.size for one in (first, second)]
+    return float(np.abs(shares[0] - shares[1]).max())
 
 
 def _numbers(column: pd.Series[float]) -> Floats:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from metrics.columns import Domain, NumericDomain
 from scenarios.tables.dataset import check_named, column_domains, columns_frame
+from scenarios.tables.note import Note, text_notes
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.date_format import ISO
 from scenarios.tables.reading.number_forms import mixed_marks
@@ -39,11 +40,6 @@ from scenarios.tables.toml.toml_file import read_bytes
 WIDTH = 118
 MOST_CATEGORIES = 10_000
 """Number of distinct texts up to which spellings are compared; a column with more holds no categories."""
-NOTHING_SENSITIVE = (
-    "no column was recognized as sensitive; list in `sensitive` what nobody should learn, such as an illness: without "
-    "it, no l-diversity protects the value and no attack on it is measured"
-)
-ONE_ROW = "the table has 1 row, too few to tell roles, bounds and categories: decide each of them yourself"
 DECIDE = """\
 # It shows bounds and categories that occur in the table, so it is as confidential as the table until they are replaced.
 # `undecided` lists columns whose role is a guess. Correct the role, then delete the name from the list.
@@ -61,13 +57,13 @@ class Description:
         Content of the roles file.
     roles : Roles
         The roles that it gives.
-    notes : tuple of str
+    notes : tuple of Note
         What was inferred about the file.
     """
 
     text: str
     roles: Roles
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def describe_table(
@@ -151,7 +147,7 @@ def described_table(
     dates = {name: column.dates for name, column in columns.items() if column.dates is not None}
     described, suggestions, together = _with_suggestions(declared, table_rows, dates)
     if table_rows.rows == 1:
-        notes.insert(0, ONE_ROW)
+        notes.insert(0, Note("one row"))
     notes += people_notes(suggestions)
     repeated = [name for name, suggestion in suggestions.items() if suggestion.reason == BY_NAME_REPEATED]
     person = declared.person or next(iter(repeated), None)
@@ -181,7 +177,7 @@ def described_table(
     }
     text = roles_text(header, described, list(columns), new_domains, comments, moved, dates, decimals)
     if not described.sensitive:
-        notes.append(NOTHING_SENSITIVE)
+        notes.append(Note("sensitive unknown"))
     return Description(text, described, tuple(notes))
 
 
@@ -253,7 +249,7 @@ def _with_suggestions(
     return described, suggestions, together
 
 
-def _with_layout(table: TextTable, declared: Roles) -> tuple[dict[str, TextColumn], list[str], Roles]:
+def _with_layout(table: TextTable, declared: Roles) -> tuple[dict[str, TextColumn], list[Note], Roles]:
     """Columns of a table, notes, and the roles with the layout that was recognized.
 
     Texts that mean a missing value among numbers are declared for all columns, unless a column of text holds them too.
@@ -261,18 +257,15 @@ def _with_layout(table: TextTable, declared: Roles) -> tuple[dict[str, TextColum
     layout = dict(table.layout)
     if layout.get("separator") == ",":
         del layout["separator"]
-    notes = list(table.notes)
+    notes = [*text_notes(table.notes)]
     texts = {name: column.texts.to_pylist() for name, column in table.columns.items() if name not in declared.columns}
     notes += doubtful_words(texts)
-    notes += mixed_marks({name: table.columns[name] for name in texts})
+    notes += text_notes(mixed_marks({name: table.columns[name] for name in texts}))
     for name, column in table.columns.items():
         if name not in declared.columns and (spellings := _spellings(column)):
             words = "category differs" if spellings == 1 else "categories differ"
-            around = "it" if spellings == 1 else "them"
-            notes.append(
-                f"{name}: {spellings} {words} from another one only in case or spaces around {around}; if they mean "
-                "the same, make them one in the table"
-            )
+            them = "it" if spellings == 1 else "them"
+            notes.append(Note("spellings", (name,), {"spellings": f"{spellings} {words}", "them": them}))
     if "na" in layout:
         categories = {text.strip() for of in texts.values() for text in of}
         layout["na"] = [*declared.na, *(text for text in layout["na"] if text not in categories)]

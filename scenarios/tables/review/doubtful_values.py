@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
+from scenarios.tables.note import Note, grouped
 from scenarios.tables.reading.date_columns import SENTINELS
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.date_format import ISO
 from scenarios.tables.reading.number_forms import MISSING, WORDS
 from scenarios.tables.review.repeated_days import changing_traits, repeated_days
-from scenarios.tables.review.suggestions import columns_by_words
 
 # Quasi-identifiers that tell the sensitive value of most people.
 
@@ -29,7 +29,7 @@ COMMON = 0.8
 """Share of the commonest sensitive value, from which many values are equal by chance."""
 
 
-def telling_columns(frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> list[str]:
+def telling_columns(frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Iterator[Note]:
     """Notes on quasi-identifiers of which most values go with one sensitive value only.
 
     Parameters
@@ -39,23 +39,23 @@ def telling_columns(frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensi
     quasi_identifiers, sensitive : sequence of str
         Columns with these roles.
     """
-    notes = []
     for secret in (name for name in sensitive if name in frame):
-        present = frame[frame[secret].notna()]
-        if present[secret].nunique() < 2 or present[secret].value_counts(normalize=True).iloc[0] > COMMON:
+        known = frame[secret].notna().to_numpy()
+        secrets, values = pd.factorize(frame[secret][known])
+        if len(values) < 2 or np.bincount(secrets).max() > COMMON * len(secrets):
             continue
         for name in (name for name in quasi_identifiers if name in frame):
-            if not 1 < present[name].nunique() <= MOST_VALUES:
+            groups, names = pd.factorize(frame[name][known])
+            if not 1 < len(names) <= MOST_VALUES:
                 continue
-            groups = present.groupby(name, observed=True)[secret].agg(["size", "nunique"])
-            telling = groups[(groups["size"] >= LARGE) & (groups["nunique"] == 1)]
-            if telling["size"].sum() > TOLD * len(present):
-                share = telling["size"].sum() / len(present)
-                notes.append(
-                    f"{name} tells {secret}: {len(telling)} of its {len(groups)} values go with one value of {secret} "
-                    f"each, in {share:.0%} of the records; leave {name} out, or make it coarser"
-                )
-    return notes
+            present = groups >= 0
+            pairs = pd.unique(groups[present] * len(values) + secrets[present])
+            sizes = np.bincount(groups[present])
+            telling = (sizes >= LARGE) & (np.bincount(pairs // len(values)) == 1)
+            share = sizes[telling].sum() / len(secrets)
+            if share > TOLD:
+                numbers = {"telling": int(telling.sum()), "values": len(names), "share": share}
+                yield Note("telling column", (name, secret), numbers)
 
 
 # Categories whose word usually means a missing value.
@@ -63,7 +63,7 @@ def telling_columns(frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensi
 _WORDS = WORDS | {word.casefold() for word in MISSING}
 
 
-def doubtful_words(categories: Mapping[str, Iterable[str]]) -> list[str]:
+def doubtful_words(categories: Mapping[str, Iterable[str]]) -> list[Note]:
     """Notes on categories that may mean a missing value, one line a word.
 
     Parameters
@@ -71,12 +71,11 @@ def doubtful_words(categories: Mapping[str, Iterable[str]]) -> list[str]:
     categories : mapping of str to iterable of str
         Categories of each column that nobody has declared.
     """
-    texts = ((name, text) for name, texts in categories.items() for text in {text.strip() for text in texts})
-    columns = columns_by_words((name, text) for name, text in texts if text.casefold() in _WORDS)
-    return [
-        f"{names}: {text} is a category; if it means a missing value, give --na {shlex.quote(text)}"
-        for text, names in sorted(columns.items())
-    ]
+    texts = ((text, name) for name, texts in categories.items() for text in {text.strip() for text in texts})
+    doubtful = sorted((text for text in texts if text[0].casefold() in _WORDS), key=lambda one: one[0])
+    return grouped(
+        Note("word for a gap", (name,), {"word": text, "given": shlex.quote(text)}) for text, name in doubtful
+    )
 
 
 # Numbers of nines that stand for a missing value.
@@ -89,7 +88,7 @@ FAR = 3.0
 """How many times larger than all others such a number is."""
 
 
-def doubtful_numbers(frame: pd.DataFrame, dates: Collection[str]) -> list[str]:
+def doubtful_numbers(frame: pd.DataFrame, dates: Collection[str]) -> Iterator[Note]:
     """Notes on columns with a number of nines in several rows, far from all other numbers.
 
     Parameters
@@ -99,26 +98,22 @@ def doubtful_numbers(frame: pd.DataFrame, dates: Collection[str]) -> list[str]:
     dates : collection of str
         Columns of dates, which are left out.
     """
-    notes = []
     for name in map(str, frame.columns):
         if frame[name].dtype == object or name in dates:
             continue
-        values, counts = np.unique(frame[name].dropna().to_numpy(dtype=float), return_counts=True)
-        for value, count in zip(values, counts, strict=True):
-            others = values[values != value]
-            if value in NINES and count >= FEWEST and _is_far(value, others):
-                notes.append(
-                    f"{name}: {value:g} in {count} rows, where all others are from {others.min():g} to "
-                    f"{others.max():g}; if it means a missing value, empty these fields"
-                )
-    return notes
+        numbers = frame[name].dropna()
+        counts = numbers[numbers.isin(NINES)].value_counts().sort_index()
+        counts = counts[counts >= FEWEST]
+        for value, count in zip(counts.index.to_numpy(dtype=float), counts, strict=True):
+            others = numbers[numbers != value]
+            said = {"number": value, "rows": count, "low": others.min(), "high": others.max()}
+            if len(others) and _is_far(value, said["low"], said["high"]):
+                yield Note("nines", (name,), said)
 
 
-def _is_far(value: float, others: np.ndarray[tuple[int], np.dtype[np.float64]]) -> bool:
-    """Whether a number is far above all others, or negative where no other is."""
-    if not others.size:
-        return False
-    return bool(value > FAR * others.max() > 0) if value > 0 else bool(others.min() >= 0)
+def _is_far(value: float, low: float, high: float) -> bool:
+    """Whether a number is far above all others, which lie between two numbers, or negative where no other is."""
+    return bool(value > FAR * high > 0) if value > 0 else bool(low >= 0)
 
 
 # Dates that cannot be, or stand for a missing value: future, old, heaped, or an end before its beginning.
@@ -133,7 +128,7 @@ ORDERED = 0.98
 """Share of the rows from which one date is meant to precede another."""
 
 
-def doubtful_dates(frame: pd.DataFrame, dates: Mapping[str, DateForm], today: date) -> list[str]:
+def doubtful_dates(frame: pd.DataFrame, dates: Mapping[str, DateForm], today: date) -> Iterator[Note]:
     """Notes on columns of dates, one line for each fault of each column or pair of columns.
 
     Parameters
@@ -148,7 +143,6 @@ def doubtful_dates(frame: pd.DataFrame, dates: Mapping[str, DateForm], today: da
     days = {name: frame[name].to_numpy(dtype=float) / form.unit for name, form in dates.items() if name in frame}
     epoch = date(1970, 1, 1)
     first, last = (OLDEST - epoch).days, (today - epoch).days + 1
-    notes = []
     sentinels = [number for number in ISO.numbers(SENTINELS) if number is not None]
     for name, every in days.items():
         # Notes of the reader name these dates.
@@ -159,20 +153,16 @@ def doubtful_dates(frame: pd.DataFrame, dates: Mapping[str, DateForm], today: da
             if 0 < count <= RARE * np.isfinite(numbers).sum():
                 faults.append(f"{count} date{'s' * (count > 1)} {words}")
         if faults:
-            notes.append(f"{name}: {' and '.join(faults)}; if they are errors or mean a missing value, empty them")
+            yield Note("impossible dates", (name,), {"faults": " and ".join(faults)})
         counts = np.sort(np.unique(numbers[np.isfinite(numbers)], return_counts=True)[1])
         if counts.size >= FEW and counts[-1] >= max(HEAPED, HIGHER * counts[-2]):
-            notes.append(
-                f"{name}: one date stands in {counts[-1]} rows, and every other in at most {counts[-2]}; if it means a "
-                "missing value, empty these fields"
-            )
+            yield Note("heap of dates", (name,), {"rows": counts[-1], "others": counts[-2]})
     for (one, first_days), (other, second_days) in combinations(days.items(), 2):
         both = np.isfinite(first_days) & np.isfinite(second_days)
         before, after = int((first_days < second_days)[both].sum()), int((first_days > second_days)[both].sum())
         small, name, earlier = min((after, other, one), (before, one, other))
         if 0 < small <= (1 - ORDERED) * both.sum():
-            notes.append(f"{name}: {small} before {earlier} in the same row, which is otherwise first")
-    return notes
+            yield Note("end before beginning", (name,), {"rows": small, "earlier": earlier})
 
 
 def doubtful_values(
@@ -182,7 +172,7 @@ def doubtful_values(
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],
     identifiers: Sequence[str],
-) -> list[str]:
+) -> list[Note]:
     """Notes on impossible dates, nines, people twice a day, traits that change, and columns that tell sensitive values.
 
     Parameters

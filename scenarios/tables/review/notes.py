@@ -1,77 +1,116 @@
-"""Notes on a data set, grouped for people: one line for each thing that is said of several columns."""
+"""All that is said of a table with roles, and of a release beside it: one list of rules for every command."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import pandas as pd
 
-from metrics.columns import CategoricalDomain
-from scenarios.tables.dataset import NOT_PUBLIC, Dataset
-from scenarios.tables.review.coarse_bins import coarse_bin_warnings
+from defenses import MicrodataDefense
+from metrics.columns import CategoricalDomain, Domain
+from scenarios.tables.dataset import Dataset
+from scenarios.tables.empty_cells import empty_cells_warning, lost_gaps_note
+from scenarios.tables.impossible_rows import rule_notes
+from scenarios.tables.note import Note, grouped
+from scenarios.tables.review.coarse_bins import coarse_bin_warnings, hidden_differences
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at, look_like_people
 from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
-from scenarios.tables.review.rows_of_people import ONE_ROW, RowsOfPeople
-from scenarios.tables.review.suggestions import FEW, columns_by_words, suggested_identifier
+from scenarios.tables.review.rows_of_people import RowsOfPeople
+from scenarios.tables.review.suggestions import FEW, suggested_identifier
+from scenarios.tables.review.undeclared_identifiers import hierarchy_notes
 
 SEEN = 200
 """Number of values that are looked at for names of people."""
-NOTHING_SENSITIVE = "no sensitive column is declared: attacks on sensitive values are not measured"
 
 
-def grouped_notes(dataset: Dataset) -> list[str]:
-    """Notes on a data set; what is said of several columns is one note that names them.
-
-    The domains of columns are in the summary, so the note on inferred domains only names the columns.
-    """
-    names = {str(name) for name in dataset.records.frame.columns}
-    columns: dict[str, list[str]] = {}
-    for note in dataset.notes:
-        # A column's own name may hold a colon.
-        name = max((name for name in names if note.startswith(f"{name}: ")), key=len, default="")
-        words = note.removeprefix(f"{name}: ") if name else note
-        if name in dataset.inferred and words.endswith(NOT_PUBLIC):
-            words = NOT_PUBLIC
-        columns.setdefault(words, []).extend([name] if name else [])
-    grouped = [f"{', '.join(of)}: {words}" if of else words for words, of in columns.items() if words != NOT_PUBLIC]
-    return [*grouped, *(f"{NOT_PUBLIC}: {', '.join(of)}" for words, of in columns.items() if words == NOT_PUBLIC)]
-
-
-def table_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:
-    """Warnings of what a table's promises and measurements would get wrong.
+def table_notes(
+    dataset: Dataset,
+    defense: MicrodataDefense | None = None,
+    *,
+    frame: pd.DataFrame | None = None,
+    repeated: Iterable[Note] | None = None,
+    several: RowsOfPeople | None = None,
+) -> list[Note]:
+    """All that was inferred about a table with roles, or is doubtful in it: notes first, then warnings.
 
     Parameters
     ----------
     dataset : Dataset
         The data set.
+    defense : MicrodataDefense, optional
+        The defense that will be applied.
     frame : DataFrame, optional
-        Values of the records, or of a sample of them; by default those of the data set.
+        Values of a sample of the records; by default those of all.
+    repeated : iterable of Note, optional
+        Warnings of identifiers that repeat, if they were counted elsewhere.
+    several : RowsOfPeople, optional
+        Numbers of rows and people, if they were counted elsewhere.
     """
-    return [
+    records = dataset.records
+    if frame is None:
+        frame, several = records.frame, RowsOfPeople.of(records)
+    else:
+        records = records.with_frame(frame.reindex(columns=records.frame.columns))
+    notes = [
+        *dataset.notes,
+        *hierarchy_notes(dataset, defense),
+        *rule_notes(records, dataset.impossible, dataset.written),
+        *record_notes(dataset, frame),
         *identifier_warnings(dataset, frame),
-        *repeated_people_warnings(dataset, frame),
+        *(repeated_people_warnings(dataset) if repeated is None else repeated),
         *rounding_warnings(dataset, frame),
         *coarse_bin_warnings(dataset, frame),
+        *repeated_rows_warnings(several),
+        *([Note("undecided", numbers={"undecided": ", ".join(dataset.undecided)})] if dataset.undecided else []),
+        *([] if records.sensitive else [Note("nothing sensitive")]),
+    ]
+    return sorted(grouped(notes), key=lambda note: note.level)
+
+
+def release_notes(original: pd.DataFrame, released: pd.DataFrame, domains: Mapping[str, Domain]) -> list[Note]:
+    """All that is doubtful in a release beside its original table.
+
+    Parameters
+    ----------
+    original : DataFrame, shape (n, columns)
+        Original values.
+    released : DataFrame, shape (m, columns)
+        Released cells.
+    domains : mapping of str to Domain
+        Domains of the columns that are no dates.
+    """
+    return [
+        *empty_cells_warning(original, released),
+        *lost_gaps_note(original, released),
+        *hidden_differences(original, released, domains),
     ]
 
 
-def identifier_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:
-    """Warnings of released columns that look like identifiers or free text, one line a reason.
+def without_domains(notes: Iterable[Note]) -> list[Note]:
+    """Notes for a reader who sees all domains beside them: one names the columns with an inferred domain."""
+    shown = list(notes)
+    inferred = [name for note in shown if note.kind == "inferred domain" for name in note.columns]
+    others = [note for note in shown if note.kind != "inferred domain"]
+    return [*([Note("inferred domains", tuple(inferred))] if inferred else []), *others]
+
+
+def identifier_warnings(dataset: Dataset, frame: pd.DataFrame) -> list[Note]:
+    """Warnings of released columns that look like identifiers or free text, one a reason.
 
     Parameters
     ----------
     dataset : Dataset
         The data set.
-    frame : DataFrame, optional
-        Values of the records, or of a sample of them; by default those of the data set.
+    frame : DataFrame
+        Values of the records, or of a sample of them.
     """
-    frame = dataset.records.frame if frame is None else frame
     records = dataset.records
     free = [name for name in records.released_columns if name != records.person and dataset.written.dates(name) is None]
     suggestions = ((name, suggested_identifier(name, frame[name])) for name in free)
-    reasons = columns_by_words((name, one.reason) for name, one in suggestions if one is not None)
-    return [f"{names}: no identifier by role, but {reason}" for reason, names in reasons.items()]
+    return grouped(
+        Note("no identifier by role", (name,), {"reason": one.reason}) for name, one in suggestions if one is not None
+    )
 
 
 class RepeatedIdentifier(NamedTuple):
@@ -105,7 +144,7 @@ def numbering_identifiers(dataset: Dataset) -> list[str]:
     ]
 
 
-def repeated_identifier_warnings(identifiers: Iterable[RepeatedIdentifier]) -> list[str]:
+def repeated_identifier_warnings(identifiers: Iterable[RepeatedIdentifier]) -> list[Note]:
     """A warning of identifiers that repeat, with the line that makes promises count people.
 
     Few values that repeat often, such as codes of hospitals, number no people.
@@ -122,11 +161,7 @@ def repeated_identifier_warnings(identifiers: Iterable[RepeatedIdentifier]) -> l
         return []
     person = min(repeated, key=lambda one: (one.names, one.values)).name
     counts = ", ".join(f"{one.name} ({one.values:,} values on {one.rows:,} rows)" for one in repeated)
-    return [
-        f"identifiers that repeat: {counts}. No column is named as `person`, so k and epsilon hold for rows, not for "
-        f"people. If each value is a person, add the line {_person_line(person)} at the top of the roles file. "
-        "`tokumei split --drop-repeated` leaves out rows that were exported twice"
-    ]
+    return [Note("repeated identifiers", numbers={"counts": counts, "line": _person_line(person)})]
 
 
 def _person_line(name: str) -> str:
@@ -135,15 +170,15 @@ def _person_line(name: str) -> str:
     return f"`{tomli_w.dumps({'person': name}).strip()}`"
 
 
-def repeated_people_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:
+def repeated_people_warnings(dataset: Dataset) -> list[Note]:
     """Warnings of identifiers that number the records and repeat: people have several rows.
 
     Parameters
     ----------
-    dataset, frame
-        As in `identifier_warnings`.
+    dataset : Dataset
+        The data set.
     """
-    frame = dataset.records.frame if frame is None else frame
+    frame = dataset.records.frame
     columns = [(name, frame[name].dropna()) for name in numbering_identifiers(dataset) if name in frame]
     return repeated_identifier_warnings(
         RepeatedIdentifier(
@@ -156,14 +191,12 @@ def repeated_people_warnings(dataset: Dataset, frame: pd.DataFrame | None = None
     )
 
 
-def repeated_rows_warnings(rows: RowsOfPeople | None) -> list[str]:
+def repeated_rows_warnings(rows: RowsOfPeople | None) -> list[Note]:
     """A warning that promises count rows, if people of a declared column have several."""
-    if rows is None:
-        return []
-    return [f"{rows.person}: {rows.words}; k and epsilon count rows, so they promise people less; {ONE_ROW}"]
+    return [] if rows is None else [Note("rows of people", (rows.person,), {"rows": rows.words})]
 
 
-def record_notes(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:
+def record_notes(dataset: Dataset, frame: pd.DataFrame) -> list[Note]:
     """Notes on doubtful values of the records; see `doubtful_words` and `doubtful_values`.
 
     Parameters
@@ -171,7 +204,6 @@ def record_notes(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[st
     dataset, frame
         As in `identifier_warnings`.
     """
-    frame = dataset.records.frame if frame is None else frame
     dates = {name: form for name in map(str, frame.columns) if (form := dataset.written.dates(name)) is not None}
     records = dataset.records
     categories = {
@@ -187,7 +219,7 @@ def record_notes(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[st
     ]
 
 
-def rounding_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:
+def rounding_warnings(dataset: Dataset, frame: pd.DataFrame) -> Iterator[Note]:
     """Warnings of columns whose numbers have more digits after the point than the roles file declares.
 
     Parameters
@@ -195,10 +227,9 @@ def rounding_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> li
     dataset, frame
         As in `identifier_warnings`.
     """
-    frame = dataset.records.frame if frame is None else frame
     columns = ((name, digits, frame[name].dropna()) for name, digits in dataset.written.decimals.items())
-    return [
-        f"{name}: some numbers have more digits after the point than 'decimals' ({digits}); releases round them"
+    return (
+        Note("rounded", (name,), {"digits": digits})
         for name, digits, numbers in columns
         if (numbers.round(digits) != numbers).any()
-    ]
+    )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from scenarios.tables.note import Note
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at
 
@@ -19,7 +20,7 @@ TRAITS = frozenset((
 TRAITS_JAPANESE = ("性別", "生年", "誕生日", "血液型")
 
 
-def changing_traits(frame: pd.DataFrame, person: str | None) -> list[str]:
+def changing_traits(frame: pd.DataFrame, person: str | None) -> Iterator[Note]:
     """Notes on traits of which some people have several values, one line a trait.
 
     Parameters
@@ -30,8 +31,7 @@ def changing_traits(frame: pd.DataFrame, person: str | None) -> list[str]:
         Column that names the person of each row.
     """
     if person is None or person not in frame:
-        return []
-    notes = []
+        return
     for name in map(str, frame.columns):
         if name == person or not hints_at(name, TRAITS, TRAITS_JAPANESE):
             continue
@@ -39,18 +39,14 @@ def changing_traits(frame: pd.DataFrame, person: str | None) -> list[str]:
         people = int((values > 1).sum())
         if people:
             who = "1 person" if people == 1 else f"{people:,} people"
-            notes.append(
-                f"{name}: differs between rows of the same person for {who}; correct it, or attackers and measurements "
-                "take them for others"
-            )
-    return notes
+            yield Note("changing trait", (name,), {"who": who})
 
 
 RARE = 0.05
 """Share of the rows up to which such rows are faults, even if no person has rows on other days."""
 
 
-def repeated_days(frame: pd.DataFrame, dates: Mapping[str, DateForm], identifiers: Sequence[str]) -> list[str]:
+def repeated_days(frame: pd.DataFrame, dates: Mapping[str, DateForm], identifiers: Sequence[str]) -> Iterator[Note]:
     """Notes on identifiers that stand twice on one day, if the table has one date apart from birthdays.
 
     Parameters
@@ -68,9 +64,8 @@ def repeated_days(frame: pd.DataFrame, dates: Mapping[str, DateForm], identifier
     """
     days = [name for name in dates if name in frame and not hints_at(name, TRAITS, TRAITS_JAPANESE)]
     if len(days) != 1:
-        return []
+        return
     [day] = days
-    notes = []
     for name in identifiers:
         # Different people share names and streets.
         if name not in frame or name == day or hints_at(name, NAMES, NAMES_JAPANESE):
@@ -81,8 +76,4 @@ def repeated_days(frame: pd.DataFrame, dates: Mapping[str, DateForm], identifier
         count = int(pd.DataFrame({"who": rows[name].to_numpy(), "day": on_day}).duplicated().sum())
         if 0 < count <= max(RARE * len(rows), repeats / 2):
             have = "row has" if count == 1 else "rows have"
-            notes.append(
-                f"{name}: {count} {have} the same {name} and the same day in {day} as an earlier row; if it was "
-                "exported twice, keep one of them"
-            )
-    return notes
+            yield Note("twice a day", (name,), {"rows": f"{count} {have}", "who": name, "day": day})

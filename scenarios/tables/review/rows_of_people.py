@@ -42,22 +42,19 @@ class RowsOfPeople(NamedTuple):
     most: int
 
     @classmethod
-    def of(cls, records: Microdata, frame: pd.DataFrame | None = None) -> RowsOfPeople | None:
+    def of(cls, records: Microdata) -> RowsOfPeople | None:
         """Count the rows of people whose column is declared; None if no person has two rows.
 
         Parameters
         ----------
         records : Microdata
             The records.
-        frame : DataFrame, optional
-            Values of the records, or of a sample of them; by default those of the records.
         """
-        frame = records.frame if frame is None else frame
-        if records.person is None or records.person not in frame or not len(frame):
+        if records.person is None or records.person not in records.frame or not len(records):
             return None
-        counts = np.bincount(person_numbers(records, frame))
+        counts = np.bincount(person_numbers(records))
         most = int(counts.max())
-        return cls(records.person, len(frame), counts.size, most) if most > 1 else None
+        return cls(records.person, len(records), counts.size, most) if most > 1 else None
 
     @property
     def words(self) -> str:
@@ -66,15 +63,13 @@ class RowsOfPeople(NamedTuple):
         return f"{self.rows:,} rows of {people}, up to {self.most} rows a person"
 
 
-def person_numbers(records: Microdata, frame: pd.DataFrame | None = None) -> Integers:
+def person_numbers(records: Microdata) -> Integers:
     """Number of the person of each record, from 0 in order of first appearance, shape (n,).
 
     Parameters
     ----------
     records : Microdata
         The records. Without a declared person, each row is a person, and so is a row that names none.
-    frame : DataFrame, optional
-        Values of the records, or of a part of them; by default those of the records.
 
     Examples
     --------
@@ -82,10 +77,9 @@ def person_numbers(records: Microdata, frame: pd.DataFrame | None = None) -> Int
     >>> person_numbers(records).tolist()
     [0, 0, 2, 1]
     """
-    frame = records.frame if frame is None else frame
-    if records.person is None or records.person not in frame:
-        return np.arange(len(frame))
-    return numbers_of(frame[records.person])
+    if records.person is None or records.person not in records.frame:
+        return np.arange(len(records))
+    return numbers_of(records.frame[records.person])
 
 
 def number_of_people(records: Microdata) -> int:

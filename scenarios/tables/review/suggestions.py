@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import comb
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from metrics.columns import Floats, Integers
 from metrics.suda import minimal_sample_uniques
+from scenarios.tables.note import Note, grouped
 from scenarios.tables.review.column_names import (
     FREE_TEXT,
     FREE_TEXT_JAPANESE,
@@ -269,19 +270,13 @@ def _repeats(present: int, repeats: int) -> str:
     return f"by its name; {repeats} of its {present} values repeat another: {doubt}"
 
 
-def columns_by_words(said: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The columns of which the same is said, given a column and words in each pair, by the words."""
-    columns: dict[str, list[str]] = {}
-    for name, words in said:
-        columns.setdefault(words, []).append(name)
-    return {words: ", ".join(names) for words, names in columns.items()}
-
-
-def people_notes(suggestions: Mapping[str, Suggestion]) -> list[str]:
-    """Notes on columns that were taken for identifiers though values repeat, one line a reason."""
-    of_people = (LOOKS_LIKE_PEOPLE, NAMES_PEOPLE, BY_NAME_REPEATED)
-    reasons = columns_by_words((name, one.reason) for name, one in suggestions.items() if one.reason in of_people)
-    return [f"{names}: taken for an identifier, {reason}" for reason, names in reasons.items()]
+def people_notes(suggestions: Mapping[str, Suggestion]) -> list[Note]:
+    """Notes on columns that were taken for identifiers though values repeat, one a reason."""
+    return grouped(
+        Note("taken for an identifier", (name,), {"reason": one.reason})
+        for name, one in suggestions.items()
+        if one.reason in (LOOKS_LIKE_PEOPLE, NAMES_PEOPLE, BY_NAME_REPEATED)
+    )
 
 
 def suggested_sensitive(name: str, column: pd.Series[Any]) -> Suggestion | None:

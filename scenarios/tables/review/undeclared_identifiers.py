@@ -8,6 +8,7 @@ from pathlib import Path
 
 from defenses import Microdata, MicrodataDefense, Pipeline
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.note import Note
 from scenarios.tables.review.suggestions import FEW
 
 # Default hierarchies of quasi-identifiers, which a note names where they are used.
@@ -16,7 +17,7 @@ USERS = frozenset(("GlobalRecoding", "Incognito"))
 """Defenses that release levels of hierarchies."""
 
 
-def hierarchy_notes(dataset: Dataset, defense: MicrodataDefense | None = None) -> list[str]:
+def hierarchy_notes(dataset: Dataset, defense: MicrodataDefense | None = None) -> list[Note]:
     """A note on the quasi-identifiers that declare no hierarchy.
 
     Parameters
@@ -28,10 +29,7 @@ def hierarchy_notes(dataset: Dataset, defense: MicrodataDefense | None = None) -
     """
     if not dataset.bare or (defense is not None and not uses_hierarchies(defense)):
         return []
-    return [
-        f"{', '.join(dataset.bare)}: no hierarchy declared, so GlobalRecoding and Incognito coarsen by default steps: "
-        "each joins two neighbouring bins or ordered categories; categories without an order become * at once"
-    ]
+    return [Note("no hierarchy", tuple(dataset.bare))]
 
 
 def uses_hierarchies(defense: MicrodataDefense) -> bool:

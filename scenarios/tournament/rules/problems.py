@@ -75,6 +75,31 @@ class Problem:
         }
 
 
+class FileError(ValueError):
+    """A file that is refused as a whole; its message begins with the file's name.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file.
+    reason : str
+        What is wrong with it.
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(name, reason)
+        self.name, self.reason = name, reason
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason}"
+
+
+def refuse_file(condition: object, name: str, reason: str) -> None:
+    """Refuse a file for this reason if the condition holds."""
+    if condition:
+        raise FileError(name, reason)
+
+
 class InvalidFileError(ValueError):
     """A submitted file that breaks a rule; its message is one line about the first problem.
 

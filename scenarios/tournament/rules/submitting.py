@@ -18,7 +18,7 @@ from metrics.columns import one_line, refuse
 from scenarios.tournament.rules.folder import Submission, Tournament, store_file
 from scenarios.tournament.rules.incidents import record_refusal
 from scenarios.tournament.rules.log import LogEntry
-from scenarios.tournament.rules.problems import InvalidFileError
+from scenarios.tournament.rules.problems import FileError, InvalidFileError
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.sheets import read_submission
 from scenarios.tournament.rules.submission_utility import SubmissionUtility
@@ -307,7 +307,7 @@ def _check_quota(tournament: Tournament, upload: Upload) -> None:
     used = sum(archived.values())
     if hashlib.sha256(upload.data).hexdigest() not in archived and used + size > quota:
         left = f"its {size} bytes exceed what is left to {team}; {used} of {quota} bytes are used"
-        raise ValueError(f"{upload.name}: {left}")
+        raise FileError(upload.name, left)
 
 
 def open_phase(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from metrics.columns import refuse
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import LogEntry
-from scenarios.tournament.rules.problems import InvalidFileError
+from scenarios.tournament.rules.problems import InvalidFileError, refuse_file
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.sheets import notes_on, read_answers, read_sheet
 from scenarios.tournament.rules.submission_utility import SubmissionUtility
@@ -71,7 +71,7 @@ def validated(
     if target is None:
         owner = name.removesuffix("_anonymized.csv")
         theirs = owner != team and owner in tournament.settings.teams
-        refuse(theirs, f"{name}: is named as the table of {owner}, not of {team}")
+        refuse_file(theirs, name, f"is named as the table of {owner}, not of {team}")
         form = tournament.form(team)
         try:
             rows = len(read_sheet(name, plain, form).frame)
@@ -129,15 +129,17 @@ def check_kind(tournament: Tournament, phase: Phase, team: str, name: str, again
     until = tournament.state().end(phase)
     takes = f"until {until.isoformat()}" if until else "now"
     attack = against is not None or _ATTACK_FILE.fullmatch(name) is not None
-    refuse(
+    refuse_file(
         phase is not Phase.ATTACK and attack,
-        f"{name}: is handed in as an attack, but the phase is {phase}: only tables are accepted {takes}; attacks "
-        "are accepted once the host has opened phase attack",
+        name,
+        f"is handed in as an attack, but the phase is {phase}: only tables are accepted {takes}; attacks are accepted "
+        "once the host has opened phase attack",
     )
-    refuse(
+    refuse_file(
         phase is Phase.ATTACK and not attack and name.endswith("_anonymized.csv"),
-        f"{name}: is named as a table, but the phase is {phase}: only attacks are accepted {takes}; an attack "
-        f"is named {team}_attack_TEAM.csv",
+        name,
+        f"is named as a table, but the phase is {phase}: only attacks are accepted {takes}; an attack is named "
+        f"{team}_attack_TEAM.csv",
     )
 
 
@@ -160,16 +162,14 @@ def attacked(
     match = _ATTACK_FILE.fullmatch(name)
     if match is None and against is None and not required:
         return None
-    if match is not None and match["attacker"] != team:
-        raise ValueError(f"{name}: is named as an attack by {match['attacker'][:40]!r}, not by {team}")
-    if match is not None and against not in (None, match["target"]):
-        raise ValueError(f"{name}: is named as an attack on {match['target'][:40]!r}, not on {against}")
-    if match is None and against is None:
-        raise ValueError(
-            f"{name}: which team does it attack? The phase is attack; name the file {team}_attack_TEAM.csv, or use "
-            "--against TEAM"
-        )
-    against = against or str(match["target"] if match else "")
-    tournament.team_folder(against)
-    refuse(against == team, f"{name}: {team} cannot attack its own table")
-    return against
+    attacker, target = match.groups() if match else (team, against or "")
+    refuse_file(attacker != team, name, f"is named as an attack by {attacker[:40]!r}, not by {team}")
+    refuse_file(
+        not target,
+        name,
+        f"which team does it attack? The phase is attack; name the file {team}_attack_TEAM.csv, or use --against TEAM",
+    )
+    refuse_file(against not in (None, target), name, f"is named as an attack on {target[:40]!r}, not on {against}")
+    tournament.team_folder(target)
+    refuse_file(target == team, name, f"{team} cannot attack its own table")
+    return target

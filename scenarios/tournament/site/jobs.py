@@ -19,7 +19,7 @@ from scenarios.tournament.rules.advancing import publish_again
 from scenarios.tournament.rules.check_report import check_report_to_json
 from scenarios.tournament.rules.checking import preview
 from scenarios.tournament.rules.folder import Tournament, opened_tournament
-from scenarios.tournament.rules.problems import InvalidFileError
+from scenarios.tournament.rules.problems import FileError, InvalidFileError
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.submitting import (
     Receipt,
@@ -102,18 +102,14 @@ def _accepted(
     attacking: Callable[[], bool],
 ) -> dict[str, Any]:
     """Outcome of a file, which `accept` knows by the server's name and its team by the name that it gave it."""
-    name = shown = shown_name(claimed)
+    shown = shown_name(claimed)
     try:
         with noticing_damage(tournament.folder):
-            name, against = file_name(tournament, team, claimed, chosen, attacking=attacking())
-            receipt = accept(name, against)
-    except InvalidFileError as error:
-        return refused_outcome(shown, error)
+            return accepted_outcome(shown, accept(*file_name(tournament, team, claimed, chosen, attacking=attacking())))
+    except FileError as error:
+        return refused_outcome(shown, FileError(shown, error.reason))
     except ValueError as error:
-        message = str(error)
-        about = message.startswith(f"{name}: ")
-        return refused_outcome(shown, ValueError(shown + message.removeprefix(name)) if about else error)
-    return accepted_outcome(shown, receipt)
+        return refused_outcome(shown, error)
 
 
 def shown_name(claimed: str) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import errno
 import math
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from metrics.columns import one_line
 
@@ -86,22 +86,13 @@ class RefusalError(Exception):
         Status code of HTTP.
     message : str
         One line for the visitor.
-    problems : sequence of mapping, optional
-        The whole list of errors of a file: row, column, problem, suggestion.
     headers : mapping, optional
         Further headers of the response.
     """
 
-    def __init__(
-        self,
-        status: int,
-        message: str,
-        problems: Sequence[Mapping[str, Any]] = (),
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
         self.status = status
-        self.problems = problems
         self.headers = dict(headers or {})
 
     @classmethod

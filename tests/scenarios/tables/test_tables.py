@@ -92,7 +92,7 @@ def test_a_table_and_its_roles(tmp_path):
 
 def test_what_is_inferred_is_said(tmp_path):
     dataset = load_table(*write(tmp_path))
-    notes = "\n".join(dataset.notes)
+    notes = "\n".join(map(str, dataset.notes))
     assert "income: no cuts declared: 10 bins of equal width" in notes
     assert "zip: 2 categories (not all plain numbers" in notes
     assert "disease: 4 categories, inferred from the data, hence not public" in notes
@@ -103,13 +103,15 @@ def test_what_is_inferred_is_said(tmp_path):
         hierarchy_notes(dataset),
     ]
     assert (unused, pipeline) == ([], note)
-    assert note[0].startswith("income, zip, grade: no hierarchy declared, so GlobalRecoding and Incognito coarsen by ")
+    assert str(note[0]).startswith(
+        "income, zip, grade: no hierarchy declared, so GlobalRecoding and Incognito coarsen by "
+    )
     assert dataset.inferred == ("zip", "disease")
 
 
 def test_without_roles_every_column_is_a_quasi_identifier(tmp_path):
     dataset = load_table(write(tmp_path)[0])
-    notes = "\n".join(dataset.notes)
+    notes = "\n".join(map(str, dataset.notes))
     assert dataset.records.quasi_identifiers == ("name", "age", "income", "job", "zip", "grade", "disease")
     assert "no roles declared: every column is a quasi-identifier" in notes
     assert "age: integers 27 to 51, inferred from the data, hence not public" in notes
@@ -119,17 +121,17 @@ def test_without_roles_every_column_is_a_quasi_identifier(tmp_path):
 
 def test_columns_left_without_a_role_are_said(tmp_path):
     some = load_table(*write(tmp_path, roles='quasi_identifiers = ["age"]'))
-    assert any("no role declared" in note and "job" in note and "age" not in note for note in some.notes)
+    assert any("no role declared" in note and "job" in note and "age" not in note for note in map(str, some.notes))
     rest = load_table(*write(tmp_path, roles='identifiers = ["name"]\nsensitive = ["disease"]'))
     assert rest.records.quasi_identifiers == ("age", "income", "job", "zip", "grade")
-    assert "no quasi-identifiers declared: every other column is a quasi-identifier" in rest.notes
+    assert "no quasi-identifiers declared: every other column is a quasi-identifier" in [*map(str, rest.notes)]
 
 
 def test_columns_without_a_role_are_left_out_of_releases(tmp_path):
     some = load_table(*write(tmp_path, roles='quasi_identifiers = ["age"]\nunprotected = ["income"]'))
     assert some.records.released_columns == ("age", "income")
     assert set(some.left_out) == {"name", "job", "zip", "grade", "disease"}
-    assert any(note.startswith("income: unprotected; released as they are") for note in some.notes)
+    assert any(note.startswith("income: unprotected; released as they are") for note in map(str, some.notes))
     assert {row.column: row.role for row in summary(some)}["job"] == "left out"
     assert {row.column: row.role for row in summary(some)}["income"] == "unprotected"
     release = Mondrian(k=2).apply(some.records, np.random.default_rng(1))

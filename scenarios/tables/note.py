@@ -1,0 +1,184 @@
+"""What was inferred about a table, or is doubtful in it: records, which are worded here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+NOTE, WARNING = "note", "warning"
+_SAID = {
+    "text": (NOTE, "{text}"),
+    "sample": (NOTE, "warnings rest on a random sample of {rows:,} records"),
+    "inferred domains": (NOTE, "inferred from the data, hence not public: {names}"),
+    "inferred domain": (NOTE, "{names}: {domain}, inferred from the data, hence not public"),
+    "declared domain": (NOTE, "{names}: {domain}"),
+    "no role": (NOTE, "{names}: no role declared, hence left out; 'unprotected' lists what may go out as is"),
+    "unprotected": (NOTE, "{names}: unprotected; released as they are unless a defense names them"),
+    "no hierarchy": (
+        NOTE,
+        "{names}: no hierarchy declared, so GlobalRecoding and Incognito coarsen by default steps: each joins two "
+        "neighbouring bins or ordered categories; categories without an order become * at once",
+    ),
+    "impossible": (NOTE, "impossible: {cells}; {holding}"),
+    "impossible in a release": (
+        NOTE,
+        "{method} may release rows that {roles} declares impossible: only synthesizers with the parameter "
+        "structural_zeros obey [[impossible]]",
+    ),
+    "word for a gap": (NOTE, "{names}: {word} is a category; if it means a missing value, give --na {given}"),
+    "nines": (
+        NOTE,
+        "{names}: {number:g} in {rows} rows, where all others are from {low:g} to {high:g}; if it means a missing "
+        "value, empty these fields",
+    ),
+    "impossible dates": (NOTE, "{names}: {faults}; if they are errors or mean a missing value, empty them"),
+    "heap of dates": (
+        NOTE,
+        "{names}: one date stands in {rows} rows, and every other in at most {others}; if it means a missing value, "
+        "empty these fields",
+    ),
+    "end before beginning": (NOTE, "{names}: {rows} before {earlier} in the same row, which is otherwise first"),
+    "twice a day": (
+        NOTE,
+        "{names}: {rows} the same {who} and the same day in {day} as an earlier row; if it was exported twice, "
+        "keep one of them",
+    ),
+    "changing trait": (
+        NOTE,
+        "{names}: differs between rows of the same person for {who}; correct it, or attackers and measurements take "
+        "them for others",
+    ),
+    "telling column": (
+        NOTE,
+        "{columns[0]} tells {columns[1]}: {telling} of its {values} values go with one value of {columns[1]} each, in "
+        "{share:.0%} of the records; leave {columns[0]} out, or make it coarser",
+    ),
+    "spellings": (
+        NOTE,
+        "{names}: {spellings} from another one only in case or spaces around {them}; if they mean the same, make them "
+        "one in the table",
+    ),
+    "taken for an identifier": (NOTE, "{names}: taken for an identifier, {reason}"),
+    "one row": (
+        NOTE,
+        "the table has 1 row, too few to tell roles, bounds and categories: decide each of them yourself",
+    ),
+    "sensitive unknown": (
+        NOTE,
+        "no column was recognized as sensitive; list in `sensitive` what nobody should learn, such as an illness: "
+        "without it, no l-diversity protects the value and no attack on it is measured",
+    ),
+    "gaps vanish": (
+        NOTE,
+        "missing values vanish: the release has none in {gaps}; each of its rows has a value there",
+    ),
+    "stars": (NOTE, "In classes, * counts as a value of its own; it singles nobody out.{suppressed}"),
+    "empty cell as a value": (
+        NOTE,
+        "{names}: an empty cell counts as a value of its own, which may single somebody out. If it was suppressed, "
+        "write * in its place.",
+    ),
+    "set as a value": (
+        NOTE,
+        "{names}: a set, an interval or * leaves several values, but counts as a value of its own in l, alpha, t and "
+        "classes with one value.",
+    ),
+    "plain table": (
+        WARNING,
+        "No cell is an interval, a set or *. If the rows are synthetic, classes mean little: see what attacks find "
+        "with `tokumei rank` or `tokumei report`.",
+    ),
+    "noised": (
+        WARNING,
+        "{names}: nearly all numbers differ, or the roles do not allow them, as after noise. Exact matching does not "
+        "apply to noised numbers, so these classes and risks say little. `tokumei attack` and `tokumei report` show "
+        "who is linked.",
+    ),
+    "nothing sensitive": (WARNING, "no sensitive column is declared: attacks on sensitive values are not measured"),
+    "undecided": (WARNING, "roles that nobody has decided yet: {undecided}"),
+    "no identifier by role": (WARNING, "{names}: no identifier by role, but {reason}"),
+    "repeated identifiers": (
+        WARNING,
+        "identifiers that repeat: {counts}. No column is named as `person`, so k and epsilon hold for rows, not for "
+        "people. If each value is a person, add the line {line} at the top of the roles file. `tokumei split "
+        "--drop-repeated` leaves out rows that were exported twice",
+    ),
+    "rows of people": (
+        WARNING,
+        "{names}: {rows}; k and epsilon count rows, so they promise people less; make one row of each person first, "
+        "as by `tokumei split --one-row`",
+    ),
+    "rounded": (
+        WARNING,
+        "{names}: some numbers have more digits after the point than 'decimals' ({digits}); releases round them",
+    ),
+    "coarse bins": (
+        WARNING,
+        "{names}: {share:.0%} of the records are in one of its {bins} public bins, {fullest}: synthesizers draw "
+        "evenly inside a bin, and attacks and utility compare bins; declare `cuts` where the values are",
+    ),
+    "hidden difference": (
+        WARNING,
+        "{names}: numbers differ inside the public bins, which utility does not see: mean {before:.4g} before and "
+        "{after:.4g} after, distribution functions up to {distance:.0%} apart; declare finer `cuts`",
+    ),
+    "empty cells": (WARNING, "most cells say nothing in {these}: {empty}; {share:.0f} % of all cells"),
+    "mostly empty": (WARNING, "{share:.0f} % of all cells are * and say nothing"),
+}
+"""Whether each kind is a note or a warning, and its words, with the names of its columns and numbers."""
+
+
+class Note(NamedTuple):
+    """Something that was inferred or is doubtful: a record, of which a writer makes a line.
+
+    Parameters
+    ----------
+    kind : str
+        What is said, a key of the table of words.
+    columns : tuple of str
+        Columns of which it is said.
+    numbers : mapping of str
+        Numbers and names in its words.
+
+    Examples
+    --------
+    >>> note = Note("rounded", ("income",), {"digits": 2})
+    >>> note.level, str(note)
+    ('warning', "income: some numbers have more digits after the point than 'decimals' (2); releases round them")
+    """
+
+    kind: str
+    columns: tuple[str, ...] = ()
+    numbers: Mapping[str, Any] = {}
+
+    @property
+    def level(self) -> str:
+        """Whether it is a note or a warning."""
+        return _SAID[self.kind][0]
+
+    def __str__(self) -> str:
+        """What is said, in one line."""
+        return _SAID[self.kind][1].format(columns=self.columns, names=", ".join(self.columns), **self.numbers)
+
+
+READ = ("text", "inferred domain", "declared domain", "no hierarchy", "no role", "unprotected")
+"""Kinds of notes on how a table was read, which say no more than its roles and domains do."""
+
+
+def sentence(note: Note) -> str:
+    """A note as a sentence of a report; a column's name keeps its first letter."""
+    text = str(note)
+    return f"{text if note.columns else text[0].upper() + text[1:]}."
+
+
+def text_notes(texts: Iterable[str]) -> Iterator[Note]:
+    """Notes whose words are given."""
+    return (Note("text", numbers={"text": text}) for text in texts)
+
+
+def grouped(notes: Iterable[Note]) -> list[Note]:
+    """Notes, of which those that say the same of several columns are one."""
+    groups: dict[str, list[Note]] = {}
+    for note in notes:
+        groups.setdefault(repr(note._replace(columns=())), []).append(note)
+    return [of[0]._replace(columns=tuple(name for note in of for name in note.columns)) for of in groups.values()]
