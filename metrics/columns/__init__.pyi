@@ -41,6 +41,7 @@ from .parameters import require as require
 from .printable import nearest_name as nearest_name
 from .printable import one_line as one_line
 from .values import LARGEST_EXACT as LARGEST_EXACT
+from .values import NUMBER as NUMBER
 from .values import UnfitValueError as UnfitValueError
 from .values import distinct_cells as distinct_cells
 from .values import distinct_values as distinct_values

@@ -20,11 +20,16 @@ from numpy.typing import NDArray
 from defenses.base import CodedTexts, ColumnTable
 from metrics.columns import Domain, Floats, NumericDomain
 from scenarios.tables.reading.arrow_tables import csv_table, opened_parquet, text_of
-from scenarios.tables.reading.csv_text import column_names, decompressed, field_separator, header_fields, table_text
-from scenarios.tables.reading.workbook import refuse_workbook
+from scenarios.tables.reading.csv_text import (
+    HEAD,
+    PARQUET,
+    CsvHeader,
+    column_names,
+    csv_content,
+    csv_header,
+    table_text,
+)
 
-HEAD = 1 << 20
-"""Number of bytes at the beginning of a file in which its header must end."""
 BLOCK = 1 << 24
 """Number of bytes that the CSV reader takes at a time."""
 TEXT = pa.string()
@@ -44,10 +49,8 @@ class ColumnFile:
         The file's content, decompressed.
     columns : tuple of str
         Names of its columns.
-    separator : str
-        Separator of CSV fields; empty for Parquet.
-    fields : tuple of str
-        The header's fields: the names, empty where a column has none.
+    header : CsvHeader
+        Its header, whose fields are empty where a column has no name.
     decimal : {".", ","}, optional
         Declared decimal mark of numbers in a CSV file.
     na : tuple of str
@@ -57,8 +60,7 @@ class ColumnFile:
     path: Path
     data: bytes = field(repr=False)
     columns: tuple[str, ...]
-    separator: str
-    fields: tuple[str, ...] = ()
+    header: CsvHeader
     decimal: str | None = None
     na: tuple[str, ...] = ()
 
@@ -95,18 +97,15 @@ class ColumnFile:
         ValueError
             If it is no such table, or column names are repeated.
         """
-        if content.startswith(b"PAR1"):
+        if content.startswith(PARQUET):
             with opened_parquet(path, pa.BufferReader(content)) as file:
-                fields = tuple(file.schema_arrow.names)
-            return cls(path, content, tuple(column_names(path, fields)), "", fields, na=tuple(na))
-        refuse_workbook(path, content)
-        data = decompressed(path, content).removeprefix(codecs.BOM_UTF8)
+                header = CsvHeader("", file.schema_arrow.names, [])
+            return cls(path, content, tuple(column_names(path, header.fields)), header, na=tuple(na))
+        data = csv_content(path, content).removeprefix(codecs.BOM_UTF8)
         if encoding is not None:
             data = table_text(path, data, encoding).encode()
-        head = table_text(path, _whole_lines(data[:HEAD]) if len(data) > HEAD else data)
-        separator, _ = field_separator(path, head, separator)
-        fields = tuple(header_fields(path, head, separator))
-        return cls(path, data, tuple(column_names(path, fields)), separator, fields, decimal, tuple(na))
+        header = csv_header(path, table_text(path, data[:HEAD], whole=len(data) <= HEAD), separator)
+        return cls(path, data, tuple(column_names(path, header.fields)), header, decimal, tuple(na))
 
     def read(self, columns: Sequence[str], domains: Mapping[str, Domain]) -> ColumnTable:
         """Read some columns; a value that does not fit the kind of its column's domain counts as missing.
@@ -124,15 +123,16 @@ class ColumnFile:
             If the file is malformed.
         """
         # The number of records needs one column at least.
-        wanted = list(dict.fromkeys(columns)) or [next((name for name in self.fields if name.strip()), self.fields[0])]
+        fields = self.header.fields
+        wanted = list(dict.fromkeys(columns)) or [next((name for name in fields if name.strip()), fields[0])]
         for name in columns:
-            if name in self.columns and name not in self.fields:
+            if name in self.columns and name not in fields:
                 raise ValueError(f"{self.path}: {name!r} has no name in the file; name it there to read it")
         # Arrow's numbers have a decimal point and no thousands separators.
         number = pa.float64() if self.decimal is None else CODED
         kinds = {name: number if isinstance(domains.get(name), NumericDomain) else CODED for name in wanted}
-        if self.separator:
-            table = csv_table(self.path, self.data, self.separator, len(self.columns), kinds, na=self.na, block=BLOCK)
+        if self.header.separator:
+            table = csv_table(self.path, self.data, self.header, kinds, na=self.na, block=BLOCK)
         else:
             with opened_parquet(self.path, pa.BufferReader(self.data)) as file:
                 table = file.read(columns=wanted)
@@ -204,9 +204,3 @@ def _array(column: Any, missing: float) -> NDArray[Any]:
         return numbers.copy()
     bits = np.unpackbits(np.frombuffer(valid, dtype=np.uint8), bitorder="little")[rows]
     return np.where(bits, numbers, kind(missing))
-
-
-def _whole_lines(head: bytes) -> bytes:
-    """Beginning of a file up to its last line break, so that no character is cut."""
-    end = head.rfind(b"\n")
-    return head[: end + 1] if end >= 0 else head.decode("utf-8", "ignore").encode()

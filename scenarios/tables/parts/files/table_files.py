@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from metrics.columns import refuse, require
-from scenarios.tables.parts.files.csv_files import csv_fields, csv_reason, csv_source, utf8_copy
+from scenarios.tables.parts.files.csv_files import check_csv, csv_source, large_csv_header, utf8_copy
 from scenarios.tables.parts.files.private_folder import private_folder
 from scenarios.tables.parts.files.sql_names import literal, quoted
 from scenarios.tables.reading.arrow_tables import opened_parquet
-from scenarios.tables.reading.csv_text import column_names
+from scenarios.tables.reading.csv_text import CsvHeader, column_names
+from scenarios.tables.reading.text_table import MOST_SHOWN, blank_rows_words
 from scenarios.tables.released import STANDARD, input_path
 from scenarios.tables.roles import Roles
 
@@ -234,6 +235,10 @@ class TableFiles:
     _stack: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
     _connection: duckdb.DuckDBPyConnection | None = field(default=None, init=False, repr=False)
     _rows: int | None = field(default=None, init=False, repr=False)
+    _csv: Path = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._csv = self.path
 
     def __reduce__(self) -> tuple[Any, ...]:
         closed = (self.path, self.parts, self.fields, self.columns, self.separator, self.memory, self.notes)
@@ -284,7 +289,7 @@ class TableFiles:
             fields, separator = parquet_fields(schemas), ""
             typed_by = typed_by_parts(schemas)
         else:
-            fields, separator, notes = csv_fields(parts[0], declared)
+            separator, fields, notes = large_csv_header(parts[0], declared)
         if len(parts) > 1:
             notes.append(f"{len(parts)} parts, in the order of their names")
         names = tuple(column_names(path, fields))
@@ -331,8 +336,9 @@ class TableFiles:
         pairs = zip(self.fields, self.columns, strict=True)
         with self.plain_errors():
             if self.separator:
-                copy = None if self.encoding is None else utf8_copy(self.path, self.encoding, folder)
-                source = csv_source(copy or self.path, self.columns, self.separator)
+                if self.encoding is not None:
+                    self._csv = utf8_copy(self.path, self.encoding, folder) or self.path
+                source = csv_source(self._csv, self.columns, self.separator)
                 self.connection.execute(f"CREATE VIEW source AS {source}")
             else:
                 names = ", ".join(f"{quoted(stored)} AS {quoted(name)}" for stored, name in pairs)
@@ -375,7 +381,15 @@ class TableFiles:
             If there is none.
         """
         if self._rows is None:
-            ((self._rows,),) = self.fetch("SELECT count(*) FROM source")
+            # In one column, an empty row of a CSV is a missing value.
+            may_be_blank = self.separator and len(self.columns) > 1
+            filled = f"coalesce({', '.join(map(quoted, self.columns))})" if may_be_blank else "*"
+            ((self._rows, count),) = self.fetch(f"SELECT count(*), count({filled}) FROM source")
+            if 0 < count < self._rows:
+                numbered = f"SELECT {filled} AS filled, row_number() OVER () AS number FROM source"
+                first = f"SELECT number FROM ({numbered}) WHERE filled IS NULL ORDER BY number LIMIT {MOST_SHOWN}"
+                rows = [number for (number,) in self.fetch(first)]
+                raise ValueError(blank_rows_words(self.path, self._rows - count, rows))
         if not self._rows:
             raise ValueError(f"{self.path}: names columns but holds no record")
         return self._rows
@@ -482,6 +496,8 @@ class TableFiles:
             ) from None
         except duckdb.Error as error:
             self.check_unchanged()
+            if self.separator:
+                check_csv(self.path, self._csv, CsvHeader(self.separator, list(self.fields), []))
             raise ValueError(f"{self.path}{_reason(str(error))}") from None
 
     def _parquet(self, part: Path) -> str:
@@ -507,12 +523,13 @@ def _reason(message: str) -> str:
     """What DuckDB complains about, after the file's name."""
     if "No space left" in message:
         return ": the disk is full; free some space, or set TMPDIR to another disk"
-    reason = csv_reason(message)
+    if "invalid state" in message or "CSV Error" in message:
+        return ": its rows are no regular CSV; are there line ends of two kinds (\\n and \\r\\n)?"
     first = message.splitlines()[0]
     # Other errors of these kinds quote the value that they cannot convert.
     kind = first.partition(":")[0]
     words = kind if kind in ("Conversion Error", "Invalid Input Error", "Out of Range Error") else first
-    return f": cannot be read ({words})" if reason is None else reason
+    return f": cannot be read ({words})"
 
 
 def _refuse_alike(path: Path, names: Sequence[str]) -> None:
