@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from metrics.columns import SUPPRESSED
+from metrics.columns import SUPPRESSED, holds_generalized
 
 MOSTLY_EMPTY = 0.5
 """Share of the cells of a column that say nothing, above which the column is named."""
@@ -75,13 +75,8 @@ def lost_gaps_note(original: pd.DataFrame, released: pd.DataFrame) -> str | None
     lost = []
     for name, cells in released.items():
         missing = int(original[name].isna().sum()) if name in original else 0
-        if missing and len(cells) and not cells.isna().any() and not _grouped(cells):
+        if missing and len(cells) and not cells.isna().any() and not holds_generalized(cells):
             lost.append(f"{name} ({missing:,} of {len(original):,})")
     if not lost:
         return None
     return f"missing values vanish: the release has none in {', '.join(lost)}; each of its rows has a value there"
-
-
-def _grouped(cells: pd.Series[str]) -> bool:
-    """Whether some cell is suppressed, a set or an interval."""
-    return cells.dtype == object and any(str(cell).startswith((SUPPRESSED, "{", "[")) for cell in cells.unique())

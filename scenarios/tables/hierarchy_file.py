@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from metrics.columns import SUPPRESSED, require
+from metrics.columns import NUMBER, SUPPRESSED, require
 from scenarios.tables.reading.csv_text import (
     csv_content,
     csv_rows,
     inferred_separator,
-    refuse_separator_line,
-    refuse_web_page,
+    refuse_first_line,
     table_text,
 )
 from scenarios.tables.toml.toml_file import read_bytes
@@ -53,9 +53,8 @@ def hierarchy_rows(
     """
     text = table_text(path, csv_content(path, read_bytes(path)), encoding)
     require(text.strip(), f"{path}: is empty; a hierarchy needs at least one value")
-    refuse_web_page(path, text)
+    refuse_first_line(path, text)
     rows = [row for _, row in csv_rows(text, separator or _separator(path, text, usual), path=path, strict=True)]
-    refuse_separator_line(path, rows[0])
     rows = [[row[0] if row[0] in categories else row[0].strip(), *map(str.strip, row[1:])] for row in rows]
     has_header = _has_header(rows, name, categories, numeric=numeric)
     return rows[has_header:], has_header
@@ -82,17 +81,10 @@ def _has_header(rows: Sequence[Sequence[str]], name: str, categories: Collection
     first, others = rows[0], rows[1:]
     if first[0].casefold() == name.strip().casefold():
         return True
-    if numeric and not _is_number(first[0]) and all(_is_number(row[0]) for row in others):
+    are_numbers = [re.fullmatch(NUMBER, row[0], re.ASCII) is not None for row in rows]
+    if numeric and not are_numbers[0] and all(are_numbers[1:]):
         return True
     if len(others) > 1 and first[-1] != SUPPRESSED and all(row[-1] == SUPPRESSED for row in others):
         return True
     groups = {group for row in others for group in row[1:]}
     return bool(categories) and len(others) > 1 and not groups & {*first[1:]}
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -50,7 +50,8 @@ def value_texts(
         As `scenarios.tables.reading.text_table.read_text_table`; rows in messages are those of the table.
     """
     table = _with_empty(value_table(raw), files)
-    opened = TextTable({}, list(files.notes), {})
+    layout = {"separator": files.separator} if files.separator and declared.separator is None else {}
+    opened = TextTable({}, list(files.notes), layout)
     with true_rows(files, raw):
         text = arrow_text_table(files.path, table, declared, opened, files.separator, released=released)
     columns = {

@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from defenses.base import CodedTexts, ColumnTable
-from metrics.columns import Domain, Floats, NumericDomain
+from metrics.columns import NUMBER, Domain, Floats, NumericDomain
 from scenarios.tables.reading.arrow_tables import csv_table, opened_parquet, text_of
 from scenarios.tables.reading.csv_text import (
     HEAD,
@@ -152,7 +152,7 @@ def lenient_numbers(texts: Any) -> Floats:
     import pyarrow.compute as pc
 
     trimmed = pc.replace_substring_regex(pc.utf8_trim_whitespace(texts), r"^\+([^+-])", r"\1")
-    is_number = pc.match_substring_regex(trimmed, r"^-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+    is_number = pc.match_substring_regex(trimmed, f"^{NUMBER}$")
     is_infinite = pc.match_substring_regex(trimmed, r"(?i)^-?inf(inity)?$")
     sign = pc.if_else(pc.starts_with(trimmed, "-"), -np.inf, np.inf)
     values = pc.cast(pc.if_else(is_number, trimmed, None), pa.float64())

@@ -263,13 +263,12 @@ def csv_header(path: Path, text: str, declared: str | None = None) -> CsvHeader:
     """
     text, notes = text[:HEAD], []
     require(text.strip(), f"{path}: is empty; the first line must name the columns")
-    refuse_web_page(path, text)
+    refuse_first_line(path, text)
     separator = declared
     if separator is None:
         separator = inferred_separator(text)
         notes.append(f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines")
     fields = next(csv_rows(text, separator, path=path))[1]
-    refuse_separator_line(path, fields)
     column_names(path, fields)
     if any(re.fullmatch(NUMBER, field.strip(), re.ASCII) for field in fields):
         notes.append("names of columns are numbers; if the first line is a record, put a line with names before it")
@@ -278,22 +277,15 @@ def csv_header(path: Path, text: str, declared: str | None = None) -> CsvHeader:
     return CsvHeader(separator, fields, notes)
 
 
-def refuse_web_page(path: Path, text: str) -> None:
-    """Raise ValueError if a text is a web page."""
-    refuse(
-        text[:HEAD].lstrip()[:9].lower().startswith(("<!doctype", "<html")),
-        f"{path}: is a web page (HTML) and no table; save its table as CSV",
-    )
+SEPARATOR_LINE = re.compile(r"\s*sep=[,;\t|]?[ \t]*(?=[\r\n])", re.IGNORECASE)
+"""A first line that only names the separator, as Excel writes it."""
+_WEB_PAGE = re.compile(r"\s*(<!doctype|<html)", re.IGNORECASE)
 
 
-def refuse_separator_line(path: Path, fields: Sequence[str]) -> None:
-    """Raise ValueError if a first line only names the separator."""
-    refuse(names_separator(fields), f"{path}: its first line only names the separator (sep=); delete that line")
-
-
-def names_separator(fields: Sequence[str]) -> bool:
-    """Whether a first line only names the separator, as Excel writes it."""
-    return "".join(fields).strip().lower() in ("sep=", *(f"sep={separator}" for separator in SEPARATORS))
+def refuse_first_line(path: Path, text: str) -> None:
+    """Raise ValueError if a text begins as a web page does, or with a line that only names the separator."""
+    refuse(_WEB_PAGE.match(text), f"{path}: is a web page (HTML) and no table; save its table as CSV")
+    refuse(SEPARATOR_LINE.match(text), f"{path}: its first line only names the separator (sep=); delete that line")
 
 
 def column_names(path: Path, fields: Sequence[str]) -> list[str]:

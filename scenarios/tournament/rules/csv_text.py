@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from scenarios.tables.reading.csv_text import (
     COMPRESSED,
+    SEPARATOR_LINE,
     BrokenRowError,
     csv_rows,
     guessed_encoding,
     inferred_separator,
-    names_separator,
     other_format,
 )
 from scenarios.tournament.rules.problems import Problem
@@ -65,13 +65,12 @@ def read_csv_text(data: bytes, most: int, *, empty_rows: bool = False) -> CsvTex
         return _unreadable("holds a NUL character", None, text[: text.index("\0")].count("\n") + 1)
     if not text.strip():
         return _unreadable("is empty", "the first line must name the columns")
+    text = SEPARATOR_LINE.sub("", text, count=1) if SEPARATOR_LINE.match(text) else text
     read = CsvText()
     records: list[list[str]] = []
     empty: list[list[str]] = []
     try:
         for _, record in csv_rows(text, inferred_separator(text), strict=True):
-            if not records and names_separator(record):
-                continue
             if records and not empty_rows and not any(record):
                 empty += [record] if len(records) + len(empty) <= 2 * most else []
                 continue

@@ -20,6 +20,7 @@ from scenarios.tables.reading.csv_text import (
     check_rows,
     csv_content,
     csv_header,
+    csv_rows,
     table_text,
 )
 from scenarios.tables.roles import Roles
@@ -28,17 +29,26 @@ from scenarios.tables.toml.toml_file import read_text, unreadable
 _CHUNK = 1 << 22
 
 
-def is_compressed(path: Path) -> bool:
-    """Whether a file is compressed by gzip."""
-    with path.open("rb") as file:
-        return file.read(2) == COMPRESSED
+def begins_with(path: Path, mark: bytes) -> bool:
+    """Whether a file begins with the mark of a format.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(len(mark)) == mark
+    except OSError as error:
+        raise ValueError(unreadable(path, error)) from None
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
     """Content of a file, decompressed."""
     try:
-        with gzip.open(path) if is_compressed(path) else path.open("rb") as file:
+        with gzip.open(path) if begins_with(path, COMPRESSED) else path.open("rb") as file:
             yield cast(BinaryIO, file)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{path}: the gzip compression is damaged ({error})") from None
@@ -137,10 +147,12 @@ def csv_source(path: Path, columns: Sequence[str], separator: str) -> str:
         Separator of fields.
     """
     types = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in columns)
-    compression = "gzip" if is_compressed(path) else "none"
+    compression = "gzip" if begins_with(path, COMPRESSED) else "none"
+    header_line, _ = next(csv_rows(_beginning(path), separator, path=path))
     alone = len(columns) == 1
     source = (
         f"read_csv({literal(str(path))}, columns={{{types}}}, auto_detect=false, header=true, hive_partitioning=false, "
+        f"skip={header_line - 1}, "
         f"delim={literal(separator)}, quote='\"', escape='\"', compression='{compression}', nullstr='', "
         f"allow_quoted_nulls={str(not alone).lower()}, null_padding=false, strict_mode=true)"
     )

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from metrics.columns import refuse, require
-from scenarios.tables.parts.files.csv_files import check_csv, csv_source, large_csv_header, utf8_copy
+from scenarios.tables.parts.files.csv_files import begins_with, check_csv, csv_source, large_csv_header, utf8_copy
 from scenarios.tables.parts.files.private_folder import private_folder
 from scenarios.tables.parts.files.sql_names import literal, quoted
 from scenarios.tables.reading.arrow_tables import opened_parquet
-from scenarios.tables.reading.csv_text import CsvHeader, column_names
+from scenarios.tables.reading.csv_text import COMPRESSED, PARQUET, CsvHeader, column_names
 from scenarios.tables.reading.text_table import MOST_SHOWN, blank_rows_words
 from scenarios.tables.released import STANDARD, input_path
 from scenarios.tables.roles import Roles
@@ -120,21 +120,6 @@ def file_state(part: Path) -> tuple[int, int, int]:
     except OSError as error:
         raise ValueError(f"{part}: cannot be read ({error.strerror})") from None
     return status.st_size, status.st_mtime_ns, status.st_ino
-
-
-def begins_as_parquet(part: Path) -> bool:
-    """Tell whether a file begins as Parquet files do.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be read.
-    """
-    try:
-        with part.open("rb") as file:
-            return file.read(4) == b"PAR1"
-    except OSError as error:
-        raise ValueError(f"{part}: cannot be read ({error.strerror})") from None
 
 
 LEAST_MEMORY = 1 << 28
@@ -284,7 +269,7 @@ class TableFiles:
         states = tuple(file_state(part) for part in parts)
         notes: list[str] = []
         typed_by: dict[Path, dict[str, Path]] = {}
-        if begins_as_parquet(parts[0]):
+        if begins_with(parts[0], PARQUET):
             schemas = {part: parquet_schema(part) for part in parts}
             fields, separator = parquet_fields(schemas), ""
             typed_by = typed_by_parts(schemas)
@@ -560,12 +545,10 @@ def is_large(path: Path, *, asked: bool = False) -> bool:
         return True
     if not path.is_file():
         return False
-    with path.open("rb") as file:
-        head = file.read(4)
     largest = LARGEST_CSV
-    if head == b"PAR1":
+    if begins_with(path, PARQUET):
         largest = LARGEST_PARQUET
-    elif head[:2] == b"\x1f\x8b":
+    elif begins_with(path, COMPRESSED):
         largest = LARGEST_COMPRESSED
     return path.stat().st_size > largest
 
