@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Columns and types of Parquet files that are parts of one table.
 
 
-def parquet_fields(schemas: Mapping[Path, Any]) -> tuple[str, ...]:
+def parquet_fields(schemas: Mapping[Path, Any]) -> list[str]:
     """Names of the columns, which all parts must share with their types."""
     names: list[str] = next(iter(schemas.values())).names
     require(names, f"{next(iter(schemas))}: has no column")
@@ -47,7 +47,7 @@ def parquet_fields(schemas: Mapping[Path, Any]) -> tuple[str, ...]:
                 continue
             other, first = typed.setdefault(name, (part, kind))
             refuse(kind != first, f"{part}: column {name!r} holds {kind}, but {first} in {other.name}")
-    return tuple(names)
+    return names
 
 
 def _plain_type(kind: Any) -> Any:
@@ -182,7 +182,7 @@ class TableFiles:
         A Parquet file, a CSV file (also gzip-compressed), or a folder of Parquet files.
     parts : tuple of Path
         The files.
-    fields : tuple of str
+    fields : list of str
         Header of the columns, as in the files.
     columns : tuple of str
         Names of the columns; one without a name in the files is called by its position.
@@ -207,7 +207,7 @@ class TableFiles:
 
     path: Path
     parts: tuple[Path, ...]
-    fields: tuple[str, ...]
+    fields: list[str]
     columns: tuple[str, ...]
     separator: str
     memory: int
@@ -366,18 +366,23 @@ class TableFiles:
             If there is none.
         """
         if self._rows is None:
-            # In one column, an empty row of a CSV is a missing value.
-            may_be_blank = self.separator and len(self.columns) > 1
-            filled = f"coalesce({', '.join(map(quoted, self.columns))})" if may_be_blank else "*"
-            ((self._rows, count),) = self.fetch(f"SELECT count(*), count({filled}) FROM source")
-            if 0 < count < self._rows:
-                numbered = f"SELECT {filled} AS filled, row_number() OVER () AS number FROM source"
-                first = f"SELECT number FROM ({numbered}) WHERE filled IS NULL ORDER BY number LIMIT {MOST_SHOWN}"
-                rows = [number for (number,) in self.fetch(first)]
-                raise ValueError(blank_rows_words(self.path, self._rows - count, rows))
+            # A row without any value has none in the first column; in one column, that is a missing value.
+            first = quoted(self.columns[0]) if self.separator and len(self.columns) > 1 else "*"
+            ((self._rows, filled),) = self.fetch(f"SELECT count(*), count({first}) FROM source")
+            if filled < self._rows:
+                self._refuse_blank_rows(self._rows)
         if not self._rows:
             raise ValueError(f"{self.path}: names columns but holds no record")
         return self._rows
+
+    def _refuse_blank_rows(self, rows: int) -> None:
+        """Refuse rows of a CSV that are empty in every column; see `refuse_blank_rows` of tables in memory."""
+        is_blank = f"coalesce({', '.join(map(quoted, self.columns))}) IS NULL"
+        ((blank,),) = self.fetch(f"SELECT count(*) FROM source WHERE {is_blank}")
+        if 0 < blank < rows:
+            numbered = f"SELECT {is_blank} AS is_blank, row_number() OVER () AS number FROM source"
+            query = f"SELECT number FROM ({numbered}) WHERE is_blank ORDER BY number LIMIT {MOST_SHOWN}"
+            raise ValueError(blank_rows_words(self.path, blank, [number for (number,) in self.fetch(query)]))
 
     def fetch(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Rows of a small result; `values` replace ``$1``, ``$2``, … in the query."""
@@ -482,7 +487,7 @@ class TableFiles:
         except duckdb.Error as error:
             self.check_unchanged()
             if self.separator:
-                check_csv(self.path, self._csv, CsvHeader(self.separator, list(self.fields), []))
+                check_csv(self.path, self._csv, CsvHeader(self.separator, self.fields, []))
             raise ValueError(f"{self.path}{_reason(str(error))}") from None
 
     def _parquet(self, part: Path) -> str:
