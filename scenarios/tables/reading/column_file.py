@@ -29,6 +29,7 @@ from scenarios.tables.reading.csv_text import (
     csv_header,
     table_text,
 )
+from scenarios.tables.roles import Roles
 
 BLOCK = 1 << 24
 """Number of bytes that the CSV reader takes at a time."""
@@ -51,30 +52,18 @@ class ColumnFile:
         Names of its columns.
     header : CsvHeader
         Its header, whose fields are empty where a column has no name.
-    decimal : {".", ","}, optional
-        Declared decimal mark of numbers in a CSV file.
-    na : tuple of str
-        Texts that mean a missing value.
+    declared : Roles
+        Decimal mark of numbers among texts, and texts that mean a missing value.
     """
 
     path: Path
     data: bytes = field(repr=False)
     columns: tuple[str, ...]
     header: CsvHeader
-    decimal: str | None = None
-    na: tuple[str, ...] = ()
+    declared: Roles
 
     @classmethod
-    def of(
-        cls,
-        path: Path,
-        content: bytes,
-        separator: str | None = None,
-        *,
-        encoding: str | None = None,
-        decimal: str | None = None,
-        na: Sequence[str] = (),
-    ) -> ColumnFile:
+    def of(cls, path: Path, content: bytes, declared: Roles | None = None) -> ColumnFile:
         """Read the names of the columns.
 
         Parameters
@@ -83,29 +72,25 @@ class ColumnFile:
             Named in errors.
         content : bytes
             The file's content.
-        separator : str, optional
-            Separator of CSV fields, by default inferred as `scenarios.tables.reading.text_table` infers it.
-        encoding : str, optional
-            Encoding of a CSV that is not UTF-8.
-        decimal : {".", ","}, optional
-            Decimal mark of numbers; the other mark separates thousands.
-        na : sequence of str
-            Texts that mean a missing value.
+        declared : Roles, optional
+            Separator, encoding, decimal mark and missing values; what it omits is inferred as in `text_table`.
 
         Raises
         ------
         ValueError
             If it is no such table, or column names are repeated.
         """
+        declared = Roles() if declared is None else declared
         if content.startswith(PARQUET):
+            data = content
             with opened_parquet(path, pa.BufferReader(content)) as file:
                 header = CsvHeader("", file.schema_arrow.names, [])
-            return cls(path, content, tuple(column_names(path, header.fields)), header, na=tuple(na))
-        data = csv_content(path, content).removeprefix(codecs.BOM_UTF8)
-        if encoding is not None:
-            data = table_text(path, data, encoding).encode()
-        header = csv_header(path, table_text(path, data[:HEAD], whole=len(data) <= HEAD), separator)
-        return cls(path, data, tuple(column_names(path, header.fields)), header, decimal, tuple(na))
+        else:
+            data = csv_content(path, content).removeprefix(codecs.BOM_UTF8)
+            if declared.encoding is not None:
+                data = table_text(path, data, declared.encoding).encode()
+            header = csv_header(path, table_text(path, data[:HEAD], whole=len(data) <= HEAD), declared.separator)
+        return cls(path, data, tuple(column_names(path, header.fields)), header, declared)
 
     def read(self, columns: Sequence[str], domains: Mapping[str, Domain]) -> ColumnTable:
         """Read some columns; a value that does not fit the kind of its column's domain counts as missing.
@@ -122,6 +107,7 @@ class ColumnFile:
         ValueError
             If the file is malformed.
         """
+        na, decimal = self.declared.na, self.declared.decimal
         # The number of records needs one column at least.
         fields = self.header.fields
         wanted = list(dict.fromkeys(columns)) or [next((name for name in fields if name.strip()), fields[0])]
@@ -129,10 +115,10 @@ class ColumnFile:
             if name in self.columns and name not in fields:
                 raise ValueError(f"{self.path}: {name!r} has no name in the file; name it there to read it")
         # Arrow's numbers have a decimal point and no thousands separators.
-        number = pa.float64() if self.decimal is None else CODED
+        number = pa.float64() if decimal is None else CODED
         kinds = {name: number if isinstance(domains.get(name), NumericDomain) else CODED for name in wanted}
         if self.header.separator:
-            table = csv_table(self.path, self.data, self.header, kinds, na=self.na, block=BLOCK)
+            table = csv_table(self.path, self.data, self.header, kinds, na=na, block=BLOCK)
         else:
             with opened_parquet(self.path, pa.BufferReader(self.data)) as file:
                 table = file.read(columns=wanted)
@@ -140,7 +126,7 @@ class ColumnFile:
         for name in dict.fromkeys(columns):
             where, column = f"{self.path}: column {name!r}", table.column(name)
             numeric = isinstance(domains[name], NumericDomain)
-            by_name[name] = _numbers(where, column, self.decimal) if numeric else _texts(where, column, self.na)
+            by_name[name] = _numbers(where, column, decimal) if numeric else _texts(where, column, na)
         return ColumnTable(by_name, table.num_rows)
 
 

@@ -116,8 +116,7 @@ def candidates(path, roles):
 
 
 def single_columns(path, roles):
-    declared = read_roles(roles)
-    table = ColumnFile.of(path, path.read_bytes(), encoding=declared.encoding).read(("age", "job"), DOMAINS)
+    table = ColumnFile.of(path, path.read_bytes(), read_roles(roles)).read(("age", "job"), DOMAINS)
     return pd.DataFrame({"age": table["age"].astype(int), "job": np.array(table["job"].texts)[table["job"].codes]})
 
 
