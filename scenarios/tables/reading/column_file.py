@@ -73,7 +73,7 @@ class ColumnFile:
         content : bytes
             The file's content.
         declared : Roles, optional
-            Separator, encoding, decimal mark and missing values; what it omits is inferred as in `text_table`.
+            Separator, encoding, decimal mark and missing values; a separator that it omits is inferred.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Rows of a submitted CSV file, as spreadsheets write it: commas, semicolons or tabs, with or without a mark."""
+"""Rows of a submitted CSV file, as spreadsheets write it, and all that is wrong with them."""
 
 from __future__ import annotations
 

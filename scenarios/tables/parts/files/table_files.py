@@ -376,7 +376,7 @@ class TableFiles:
         return self._rows
 
     def _refuse_blank_rows(self, rows: int) -> None:
-        """Refuse rows of a CSV that are empty in every column; see `refuse_blank_rows` of tables in memory."""
+        """Refuse rows of a CSV that are empty in every column, as `scenarios.tables.reading.text_table` does."""
         is_blank = f"coalesce({', '.join(map(quoted, self.columns))}) IS NULL"
         ((blank,),) = self.fetch(f"SELECT count(*) FROM source WHERE {is_blank}")
         if 0 < blank < rows:
