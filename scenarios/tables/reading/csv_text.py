@@ -237,11 +237,14 @@ class CsvHeader(NamedTuple):
         Fields of the first row that is not blank.
     notes : list of str
         What was inferred, and doubts about the first line.
+    line : int
+        Line of the header, from 1; blank lines may precede it.
     """
 
     separator: str
     fields: list[str]
     notes: list[str]
+    line: int = 1
 
 
 def csv_header(path: Path, text: str, declared: str | None = None) -> CsvHeader:
@@ -268,13 +271,13 @@ def csv_header(path: Path, text: str, declared: str | None = None) -> CsvHeader:
     if separator is None:
         separator = inferred_separator(text)
         notes.append(f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines")
-    fields = next(csv_rows(text, separator, path=path))[1]
+    line, fields = next(csv_rows(text, separator, path=path))
     column_names(path, fields)
     if any(re.fullmatch(NUMBER, field.strip(), re.ASCII) for field in fields):
         notes.append("names of columns are numbers; if the first line is a record, put a line with names before it")
     if len(fields) == 1 and len(fields[0].split()) > 1:
         notes.append("the table has one column; if blanks separate its fields, give --delimiter ' '")
-    return CsvHeader(separator, fields, notes)
+    return CsvHeader(separator, fields, notes, line)
 
 
 SEPARATOR_LINE = re.compile(r"\s*sep=[,;\t|]?[ \t]*(?=[\r\n])", re.IGNORECASE)

@@ -122,9 +122,9 @@ def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, r
     else:
         text = table_text(path, csv_content(path, data), declared.encoding)
         header = csv_header(path, text, declared.separator)
-        separator, fields, notes = header
+        separator, notes = header.separator, header.notes
         layout = {} if declared.separator else {"separator": separator}
-        table = csv_table(path, text.encode(), header, dict.fromkeys(fields, pa.string()))
+        table = csv_table(path, text.encode(), header, dict.fromkeys(header.fields, pa.string()))
     if table.num_rows == 0:
         raise ValueError(f"{path}: names columns but holds no record")
     if separator:

@@ -20,7 +20,6 @@ from scenarios.tables.reading.csv_text import (
     check_rows,
     csv_content,
     csv_header,
-    csv_rows,
     table_text,
 )
 from scenarios.tables.roles import Roles
@@ -134,7 +133,7 @@ def utf8_copy(path: Path, encoding: str, folder: Path) -> Path | None:
     return copy
 
 
-def csv_source(path: Path, columns: Sequence[str], separator: str) -> str:
+def csv_source(path: Path, columns: Sequence[str], header: CsvHeader) -> str:
     """SQL that reads a CSV file; empty fields are missing values.
 
     Parameters
@@ -143,17 +142,16 @@ def csv_source(path: Path, columns: Sequence[str], separator: str) -> str:
         The file, in UTF-8.
     columns : sequence of str
         Names of its columns.
-    separator : str
-        Separator of fields.
+    header : CsvHeader
+        Its header.
     """
     types = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in columns)
     compression = "gzip" if begins_with(path, COMPRESSED) else "none"
-    header_line, _ = next(csv_rows(_beginning(path), separator, path=path))
     alone = len(columns) == 1
     source = (
         f"read_csv({literal(str(path))}, columns={{{types}}}, auto_detect=false, header=true, hive_partitioning=false, "
-        f"skip={header_line - 1}, "
-        f"delim={literal(separator)}, quote='\"', escape='\"', compression='{compression}', nullstr='', "
+        f"skip={header.line - 1}, "
+        f"delim={literal(header.separator)}, quote='\"', escape='\"', compression='{compression}', nullstr='', "
         f"allow_quoted_nulls={str(not alone).lower()}, null_padding=false, strict_mode=true)"
     )
     if not alone:

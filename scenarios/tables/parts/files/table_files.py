@@ -182,16 +182,12 @@ class TableFiles:
         A Parquet file, a CSV file (also gzip-compressed), or a folder of Parquet files.
     parts : tuple of Path
         The files.
-    fields : list of str
-        Header of the columns, as in the files.
+    header : CsvHeader
+        Header of the columns, as in the files, and what was inferred; its separator is empty for Parquet.
     columns : tuple of str
         Names of the columns; one without a name in the files is called by its position.
-    separator : str
-        Separator of CSV fields; empty for Parquet.
     memory : int
         Bytes that DuckDB may use.
-    notes : list of str
-        What was inferred.
     states : tuple of (int, int, int)
         Size, time of the last change, and number of each file when it was looked at.
     kept : dict
@@ -207,11 +203,9 @@ class TableFiles:
 
     path: Path
     parts: tuple[Path, ...]
-    fields: list[str]
+    header: CsvHeader
     columns: tuple[str, ...]
-    separator: str
     memory: int
-    notes: list[str] = field(default_factory=list)
     states: tuple[tuple[int, int, int], ...] = field(default=(), repr=False)
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     typed_by: Mapping[Path, Mapping[str, Path]] = field(default_factory=dict, repr=False)
@@ -220,14 +214,11 @@ class TableFiles:
     _stack: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
     _connection: duckdb.DuckDBPyConnection | None = field(default=None, init=False, repr=False)
     _rows: int | None = field(default=None, init=False, repr=False)
-    _csv: Path = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._csv = self.path
+    _utf8: Path | None = field(default=None, init=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        closed = (self.path, self.parts, self.fields, self.columns, self.separator, self.memory, self.notes)
-        return type(self), (*closed, self.states, self.kept, self.typed_by, self.encoding)
+        closed = (self.path, self.parts, self.header, self.columns, self.memory, self.states)
+        return type(self), (*closed, self.kept, self.typed_by, self.encoding)
 
     def part(self, number: int) -> Self:
         """One of the files as a table of its own, to be opened elsewhere, with the same tables and types beside it."""
@@ -267,30 +258,26 @@ class TableFiles:
         memory = machine_memory() // 4 if memory is None else max(LEAST_MEMORY, memory)
         parts = part_files(path)
         states = tuple(file_state(part) for part in parts)
-        notes: list[str] = []
         typed_by: dict[Path, dict[str, Path]] = {}
         if begins_with(parts[0], PARQUET):
             schemas = {part: parquet_schema(part) for part in parts}
-            fields, separator = parquet_fields(schemas), ""
+            header = CsvHeader("", parquet_fields(schemas), [])
             typed_by = typed_by_parts(schemas)
         else:
-            separator, fields, notes = large_csv_header(parts[0], declared)
+            header = large_csv_header(parts[0], declared)
         if len(parts) > 1:
-            notes.append(f"{len(parts)} parts, in the order of their names")
-        names = tuple(column_names(path, fields))
+            header.notes.append(f"{len(parts)} parts, in the order of their names")
+        names = tuple(column_names(path, header.fields))
         _refuse_alike(path, names)
-        encoding = declared.encoding if separator else None
         return cls(
             path,
             parts,
-            fields,
+            header,
             names,
-            separator,
             memory,
-            notes,
             states,
             typed_by=typed_by,
-            encoding=encoding,
+            encoding=declared.encoding if header.separator else None,
             engine=engine or OneMachine(),
         )
 
@@ -318,12 +305,12 @@ class TableFiles:
         }
         self._connection = self._stack.enter_context(duckdb.connect(config=settings))
         self._connection.execute("SET enable_progress_bar = false")
-        pairs = zip(self.fields, self.columns, strict=True)
+        pairs = zip(self.header.fields, self.columns, strict=True)
         with self.plain_errors():
-            if self.separator:
+            if self.header.separator:
                 if self.encoding is not None:
-                    self._csv = utf8_copy(self.path, self.encoding, folder) or self.path
-                source = csv_source(self._csv, self.columns, self.separator)
+                    self._utf8 = utf8_copy(self.path, self.encoding, folder)
+                source = csv_source(self._utf8 or self.path, self.columns, self.header)
                 self.connection.execute(f"CREATE VIEW source AS {source}")
             else:
                 names = ", ".join(f"{quoted(stored)} AS {quoted(name)}" for stored, name in pairs)
@@ -367,7 +354,7 @@ class TableFiles:
         """
         if self._rows is None:
             # A row without any value has none in the first column; in one column, that is a missing value.
-            first = quoted(self.columns[0]) if self.separator and len(self.columns) > 1 else "*"
+            first = quoted(self.columns[0]) if self.header.separator and len(self.columns) > 1 else "*"
             ((self._rows, filled),) = self.fetch(f"SELECT count(*), count({first}) FROM source")
             if filled < self._rows:
                 self._refuse_blank_rows(self._rows)
@@ -486,8 +473,8 @@ class TableFiles:
             ) from None
         except duckdb.Error as error:
             self.check_unchanged()
-            if self.separator:
-                check_csv(self.path, self._csv, CsvHeader(self.separator, self.fields, []))
+            if self.header.separator:
+                check_csv(self.path, self._utf8 or self.path, self.header)
             raise ValueError(f"{self.path}{_reason(str(error))}") from None
 
     def _parquet(self, part: Path) -> str:
