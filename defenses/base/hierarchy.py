@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -104,11 +106,11 @@ class Hierarchy(ABC):
             If the file is empty, is not text of this encoding, or its rows do not form a hierarchy; names the row.
         """
         try:
-            with open(path, newline="", encoding=encoding) as file:
-                rows = [row for row in csv.reader(_without_mark(file), delimiter=sep) if row]
+            content = Path(path).read_bytes().decode(encoding).removeprefix("\ufeff")
         except UnicodeDecodeError as error:
             raise ValueError(f"{path}: no {encoding} text ({error.reason} at byte {error.start})") from None
         try:
+            rows = [row for row in csv.reader(io.StringIO(content, newline=""), delimiter=sep) if row]
             return TableHierarchy(rows, text=text)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
@@ -119,12 +121,6 @@ class Hierarchy(ABC):
     ) -> IntervalHierarchy:
         """Build a hierarchy of numbers from the interior cut points of each level; see `IntervalHierarchy`."""
         return IntervalHierarchy(levels, low, high, integer)
-
-
-def _without_mark(lines: Iterable[str]) -> Iterator[str]:
-    """Lines of a text without its byte order mark."""
-    for number, line in enumerate(lines):
-        yield line if number else line.removeprefix("\ufeff")
 
 
 class TableHierarchy(Hierarchy):

@@ -8,6 +8,7 @@ from .arrays import require_column as require_column
 from .cells import CategoricalCells as CategoricalCells
 from .cells import CellError as CellError
 from .cells import Cells as Cells
+from .cells import INTERVAL as INTERVAL
 from .cells import NumericCells as NumericCells
 from .cells import SUPPRESSED as SUPPRESSED
 from .cells import cell_categories as cell_categories
@@ -15,10 +16,13 @@ from .cells import escape as escape
 from .cells import escape_column as escape_column
 from .cells import holds_generalized as holds_generalized
 from .cells import interval_cell as interval_cell
+from .cells import is_generalized as is_generalized
+from .cells import is_set as is_set
 from .cells import named_categories as named_categories
 from .cells import plain_values as plain_values
 from .cells import read_cells as read_cells
 from .cells import set_cell as set_cell
+from .cells import set_elements as set_elements
 from .cells import unescape as unescape
 from .domains import CategoricalDomain as CategoricalDomain
 from .domains import Domain as Domain
@@ -41,6 +45,7 @@ from .parameters import require as require
 from .printable import nearest_name as nearest_name
 from .printable import one_line as one_line
 from .values import LARGEST_EXACT as LARGEST_EXACT
+from .values import NUMBER as NUMBER
 from .values import UnfitValueError as UnfitValueError
 from .values import distinct_cells as distinct_cells
 from .values import distinct_values as distinct_values

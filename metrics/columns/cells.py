@@ -29,7 +29,8 @@ SUPPRESSED = "*"
 _SPECIAL = re.compile(r"([\\|\[{*])")
 _ESCAPED = re.compile(r"\\(.)")
 _BAR = re.compile(r"(?<!\\)((?:\\\\)*)\|")
-_INTERVAL = re.compile(r"^\[([^,\[\]()]+),([^,\[\]()]+)([\])])$")
+INTERVAL = re.compile(r"\[([^,\[\]()]+),([^,\[\]()]+)([\])])")
+"""An interval: its ends, and the bracket or parenthesis that closes it."""
 
 
 def escape(text: str) -> str:
@@ -80,7 +81,12 @@ def holds_generalized(column: pd.Series[Any]) -> bool:
     """Return whether a released column holds an interval, a set or ``*``."""
     if pd.api.types.is_numeric_dtype(column):
         return False
-    return any(str(cell).startswith(("[", "{", SUPPRESSED)) for cell in column.dropna().unique())
+    return any(map(is_generalized, column.dropna().unique()))
+
+
+def is_generalized(cell: Any) -> bool:
+    """Return whether a released cell that is not missing is an interval, a set or ``*``."""
+    return str(cell).startswith(("[", "{", SUPPRESSED))
 
 
 def plain_values(column: pd.Series[Any], domain: Domain | None) -> pd.Series[Any]:
@@ -335,7 +341,7 @@ def _read_numeric(column: pd.Series[Any], domain: NumericDomain) -> NumericCells
         if missing[index]:
             continue
         try:
-            parts = _elements(str(text))
+            parts = set_elements(str(text))
             or_missing[index] = "" in parts and any(parts)
             values = [part for part in parts if part or not or_missing[index]]
             segments += [(index, *segment) for part in values for segment in _segment(part)]
@@ -355,12 +361,17 @@ def _read_numeric(column: pd.Series[Any], domain: NumericDomain) -> NumericCells
     )
 
 
-def _elements(text: str) -> Sequence[str]:
-    """Elements of a set, or the cell itself."""
-    if not (text.startswith("{") and text.endswith("}")):
-        return [text]
-    inner = text[1:-1]
-    return split_set(inner) if "\\" in inner else inner.split("|")
+def is_set(cell: str) -> bool:
+    """Return whether a cell is written as a set."""
+    return cell.startswith("{") and cell.endswith("}")
+
+
+def set_elements(cell: str) -> Sequence[str]:
+    """Elements of a set, between bars that are not escaped, or the cell itself."""
+    if not is_set(cell):
+        return [cell]
+    inner = cell[1:-1]
+    return _BAR.sub(lambda match: match[1] + "\0", inner).split("\0") if "\\" in inner else inner.split("|")
 
 
 @lru_cache(maxsize=1 << 14)
@@ -368,9 +379,9 @@ def _segment(text: str) -> tuple[tuple[float, float, bool], ...]:
     """Segments (low, high, closed) of one numeric cell or of an element of a set."""
     if text == SUPPRESSED:
         return ((-np.inf, np.inf, True),)
-    if text.startswith("{") and text.endswith("}"):
-        return tuple(segment for part in split_set(text[1:-1]) for segment in _segment(part))
-    interval = _INTERVAL.match(text)
+    if is_set(text):
+        return tuple(segment for part in set_elements(text) for segment in _segment(part))
+    interval = INTERVAL.fullmatch(text)
     if interval:
         low, high, closed = _number(interval[1]), _number(interval[2]), interval[3] == "]"
         refuse(low > high or (low == high and not closed), "is an empty interval")
@@ -396,7 +407,7 @@ def _read_categorical(column: pd.Series[Any], domain: CategoricalDomain) -> Cate
     member = np.zeros((len(texts), domain.size), dtype=bool)
     member[suppressed] = True
     for index in np.flatnonzero(~missing & ~suppressed).tolist():
-        parts = _elements(domain.text(texts[index]))
+        parts = set_elements(domain.text(texts[index]))
         if "" in parts and any(parts) and "" not in domain.categories:
             or_missing[index] = True
             parts = [part for part in parts if part]
@@ -405,11 +416,6 @@ def _read_categorical(column: pd.Series[Any], domain: CategoricalDomain) -> Cate
         except ValueError as error:
             _refuse(column, codes, index, f"holds an {error}")
     return CategoricalCells(domain, codes, suppressed, missing, or_missing, member)
-
-
-def split_set(text: str) -> Sequence[str]:
-    """Parts of a set, between bars that are not escaped."""
-    return _BAR.sub(lambda match: match[1] + "\0", text).split("\0")
 
 
 def _refuse(column: pd.Series[Any], codes: NDArray[np.intp], index: int, why: str) -> None:
@@ -426,7 +432,4 @@ def named_categories(column: pd.Series[Any]) -> set[str]:
 
 def cell_categories(cell: str) -> set[str]:
     """Categories that a released cell names: those of a set, that of a plain cell, none of ``*``."""
-    if cell == SUPPRESSED:
-        return set()
-    parts = split_set(cell[1:-1]) if cell.startswith("{") and cell.endswith("}") else [cell]
-    return {unescape(part) for part in parts if part}
+    return set() if cell == SUPPRESSED else {unescape(part) for part in set_elements(cell) if part}

@@ -22,6 +22,9 @@ from metrics.columns.arrays import Booleans, Floats
 if TYPE_CHECKING:
     import pandas as pd
 
+NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
+"""Regular expression of a plain number with ASCII digits, as cells of files hold it."""
+
 # Texts of many numbers at once.
 
 SMALLEST, LARGEST = 1e-4, 1e9

@@ -146,13 +146,10 @@ def title(tournament: Tournament, team: str, text: str) -> None:
 @click.option("--picture", type=FILE, help="A PNG or JPEG file; without it the presentation has no picture.")
 def present(tournament: Tournament, team: str, file: Path, picture: Path | None) -> None:
     """Store the presentation of TEAM: a text in Markdown, which the site shows after the close."""
-    from scenarios.tables.toml.toml_file import read_bytes
+    from scenarios.tables.toml.toml_file import read_bytes, read_text
     from scenarios.tournament.host.presenting import present
 
-    try:
-        text = read_bytes(file).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ValueError(f"{file}: is no UTF-8 text") from None
+    text = read_text(file, read_bytes(file))
     present(tournament, team, text, None if picture is None else read_bytes(picture), now())
     echo(f"the presentation of {team} is stored; the site shows it after the close")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from metrics.columns import SUPPRESSED
+from metrics.columns import SUPPRESSED, holds_generalized
 from scenarios.tables.note import Note
 
 MOSTLY_EMPTY = 0.5
@@ -77,11 +77,6 @@ def lost_gaps_note(original: pd.DataFrame, released: pd.DataFrame) -> list[Note]
     lost = [
         f"{name} ({count:,} of {len(original):,})"
         for name, count in missing[missing > 0].items()
-        if len(released) and not released[name].isna().any() and not _grouped(released[name])
+        if len(released) and not released[name].isna().any() and not holds_generalized(released[name])
     ]
     return [Note("gaps vanish", numbers={"gaps": ", ".join(lost)})] if lost else []
-
-
-def _grouped(cells: pd.Series[str]) -> bool:
-    """Whether some cell is suppressed, a set or an interval."""
-    return cells.dtype == object and any(str(cell).startswith((SUPPRESSED, "{", "[")) for cell in cells.unique())

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from metrics.columns import SUPPRESSED
-from scenarios.tables.reading.csv_text import csv_rows, decompressed, inferred_separator, table_text
+from metrics.columns import NUMBER, SUPPRESSED, require
+from scenarios.tables.reading.csv_text import (
+    csv_content,
+    csv_rows,
+    inferred_separator,
+    refuse_first_line,
+    table_text,
+)
 from scenarios.tables.toml.toml_file import read_bytes
 
 
@@ -44,21 +51,20 @@ def hierarchy_rows(
     ValueError
         If the file cannot be read, is no such text or no CSV; names it.
     """
-    text = table_text(path, decompressed(path, read_bytes(path)), encoding)
-    try:
-        rows = [row for _, row in csv_rows(text, separator or _separator(text, usual))] if text.strip() else []
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    text = table_text(path, csv_content(path, read_bytes(path)), encoding)
+    require(text.strip(), f"{path}: is empty; a hierarchy needs at least one value")
+    refuse_first_line(path, text)
+    rows = [row for _, row in csv_rows(text, separator or _separator(path, text, usual), path=path, strict=True)]
     rows = [[row[0] if row[0] in categories else row[0].strip(), *map(str.strip, row[1:])] for row in rows]
     has_header = _has_header(rows, name, categories, numeric=numeric)
     return rows[has_header:], has_header
 
 
-def _separator(text: str, usual: str | None) -> str:
+def _separator(path: Path, text: str, usual: str | None) -> str:
     """Separator by which all rows have equally many fields: that of the table, a comma, or the likeliest."""
     for separator in (usual, ","):
         if separator is not None:
-            widths = {len(row) for _, row in csv_rows(text, separator)}
+            widths = {len(row) for _, row in csv_rows(text, separator, path=path)}
             if len(widths) == 1 and min(widths) > 1:
                 return separator
     return inferred_separator(text)
@@ -75,17 +81,10 @@ def _has_header(rows: Sequence[Sequence[str]], name: str, categories: Collection
     first, others = rows[0], rows[1:]
     if first[0].casefold() == name.strip().casefold():
         return True
-    if numeric and not _is_number(first[0]) and all(_is_number(row[0]) for row in others):
+    are_numbers = [re.fullmatch(NUMBER, row[0], re.ASCII) is not None for row in rows]
+    if numeric and not are_numbers[0] and all(are_numbers[1:]):
         return True
     if len(others) > 1 and first[-1] != SUPPRESSED and all(row[-1] == SUPPRESSED for row in others):
         return True
     groups = {group for row in others for group in row[1:]}
     return bool(categories) and len(others) > 1 and not groups & {*first[1:]}
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -110,15 +110,14 @@ def roles_text(
     for name in columns:
         lines = list(comments.get(name, ()))
         if name in inferred:
-            declaration = _declaration(inferred[name], dates.get(name), decimals.get(name))
-            tables[name] = {**tables.get(name, {}), **declaration}
-        text = tomli_w.dumps({"columns": {name: _shortened(tables[name])}}) if name in tables else ""
+            tables[name] = {**tables.get(name, {}), **declaration(inferred[name], dates.get(name), decimals.get(name))}
+        text = tomli_w.dumps({"columns": {name: shortened(tables[name])}}) if name in tables else ""
         if lines or text:
             parts.append("\n".join([*map(printable, lines), text]))
     return "\n".join(parts)
 
 
-def _declaration(domain: Domain, dates: DateForm | None, decimals: int | None) -> dict[str, Any]:
+def declaration(domain: Domain, dates: DateForm | None = None, decimals: int | None = None) -> dict[str, Any]:
     """A domain as the table of a roles file; the bins of dates are those of the calendar."""
     if dates is not None and isinstance(domain, NumericDomain):
         other = {} if dates.format == ISO else {"format": dates.format.pattern}
@@ -130,11 +129,11 @@ def _declaration(domain: Domain, dates: DateForm | None, decimals: int | None) -
     return {"type": "category", "categories": list(domain.categories), "ordered": domain.ordered}
 
 
-def _shortened(content: Any) -> Any:
+def shortened(content: Any) -> Any:
     """Content of a file whose whole numbers are written without a fraction."""
     if isinstance(content, dict):
-        return {key: _shortened(value) for key, value in content.items()}
-    return [_shortened(value) for value in content] if isinstance(content, list) else integer_cell(content)
+        return {key: shortened(value) for key, value in content.items()}
+    return [shortened(value) for value in content] if isinstance(content, list) else integer_cell(content)
 
 
 def _move_paths(content: dict[str, Any], columns: dict[str, dict[str, Any]], old: Path, new: Path) -> None:

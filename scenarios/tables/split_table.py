@@ -14,10 +14,10 @@ import pandas as pd
 from numpy.random import Generator
 
 from metrics.columns import Booleans, Integers, refuse, require_column
-from scenarios.tables.reading.csv_text import csv_rows, decompressed, inferred_separator, table_text
+from scenarios.tables.reading import csv_text
+from scenarios.tables.reading.csv_text import csv_content, csv_rows, inferred_separator, other_format, table_text
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
-from scenarios.tables.reading.workbook import is_workbook
 from scenarios.tables.roles import Roles
 
 CSV, GZIP, PARQUET, WORKBOOK = "CSV", "compressed CSV", "Parquet", "Excel"
@@ -176,11 +176,11 @@ def _people(path: Path, columns: dict[str, TextColumn], name: str) -> Integers:
 
 def _parts(path: Path, data: bytes, declared: Roles, rows: int) -> tuple[str, Callable[[Booleans], bytes]]:
     """Format of a file, and the function that writes some of its rows."""
-    if data.startswith(b"PAR1"):
+    if data.startswith(csv_text.PARQUET):
         return PARQUET, lambda kept: _parquet_part(data, kept)
-    if is_workbook(path, data):
+    if other_format(data) == csv_text.WORKBOOK:
         return WORKBOOK, lambda kept: _workbook_part(data, kept)
-    content = decompressed(path, data)
+    content = csv_content(path, data)
     starts = _record_starts(path, content, declared, rows)
     if content is data:
         return CSV, lambda kept: _csv_part(content, starts, kept)

@@ -228,14 +228,7 @@ class PaidQuery:
     ) -> None:
         declared = Roles() if roles is None else read_toml(roles, read_bytes(roles), Roles)
         content = read_bytes(table)
-        file = ColumnFile.of(
-            table,
-            content,
-            declared.separator,
-            encoding=declared.encoding,
-            decimal=declared.decimal,
-            na=declared.na,
-        )
+        file = ColumnFile.of(table, content, declared)
         for name, key in declared.named().items():
             refuse(name not in file.columns, f"{roles}, {key}: there is no column {name!r} in {table}")
         domains = public_domains(declared)

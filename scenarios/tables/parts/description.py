@@ -62,8 +62,6 @@ def describe_large_table(
 
         raw = raw_columns(files, files.columns, wide=wide)
         table = value_texts(files, raw, declared)
-        if files.separator and declared.separator is None:
-            table = table._replace(layout={"separator": files.separator, **table.layout})
         sample = sampled_rows(files, raw)
         files.check_unchanged()
         texts = [name for name, column in raw.items() if column.sampled and files.type_of(name) == "VARCHAR"]

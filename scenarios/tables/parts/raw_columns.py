@@ -107,7 +107,7 @@ def _zoned(files: TableFiles, name: str, values: Any) -> Any:
     """Times of a time zone in the zone that the file names, which DuckDB does not keep."""
     if not pa.types.is_timestamp(values.type) or values.type.tz is None:
         return values
-    stored = files.fields[files.columns.index(name)]
+    stored = files.header.fields[files.columns.index(name)]
     kind = parquet_schema(files.parts[0]).field(stored).type
     return values.cast(kind) if pa.types.is_timestamp(kind) else values
 

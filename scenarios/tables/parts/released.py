@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from metrics.columns import SUPPRESSED, Domain, Floats, Integers
+from metrics.columns import SUPPRESSED, Domain, Floats, Integers, is_generalized
 from scenarios.tables.parts.files.sql_names import quoted
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, raw_columns
@@ -30,8 +30,6 @@ from scenarios.tables.roles import read_roles
 
 _ROWS = 1 << 18
 """Distinct identifiers that are looked at together."""
-_OPENINGS = ("[", "{", "*")
-"""How a cell begins that holds no single value."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +210,7 @@ def _column(files: TableFiles, raw: RawColumn, text: TextColumn, empty: str | No
     if np.unique(of_value[occurring]).size < occurring.sum():
         raw = _merged(files, raw, of_raw, uniques.size)
         of_raw = np.arange(uniques.size)
-    plain = not any(cell.startswith(_OPENINGS) for cell, n in zip(uniques, counts, strict=True) if n and cell)
+    plain = not any(is_generalized(cell) for cell, n in zip(uniques, counts, strict=True) if n and cell)
     starred = next((code for code, cell in enumerate(uniques) if cell == SUPPRESSED and counts[code]), None)
     return CellColumn(LargeColumn(raw, uniques, int(of_value[-1]), of_raw), uniques, counts, plain, starred)
 

@@ -50,9 +50,10 @@ def value_texts(
         As `scenarios.tables.reading.text_table.read_text_table`; rows in messages are those of the table.
     """
     table = _with_empty(value_table(raw), files)
-    opened = TextTable({}, list(files.notes), {})
+    separator = files.header.separator
+    opened = TextTable({}, files.header.notes, {"separator": separator} if separator and not declared.separator else {})
     with true_rows(files, raw):
-        text = arrow_text_table(files.path, table, declared, opened, files.separator, released=released)
+        text = arrow_text_table(files.path, table, declared, opened, separator, released=released)
     columns = {
         name: replace(column, weights=_weights(raw[name], table.num_rows)) if name in raw else column
         for name, column in text.columns.items()
@@ -88,7 +89,7 @@ def _with_empty(table: Any, files: TableFiles) -> Any:
     """The table with columns of missing values for those that it lacks, under the headers of the files."""
     empty = pa.chunked_array([pa.nulls(table.num_rows, pa.string())])
     fields, arrays = [], []
-    for field, name in zip(files.fields, files.columns, strict=True):
+    for field, name in zip(files.header.fields, files.columns, strict=True):
         is_read = name in table.column_names
         # A column that is not read may have values, so that it is no column without name and values.
         fields.append(field if is_read else name)

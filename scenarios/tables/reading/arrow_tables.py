@@ -11,18 +11,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from scenarios.tables.reading.csv_text import check_rows, csv_rows
-from scenarios.tables.toml.toml_file import read_text
+from scenarios.tables.reading.csv_text import CsvHeader, check_rows, csv_rows, table_text
 
 
 def csv_table(
-    path: Path,
-    data: bytes,
-    separator: str,
-    width: int,
-    kinds: Mapping[str, Any],
-    na: Sequence[str] = (),
-    block: int = 0,
+    path: Path, data: bytes, header: CsvHeader, kinds: Mapping[str, Any], na: Sequence[str] = (), block: int = 0
 ) -> Any:
     """Columns of a CSV file; empty fields are missing values.
 
@@ -32,10 +25,8 @@ def csv_table(
         The file, for messages.
     data : bytes
         Its content in UTF-8.
-    separator : str
-        Separator of fields.
-    width : int
-        Number of fields of the header.
+    header : CsvHeader
+        Its header.
     kinds : mapping of str to Arrow type
         Columns to read, by their fields in the header. All are read as texts if a value does not fit its type.
     na : sequence of str
@@ -46,19 +37,19 @@ def csv_table(
     Raises
     ------
     ValueError
-        If a row has more or fewer fields than the header, or broken quotes.
+        If it is not UTF-8, or a row has more or fewer fields than the header, or broken quotes.
     """
     from pyarrow import csv
 
-    # The fast reader would take the rest of the file after an unclosed quote for one field.
-    if data.count(b'"') % 2:
-        check_rows(path, read_text(path, data), separator, width)
+    if not _quotes_are_sure(data, header.separator):
+        text = table_text(path, data)
+        check_rows(path, text, header, text)
 
     def read(kinds: Mapping[str, Any]) -> Any:
         return csv.read_csv(
             pa.BufferReader(data),
             read_options=csv.ReadOptions(block_size=block or len(data) + 1, use_threads=block > 0),
-            parse_options=csv.ParseOptions(delimiter=separator, newlines_in_values=not block or b'"' in data),
+            parse_options=csv.ParseOptions(delimiter=header.separator, newlines_in_values=not block or b'"' in data),
             convert_options=csv.ConvertOptions(
                 include_columns=list(kinds) if block else [],
                 column_types=kinds,
@@ -71,11 +62,27 @@ def csv_table(
     for tried in (kinds, dict.fromkeys(kinds, pa.string())):
         with suppress(pa.ArrowInvalid):
             return read(tried)
-    text = read_text(path, data)
-    check_rows(path, text, separator, width)
-    if next(islice(csv_rows(text, separator), 1, None), None) is None:
+    text = table_text(path, data)
+    check_rows(path, text, header, text)
+    if next(islice(csv_rows(text, header.separator), 1, None), None) is None:
         return pa.table([pa.array([], kind) for kind in kinds.values()], names=list(kinds))
-    raise ValueError(f"{path}: is no CSV table with {separator!r} between fields")
+    raise ValueError(f"{path}: is no CSV table with {header.separator!r} between fields")
+
+
+def _quotes_are_sure(data: bytes, separator: str) -> bool:
+    """Whether each quotation mark stands at an end of a field or beside another one, so that none can be broken.
+
+    The fast reader would take the rest of the file after an unclosed quote for one field, and join what follows a
+    closing one to the field.
+    """
+    if b'"' not in data:
+        return True
+    content = np.frombuffer(data, dtype=np.uint8)
+    quotes = np.flatnonzero(content == ord('"'))
+    # Before the first byte and after the last one stands that byte itself, which is a quotation mark then.
+    neighbours = content.take(np.concatenate([quotes[::2] - 1, quotes[1::2] + 1]), mode="clip")
+    ends = np.frombuffer(f'{separator}\r\n"'.encode(), dtype=np.uint8)
+    return quotes.size % 2 == 0 and bool(np.isin(neighbours, ends).all())
 
 
 @contextmanager

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ from metrics.columns import (
     NumericDomain,
     escape,
     interval_cell,
+    is_set,
     named_categories,
     read_cells,
     unescape,
@@ -24,6 +27,7 @@ from metrics.columns import (
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.roles import CategoryColumn, Column, DateColumn
 
+Result = TypeVar("Result")
 Segment = tuple[float, float, bool]
 """Low end, high end, and whether the high end is included."""
 _PLAIN = re.compile(r"0|-?[1-9][0-9]*|-?(?=.{3,16}$)(0\.(?!0000)|[1-9][0-9]*\.)[0-9]*[1-9]", re.ASCII)
@@ -99,7 +103,7 @@ def spellings(texts: Sequence[str], domain: Domain | None) -> list[str]:
         several = [i for i, text in enumerate(texts) if not _PLAIN.fullmatch(text)]
         result = list(texts)
     else:
-        several = [i for i, text in enumerate(texts) if text.startswith("{") and text.endswith("}")]
+        several = [i for i, text in enumerate(texts) if is_set(text)]
         # Without a domain, a text with brackets may be an interval.
         result = [
             text if text == "*" or (domain is None and text.startswith(("[", "{"))) else escape(unescape(text))
@@ -107,7 +111,7 @@ def spellings(texts: Sequence[str], domain: Domain | None) -> list[str]:
         ]
     for start in range(0, len(several), _TOGETHER):
         part = several[start : start + _TOGETHER]
-        for index, cell in zip(part, _read([texts[i] for i in part], domain), strict=True):
+        for index, cell in zip(part, by_halves([texts[i] for i in part], partial(_read, domain), str), strict=True):
             result[index] = cell
     return result
 
@@ -142,20 +146,37 @@ def segments_cell(segments: Sequence[Segment], *, or_missing: bool = False) -> s
     return parts[0] if len(parts) == 1 else "{" + "|".join(parts) + "}"
 
 
-def _read(texts: Sequence[str], domain: Domain | None) -> list[str]:
-    """Spelling of numeric cells or sets of categories; half by half if one of them cannot be read."""
+def by_halves(
+    texts: Sequence[str], read: Callable[[Sequence[str]], list[Result]], unreadable: Callable[[str], Result]
+) -> list[Result]:
+    """What is read from texts together; half by half if one of them cannot be read.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The texts.
+    read : callable
+        ``read(texts)`` is one result for each text, or raises ValueError.
+    unreadable : callable
+        ``unreadable(text)`` is the result of a text that cannot be read.
+    """
+    try:
+        return read(texts)
+    except ValueError:
+        half = len(texts) // 2
+    if not half:
+        return [unreadable(texts[0])]
+    return [*by_halves(texts[:half], read, unreadable), *by_halves(texts[half:], read, unreadable)]
+
+
+def _read(domain: Domain | None, texts: Sequence[str]) -> list[str]:
+    """Spelling of numeric cells or sets of categories."""
     column = pd.Series(texts, dtype=object)
     if not isinstance(domain, NumericDomain):
         known = () if domain is None else domain.categories
         domain = CategoricalDomain((*known, *sorted(named_categories(column) - set(known))) or ("",))
-    try:
-        cells = read_cells(column, domain)
-    except ValueError:
-        half = len(texts) // 2
-        return [*_read(texts[:half], domain), *_read(texts[half:], domain)] if half else list(texts)
-    if isinstance(cells, NumericCells):
-        return _numeric_texts(texts, cells)
-    return _set_texts(texts, cells)
+    cells = read_cells(column, domain)
+    return _numeric_texts(texts, cells) if isinstance(cells, NumericCells) else _set_texts(texts, cells)
 
 
 def _numeric_texts(texts: Sequence[str], cells: NumericCells) -> list[str]:

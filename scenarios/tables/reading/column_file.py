@@ -18,13 +18,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from defenses.base import CodedTexts, ColumnTable
-from metrics.columns import Domain, Floats, NumericDomain
+from metrics.columns import NUMBER, Domain, Floats, NumericDomain
 from scenarios.tables.reading.arrow_tables import csv_table, opened_parquet, text_of
-from scenarios.tables.reading.csv_text import column_names, decompressed, field_separator, header_fields, table_text
-from scenarios.tables.reading.workbook import refuse_workbook
+from scenarios.tables.reading.csv_text import (
+    HEAD,
+    PARQUET,
+    CsvHeader,
+    column_names,
+    csv_content,
+    csv_header,
+    table_text,
+)
+from scenarios.tables.roles import Roles
 
-HEAD = 1 << 20
-"""Number of bytes at the beginning of a file in which its header must end."""
 BLOCK = 1 << 24
 """Number of bytes that the CSV reader takes at a time."""
 TEXT = pa.string()
@@ -44,35 +50,20 @@ class ColumnFile:
         The file's content, decompressed.
     columns : tuple of str
         Names of its columns.
-    separator : str
-        Separator of CSV fields; empty for Parquet.
-    fields : tuple of str
-        The header's fields: the names, empty where a column has none.
-    decimal : {".", ","}, optional
-        Declared decimal mark of numbers in a CSV file.
-    na : tuple of str
-        Texts that mean a missing value.
+    header : CsvHeader
+        Its header, whose fields are empty where a column has no name.
+    declared : Roles
+        Decimal mark of numbers among texts, and texts that mean a missing value.
     """
 
     path: Path
     data: bytes = field(repr=False)
     columns: tuple[str, ...]
-    separator: str
-    fields: tuple[str, ...] = ()
-    decimal: str | None = None
-    na: tuple[str, ...] = ()
+    header: CsvHeader
+    declared: Roles
 
     @classmethod
-    def of(
-        cls,
-        path: Path,
-        content: bytes,
-        separator: str | None = None,
-        *,
-        encoding: str | None = None,
-        decimal: str | None = None,
-        na: Sequence[str] = (),
-    ) -> ColumnFile:
+    def of(cls, path: Path, content: bytes, declared: Roles | None = None) -> ColumnFile:
         """Read the names of the columns.
 
         Parameters
@@ -81,32 +72,25 @@ class ColumnFile:
             Named in errors.
         content : bytes
             The file's content.
-        separator : str, optional
-            Separator of CSV fields, by default inferred as `scenarios.tables.reading.text_table` infers it.
-        encoding : str, optional
-            Encoding of a CSV that is not UTF-8.
-        decimal : {".", ","}, optional
-            Decimal mark of numbers; the other mark separates thousands.
-        na : sequence of str
-            Texts that mean a missing value.
+        declared : Roles, optional
+            Separator, encoding, decimal mark and missing values; a separator that it omits is inferred.
 
         Raises
         ------
         ValueError
             If it is no such table, or column names are repeated.
         """
-        if content.startswith(b"PAR1"):
+        declared = Roles() if declared is None else declared
+        if content.startswith(PARQUET):
+            data = content
             with opened_parquet(path, pa.BufferReader(content)) as file:
-                fields = tuple(file.schema_arrow.names)
-            return cls(path, content, tuple(column_names(path, fields)), "", fields, na=tuple(na))
-        refuse_workbook(path, content)
-        data = decompressed(path, content).removeprefix(codecs.BOM_UTF8)
-        if encoding is not None:
-            data = table_text(path, data, encoding).encode()
-        head = table_text(path, _whole_lines(data[:HEAD]) if len(data) > HEAD else data)
-        separator, _ = field_separator(path, head, separator)
-        fields = tuple(header_fields(path, head, separator))
-        return cls(path, data, tuple(column_names(path, fields)), separator, fields, decimal, tuple(na))
+                header = CsvHeader("", file.schema_arrow.names, [])
+        else:
+            data = csv_content(path, content).removeprefix(codecs.BOM_UTF8)
+            if declared.encoding is not None:
+                data = table_text(path, data, declared.encoding).encode()
+            header = csv_header(path, table_text(path, data[:HEAD], whole=len(data) <= HEAD), declared.separator)
+        return cls(path, data, tuple(column_names(path, header.fields)), header, declared)
 
     def read(self, columns: Sequence[str], domains: Mapping[str, Domain]) -> ColumnTable:
         """Read some columns; a value that does not fit the kind of its column's domain counts as missing.
@@ -123,16 +107,18 @@ class ColumnFile:
         ValueError
             If the file is malformed.
         """
+        na, decimal = self.declared.na, self.declared.decimal
         # The number of records needs one column at least.
-        wanted = list(dict.fromkeys(columns)) or [next((name for name in self.fields if name.strip()), self.fields[0])]
+        fields = self.header.fields
+        wanted = list(dict.fromkeys(columns)) or [next((name for name in fields if name.strip()), fields[0])]
         for name in columns:
-            if name in self.columns and name not in self.fields:
+            if name in self.columns and name not in fields:
                 raise ValueError(f"{self.path}: {name!r} has no name in the file; name it there to read it")
         # Arrow's numbers have a decimal point and no thousands separators.
-        number = pa.float64() if self.decimal is None else CODED
+        number = pa.float64() if decimal is None else CODED
         kinds = {name: number if isinstance(domains.get(name), NumericDomain) else CODED for name in wanted}
-        if self.separator:
-            table = csv_table(self.path, self.data, self.separator, len(self.columns), kinds, na=self.na, block=BLOCK)
+        if self.header.separator:
+            table = csv_table(self.path, self.data, self.header, kinds, na=na, block=BLOCK)
         else:
             with opened_parquet(self.path, pa.BufferReader(self.data)) as file:
                 table = file.read(columns=wanted)
@@ -140,7 +126,7 @@ class ColumnFile:
         for name in dict.fromkeys(columns):
             where, column = f"{self.path}: column {name!r}", table.column(name)
             numeric = isinstance(domains[name], NumericDomain)
-            by_name[name] = _numbers(where, column, self.decimal) if numeric else _texts(where, column, self.na)
+            by_name[name] = _numbers(where, column, decimal) if numeric else _texts(where, column, na)
         return ColumnTable(by_name, table.num_rows)
 
 
@@ -152,7 +138,7 @@ def lenient_numbers(texts: Any) -> Floats:
     import pyarrow.compute as pc
 
     trimmed = pc.replace_substring_regex(pc.utf8_trim_whitespace(texts), r"^\+([^+-])", r"\1")
-    is_number = pc.match_substring_regex(trimmed, r"^-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+    is_number = pc.match_substring_regex(trimmed, f"^{NUMBER}$")
     is_infinite = pc.match_substring_regex(trimmed, r"(?i)^-?inf(inity)?$")
     sign = pc.if_else(pc.starts_with(trimmed, "-"), -np.inf, np.inf)
     values = pc.cast(pc.if_else(is_number, trimmed, None), pa.float64())
@@ -204,9 +190,3 @@ def _array(column: Any, missing: float) -> NDArray[Any]:
         return numbers.copy()
     bits = np.unpackbits(np.frombuffer(valid, dtype=np.uint8), bitorder="little")[rows]
     return np.where(bits, numbers, kind(missing))
-
-
-def _whole_lines(head: bytes) -> bytes:
-    """Beginning of a file up to its last line break, so that no character is cut."""
-    end = head.rfind(b"\n")
-    return head[: end + 1] if end >= 0 else head.decode("utf-8", "ignore").encode()

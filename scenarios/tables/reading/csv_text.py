@@ -1,4 +1,4 @@
-"""CSV texts: compression, separator, header, and the first malformed row."""
+"""Bytes of CSV files: format, compression, encoding, separator, header, and the first malformed row."""
 
 from __future__ import annotations
 
@@ -6,17 +6,62 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
-from metrics.columns import refuse, require
+from metrics.columns import NUMBER, refuse, require
 from scenarios.tables.toml.toml_file import read_text
+
+# What a file is by its first bytes.
+
+COMPRESSED, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
+WORKBOOK = "an Excel workbook"
+_OTHER_FORMATS = {
+    PARQUET: "a Parquet file",
+    ZIP: "a ZIP archive and no table",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Excel workbook of the old format (.xls)",
+    b"SQLite format 3": "a database",
+    b"\x80\x04": "a pickle",
+    b"\x80\x05": "a pickle",
+}
+
+
+def other_format(data: bytes) -> str | None:
+    """What a file is that is no text, in words; None for one that may be a text."""
+    # A ZIP archive names its files without compression.
+    if data.startswith(ZIP) and b"xl/workbook" in data:
+        return WORKBOOK
+    return next((what for beginning, what in _OTHER_FORMATS.items() if data.startswith(beginning)), None)
+
+
+def csv_content(path: Path, data: bytes) -> bytes:
+    """Content of a file that should be CSV, without gzip compression.
+
+    Raises
+    ------
+    ValueError
+        If it has another format, or the compression is damaged.
+    """
+    what = other_format(data)
+    extract = "extract the table or " if what == _OTHER_FORMATS[ZIP] else ""
+    refuse(what is not None, f"{path}: is {what}; {extract}save the sheet as CSV (UTF-8)")
+    if not data.startswith(COMPRESSED):
+        return data
+    import gzip
+    import zlib
+
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{path}: the gzip compression is damaged ({error})") from None
+
 
 # Encodings of CSV files: UTF-8, or one that the user declares.
 
 HEAD = 1 << 20
-"""Number of bytes by which an encoding is guessed."""
+"""Number of bytes by which an encoding is guessed, and in which the header of a file must end."""
 JAPANESE = ("shift_jis", "cp932", "euc_jp", "iso2022_jp")
 _WIDE = "[\u3040-\u30ff\u3400-\u9fff\uff01-\uff5e]"
 _NARROW = "[\uff61-\uff9f]"
@@ -38,7 +83,7 @@ def check_encoding(name: str) -> str:
     return name
 
 
-def table_text(path: Path, data: bytes, encoding: str | None = None) -> str:
+def table_text(path: Path, data: bytes, encoding: str | None = None, *, whole: bool = True) -> str:
     """Text of a CSV file, without a byte order mark. A file that is UTF-8 is read as such, whatever is declared.
 
     Parameters
@@ -49,6 +94,8 @@ def table_text(path: Path, data: bytes, encoding: str | None = None) -> str:
         The file's content, decompressed.
     encoding : str, optional
         Encoding of a file that is not UTF-8.
+    whole : bool
+        Whether it is the whole content. Of the beginning of a file, only complete lines are returned.
 
     Raises
     ------
@@ -57,20 +104,25 @@ def table_text(path: Path, data: bytes, encoding: str | None = None) -> str:
         bytes leave little doubt.
     """
     try:
-        return read_text(path, data)
+        text = read_text(path, data, whole=whole)
     except ValueError as error:
         if encoding is None:
             guess = guessed_encoding(data)
             hint = f", or declare it: --encoding {guess} (key 'encoding' of the roles file)" if guess else ""
             raise ValueError(f"{error}{hint}") from None
+        text = _declared_text(path, data, encoding, whole=whole)
+    return text if whole else text[: text.rfind("\n") + 1]
+
+
+def _declared_text(path: Path, data: bytes, encoding: str, *, whole: bool) -> str:
+    """Text in a declared encoding, without a byte order mark."""
     try:
         # Some programs put the mark of UTF-8 before any text, where it would become a part of the first name.
-        text = data.removeprefix(codecs.BOM_UTF8).decode(encoding).removeprefix("\ufeff")
+        text = codecs.getincrementaldecoder(encoding)().decode(data.removeprefix(codecs.BOM_UTF8), whole)
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: is not {encoding} ({error.reason} at byte {error.start})") from None
-    if "\0" in text:
-        raise ValueError(f"{path}: read as {encoding}, it holds a NUL character; it must be plain text")
-    return text
+    refuse("\0" in text, f"{path}: read as {encoding}, it holds a NUL character; it must be plain text")
+    return text.removeprefix("\ufeff")
 
 
 def guessed_encoding(data: bytes) -> str | None:
@@ -104,53 +156,139 @@ def guessed_encoding(data: bytes) -> str | None:
     return "cp1252" if 2 * len(letters) > len(foreign) else None
 
 
+# Rows and fields.
+
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
-class BrokenRowError(csv.Error):
+class BrokenRowError(ValueError):
     """A row that is no CSV, in words.
 
     Parameters
     ----------
+    path : Path or str
+        The file.
     line : int
         Line in which the row begins, from 1.
     reason : str
         The message of the module `csv`.
     """
 
-    def __init__(self, line: int, reason: str) -> None:
+    def __init__(self, path: Path | str, line: int, reason: str) -> None:
+        self.line = line
+        self.why = (
+            "broken quotes: text follows a closing quotation mark; close each that opens, and write one that "
+            "belongs to a cell twice"
+        )
         if "end of data" in reason:
-            text = "broken quotes: a quotation mark opens in this row and is never closed"
+            self.why = "broken quotes: a quotation mark opens in this row and is never closed"
         elif "field limit" in reason:
-            text = (
+            self.why = (
                 f"a cell that begins in this row has more than {csv.field_size_limit():,} characters; a quotation mark "
                 "may open there and never be closed"
             )
-        else:
-            text = (
-                "broken quotes: text follows a closing quotation mark; close each that opens, and write one that "
-                "belongs to a cell twice"
-            )
-        super().__init__(f"line {line}: {text}")
+        super().__init__(f"{path}, line {line}: {self.why}")
 
 
-def decompressed(path: Path, data: bytes) -> bytes:
-    """Content of a file, without gzip compression.
+def csv_rows(
+    text: str | Iterable[str], separator: str, *, path: Path | str = "", strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """First line (from 1) and fields of each row of a text, or of its lines; blank lines are no rows.
+
+    Raises
+    ------
+    BrokenRowError
+        If a row is no CSV.
+    """
+    lines = io.StringIO(text, newline="") if isinstance(text, str) else text
+    reader = csv.reader(lines, delimiter=separator, strict=strict)
+    line = 1
+    try:
+        for row in reader:
+            if row:
+                yield line, row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise BrokenRowError(path, line, str(error)) from None
+
+
+def inferred_separator(text: str) -> str:
+    """Separator of fields, from the first lines (see `text_table`)."""
+
+    def fit(separator: str) -> tuple[bool, bool, int]:
+        """Sort key: splits the first line, splits all first lines into equally many fields, number of fields."""
+        try:
+            widths = [len(row) for _, row in islice(csv_rows(text[:100_000], separator), 10)] or [0]
+        except BrokenRowError:
+            return False, False, 0
+        return widths[0] > 1, len(set(widths)) == 1, widths[0]
+
+    return max(SEPARATORS, key=fit)
+
+
+class CsvHeader(NamedTuple):
+    """What the beginning of a CSV file says.
+
+    Parameters
+    ----------
+    separator : str
+        Separator of fields.
+    fields : list of str
+        Fields of the first row that is not blank.
+    notes : list of str
+        What was inferred, and doubts about the first line.
+    line : int
+        Line of the header, from 1; blank lines may precede it.
+    """
+
+    separator: str
+    fields: list[str]
+    notes: list[str]
+    line: int = 1
+
+
+def csv_header(path: Path, text: str, declared: str | None = None) -> CsvHeader:
+    """Read the header of a CSV file.
+
+    Parameters
+    ----------
+    path : Path
+        Named in errors.
+    text : str
+        The file's text, or its beginning.
+    declared : str, optional
+        Separator of fields; by default it is inferred.
 
     Raises
     ------
     ValueError
-        If the compression is damaged.
+        If the text is blank, a web page or no CSV, or two columns share a name.
     """
-    if not data.startswith(b"\x1f\x8b"):
-        return data
-    import gzip
-    import zlib
+    text, notes = text[:HEAD], []
+    require(text.strip(), f"{path}: is empty; the first line must name the columns")
+    refuse_first_line(path, text)
+    separator = declared
+    if separator is None:
+        separator = inferred_separator(text)
+        notes.append(f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines")
+    line, fields = next(csv_rows(text, separator, path=path))
+    column_names(path, fields)
+    if any(re.fullmatch(NUMBER, field.strip(), re.ASCII) for field in fields):
+        notes.append("names of columns are numbers; if the first line is a record, put a line with names before it")
+    if len(fields) == 1 and len(fields[0].split()) > 1:
+        notes.append("the table has one column; if blanks separate its fields, give --delimiter ' '")
+    return CsvHeader(separator, fields, notes, line)
 
-    try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{path}: the gzip compression is damaged ({error})") from None
+
+SEPARATOR_LINE = re.compile(r"\s*sep=[,;\t|]?[ \t]*(?=[\r\n])", re.IGNORECASE)
+"""A first line that only names the separator, as Excel writes it."""
+_WEB_PAGE = re.compile(r"\s*(<!doctype|<html)", re.IGNORECASE)
+
+
+def refuse_first_line(path: Path, text: str) -> None:
+    """Raise ValueError if a text begins as a web page does, or with a line that only names the separator."""
+    refuse(_WEB_PAGE.match(text), f"{path}: is a web page (HTML) and no table; save its table as CSV")
+    refuse(SEPARATOR_LINE.match(text), f"{path}: its first line only names the separator (sep=); delete that line")
 
 
 def column_names(path: Path, fields: Sequence[str]) -> list[str]:
@@ -174,86 +312,29 @@ def column_names(path: Path, fields: Sequence[str]) -> list[str]:
     return names
 
 
-def csv_rows(text: str, separator: str, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """First line (from 1) and fields of each row; blank lines are no rows.
+def check_rows(path: Path, text: str | Iterable[str], header: CsvHeader, beginning: str) -> None:
+    """Raise ValueError for the first row with more or fewer fields than the header, or with broken quotes.
 
-    Raises
-    ------
-    BrokenRowError
-        If a row is no CSV.
+    Parameters
+    ----------
+    path : Path
+        Named in errors.
+    text : str or iterable of str
+        The file's text, or its lines.
+    header : CsvHeader
+        Its header.
+    beginning : str
+        The first lines, which may show another separator.
     """
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=strict)
-    line = 1
-    try:
-        for row in reader:
-            if row:
-                yield line, row
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise BrokenRowError(line, str(error)) from None
-
-
-def header_fields(path: Path, text: str, separator: str) -> list[str]:
-    """Fields of the first row of a CSV text that is not blank.
-
-    Raises
-    ------
-    ValueError
-        If that row is no CSV.
-    """
-    try:
-        return next(csv_rows(text, separator))[1]
-    except csv.Error as error:
-        raise ValueError(f"{path}, {error}") from None
-
-
-def field_separator(path: Path, text: str, declared: str | None) -> tuple[str, list[str]]:
-    """Separator of the fields of a CSV text, and a note if it was inferred.
-
-    Raises
-    ------
-    ValueError
-        If the text is blank or a web page.
-    """
-    require(text.strip(), f"{path}: is empty; the first line must name the columns")
-    refuse(
-        text.lstrip()[:9].lower().startswith(("<!doctype", "<html")),
-        f"{path}: is a web page (HTML) and no table; save its table as CSV",
-    )
-    if declared is not None:
-        return declared, []
-    separator = inferred_separator(text)
-    return separator, [f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines"]
-
-
-def inferred_separator(text: str) -> str:
-    """Separator of fields, from the first lines (see `text_table`)."""
-
-    def fit(separator: str) -> tuple[bool, bool, int]:
-        """Sort key: splits the first line, splits all first lines into equally many fields, number of fields."""
-        try:
-            widths = [len(row) for _, row in islice(csv_rows(text[:100_000], separator), 10)]
-        except csv.Error:
-            return False, False, 0
-        return widths[0] > 1, len(set(widths)) == 1, widths[0]
-
-    return max(SEPARATORS, key=fit)
-
-
-def check_rows(path: Path, text: str, separator: str, width: int) -> None:
-    """Raise ValueError for the first row with more or fewer fields than the header, or with broken quotes."""
-    try:
-        for line, row in csv_rows(text, separator, strict=True):
-            if len(row) != width:
-                fields = f"{len(row)} field" + "s" * (len(row) != 1)
-                other = inferred_separator(text)
-                if width == 1 and other != separator and other in header_fields(path, text, separator)[0]:
-                    key = "tab" if other == "\t" else other
-                    hint = f"; the fields look separated by {SEPARATORS[other]} ({key}), see --delimiter"
-                elif len(row) == width + 1:
-                    hint = "; if it begins with a row name, the header needs a name for that"
-                else:
-                    hint = ""
-                raise ValueError(f"{path}, line {line}: has {fields} where the header has {width}{hint}")
-    except csv.Error as error:
-        raise ValueError(f"{path}, {error}") from None
+    width = len(header.fields)
+    for line, row in csv_rows(text, header.separator, path=path, strict=True):
+        if len(row) != width:
+            fields = f"{len(row)} field" + "s" * (len(row) != 1)
+            other = inferred_separator(beginning)
+            hint = ""
+            if width == 1 and other != header.separator and other in header.fields[0]:
+                key = "tab" if other == "\t" else other
+                hint = f"; the fields look separated by {SEPARATORS[other]} ({key}), see --delimiter"
+            elif len(row) == width + 1:
+                hint = "; if it begins with a row name, the header needs a name for that"
+            raise ValueError(f"{path}, line {line}: has {fields} where the header has {width}{hint}")

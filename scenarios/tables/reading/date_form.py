@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from metrics.columns import SUPPRESSED, NumericDomain, interval_cell
+from metrics.columns import INTERVAL, SUPPRESSED, NumericDomain, interval_cell, is_set
 from scenarios.tables.reading import calendar_periods as calendar
 from scenarios.tables.reading.calendar_periods import DAY, FIRST, LAST
 from scenarios.tables.reading.date_format import ISO, ISO_TIME, DateFormat
 
 if TYPE_CHECKING:
     from defenses.base import IntervalHierarchy
-
-
-_INTERVAL = re.compile(r"\[([^,\[\]()]+),([^,\[\]()]+)([\])])")
 
 
 @dataclass(frozen=True)
@@ -55,9 +51,9 @@ class DateForm:
         text = str(cell)
         if text == SUPPRESSED:
             return text
-        if text.startswith("{") and text.endswith("}"):
+        if is_set(text):
             return "{" + "|".join(str(self.write(part)) for part in text[1:-1].split("|")) + "}"
-        interval = _INTERVAL.fullmatch(text)
+        interval = INTERVAL.fullmatch(text)
         try:
             if interval is None:
                 return self.write(float(text))
@@ -72,9 +68,9 @@ class DateForm:
 
     def read(self, text: str) -> str:
         """Cell that a text in a file stands for; a text that is no date or range of dates is returned unchanged."""
-        if text.startswith("{") and text.endswith("}"):
+        if is_set(text):
             return "{" + "|".join(self.read(part) for part in text[1:-1].split("|")) + "}"
-        interval = _INTERVAL.fullmatch(text)
+        interval = INTERVAL.fullmatch(text)
         if interval is not None:
             low, high = self.format.in_cells.number(interval[1]), self.format.in_cells.number(interval[2])
             if low is None or high is None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leaderboard.pages.number_text import counted
+from metrics.columns import NUMBER
 from scenarios.tables.reading.text_column import TextColumn
 
 MISSING = (
@@ -46,7 +47,7 @@ HEAD = 256
 _SIGN = r"^[+-]?"
 _NUMBER_LIKE = _SIGN + r"[\d.,]*\d[\d.,]*([eE][+-]?\d+)?$"
 _FLAG = r"^([Tt]rue|TRUE|[Ff]alse|FALSE)$"
-_PLAIN = _SIGN + r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_PLAIN = f"^{NUMBER}$"
 _FRACTION = _SIGN + r"\d*\.\d+([eE][+-]?\d+)?$"
 _COMMA_FRACTION = _SIGN + r"(0|[1-9]\d*)?,\d+([eE][+-]?\d+)?$"
 _INTEGER = _SIGN + r"\d+([eE][+-]?\d+)?$"

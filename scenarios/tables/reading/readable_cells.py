@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -19,6 +20,7 @@ from metrics.columns import (
     named_categories,
     read_cells,
 )
+from scenarios.tables.reading.cell_spelling import by_halves
 from scenarios.tables.reading.text_column import TextColumn
 
 # Released values that nobody in a table of people has: notes on columns that cannot agree.
@@ -153,7 +155,7 @@ def known_cells(name: str, column: TextColumn, domain: Domain) -> tuple[TextColu
     """
     texts = column.texts.to_pylist()
     if isinstance(domain, NumericDomain):
-        wrong = np.array(_unreadable(texts, domain), dtype=bool)
+        wrong = np.array(by_halves(texts, partial(_readable, domain), lambda _: True))
         words = ("holds", "hold"), "no number, interval or set"
     else:
         known = set(domain.categories)
@@ -168,11 +170,7 @@ def known_cells(name: str, column: TextColumn, domain: Domain) -> tuple[TextColu
     return column, [f"{name}: {cells}; read as suppressed ({SUPPRESSED})"]
 
 
-def _unreadable(texts: Sequence[str], domain: Domain) -> list[bool]:
-    """Which texts are no cells of a domain; half by half if one is none."""
-    try:
-        read_cells(pd.Series(texts, dtype=object), domain)
-    except ValueError:
-        half = len(texts) // 2
-        return [*_unreadable(texts[:half], domain), *_unreadable(texts[half:], domain)] if half else [True]
+def _readable(domain: Domain, texts: Sequence[str]) -> list[bool]:
+    """False for each of some cells of a domain, since none of them is wrong."""
+    read_cells(pd.Series(texts, dtype=object), domain)
     return [False] * len(texts)

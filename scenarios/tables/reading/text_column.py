@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from metrics.columns import Booleans, CategoricalDomain, Domain, Floats, Integers, NumericDomain, format_number
+from metrics.columns import NUMBER, Booleans, CategoricalDomain, Domain, Floats, Integers, NumericDomain, format_number
 from scenarios.tables.roles import MOST_DIGITS
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from scenarios.tables.reading.date_form import DateForm
 
-_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_NUMBER = f"^{NUMBER}$"
 _NAN = r"^[+-]?[nN][aA][nN]$"
 _INFINITY = r"^[+-]?[iI][nN][fF]([iI][nN][iI][tT][yY])?$"
 # Postcodes and account numbers: a float would lose leading zeros, or digits beyond 2**53.
@@ -134,10 +134,6 @@ class TextColumn:
     def rows_like(self, pattern: str) -> int:
         """Number of records whose text matches a regular expression."""
         return self.rows_of(self._matches(pattern))
-
-    def numeric_texts(self) -> int:
-        """Return the number of distinct texts that are numbers."""
-        return int(self._matches(_NUMBER).sum())
 
     def looks_coded(self) -> bool:
         """Return True if a text is a code: a number with a leading zero or with more digits than a float keeps."""

@@ -12,11 +12,19 @@ import numpy as np
 import pyarrow as pa
 
 from scenarios.tables.reading.arrow_tables import csv_table, opened_parquet, text_of
-from scenarios.tables.reading.csv_text import column_names, decompressed, field_separator, header_fields, table_text
+from scenarios.tables.reading.csv_text import (
+    PARQUET,
+    WORKBOOK,
+    column_names,
+    csv_content,
+    csv_header,
+    other_format,
+    table_text,
+)
 from scenarios.tables.reading.date_columns import dated_columns, native_dates
 from scenarios.tables.reading.number_forms import MISSING, recognized
 from scenarios.tables.reading.text_column import TextColumn
-from scenarios.tables.reading.workbook import is_workbook, workbook_table
+from scenarios.tables.reading.workbook import workbook_table
 from scenarios.tables.roles import CategoryColumn, DateColumn, Roles
 
 # Rows of files in messages, which count from 1 below the header.
@@ -106,19 +114,17 @@ def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, r
     notes: list[str] = []
     layout: dict[str, Any] = {}
     separator = ""
-    if data.startswith(b"PAR1"):
+    if data.startswith(PARQUET):
         with opened_parquet(path, pa.BufferReader(data)) as file:
             table = file.read(use_threads=False)
-    elif is_workbook(path, data):
+    elif other_format(data) == WORKBOOK:
         table, notes = workbook_table(path, data)
     else:
-        text = table_text(path, decompressed(path, data), declared.encoding)
-        separator, notes = field_separator(path, text, declared.separator)
+        text = table_text(path, csv_content(path, data), declared.encoding)
+        header = csv_header(path, text, declared.separator)
+        separator, notes = header.separator, header.notes
         layout = {} if declared.separator else {"separator": separator}
-        fields = header_fields(path, text, separator)
-        column_names(path, fields)
-        table = csv_table(path, text.encode(), separator, len(fields), dict.fromkeys(fields, pa.string()))
-        notes += header_notes(table.column_names)
+        table = csv_table(path, text.encode(), header, dict.fromkeys(header.fields, pa.string()))
     if table.num_rows == 0:
         raise ValueError(f"{path}: names columns but holds no record")
     if separator:
@@ -212,21 +218,16 @@ def refuse_blank_rows(path: Path, table: Any) -> None:
         # Columns without a value are refused by name.
         return
     rows = np.flatnonzero(~filled) + 1
-    shown = ", ".join(map(str, rows[:MOST_SHOWN])) + (", …" if rows.size > MOST_SHOWN else "")
-    raise ValueError(
-        f"{path}: {rows.size} row{'s' * (rows.size > 1)} empty in every column, which would count as people: {shown} "
+    raise ValueError(blank_rows_words(path, rows.size, rows[:MOST_SHOWN].tolist()))
+
+
+def blank_rows_words(path: Path, count: int, first: Sequence[int]) -> str:
+    """Refusal of rows that are empty in every column, given their number and the first of them."""
+    shown = ", ".join(map(str, first)) + (", …" if count > len(first) else "")
+    return (
+        f"{path}: {count} row{'s' * (count > 1)} empty in every column, which would count as people: {shown} "
         "(from 1, without the header); a spreadsheet may have added them, so delete them"
     )
-
-
-def header_notes(fields: Sequence[str]) -> list[str]:
-    """Doubts about the first line."""
-    notes = []
-    if _distinct(list(fields)).numeric_texts():
-        notes.append("names of columns are numbers; if the first line is a record, put a line with names before it")
-    if len(fields) == 1 and len(fields[0].split()) > 1:
-        notes.append("the table has one column; if blanks separate its fields, give --delimiter ' '")
-    return notes
 
 
 def _missing_beside(declared: Roles, name: str) -> list[str]:

@@ -11,35 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from metrics.columns import refuse, require
+from metrics.columns import require
 from scenarios.tables.review.column_names import POSTCODES, POSTCODES_JAPANESE, hints_at
-
-OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""First bytes of a workbook before Excel 2007."""
-ZIP = b"PK\x03\x04"
-
-
-def is_workbook(path: Path, data: bytes) -> bool:
-    """Return True if a file's content is an Excel workbook that can be read (.xlsx).
-
-    Raises
-    ------
-    ValueError
-        If it is a workbook of the old format, or another ZIP archive.
-    """
-    refuse(data.startswith(OLD), f"{path}: is an Excel workbook of the old format (.xls); save the sheet as CSV")
-    if not data.startswith(ZIP):
-        return False
-    # A ZIP archive names its files without compression.
-    refuse(
-        b"xl/workbook" not in data, f"{path}: is a ZIP archive and no table; extract the table or save the sheet as CSV"
-    )
-    return True
-
-
-def refuse_workbook(path: Path, data: bytes) -> None:
-    """Raise ValueError if a file's content is an Excel workbook or another ZIP archive."""
-    refuse(is_workbook(path, data), f"{path}: is an Excel workbook; save the sheet as CSV (UTF-8)")
 
 
 def workbook_table(path: Path, data: bytes) -> tuple[Any, list[str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,7 +14,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from defenses.base import TableHierarchy
-from metrics.columns import LARGEST_EXACT, SUPPRESSED, Domain, NumericDomain, distinct_values
+from metrics.columns import (
+    LARGEST_EXACT,
+    SUPPRESSED,
+    Domain,
+    NumericDomain,
+    distinct_values,
+    is_generalized,
+    is_set,
+    set_elements,
+)
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.number_forms import MISSING
 from scenarios.tables.reading.text_column import TextColumn
@@ -23,7 +31,6 @@ from scenarios.tables.roles import CategoryColumn, DateColumn, HierarchyTable, N
 
 # Labels of a hierarchy's groups, by which releases name the groups.
 
-_ELEMENT = re.compile(r"(?:\\.|[^\\|])+")
 _NUMBER_LIKE = re.compile(r"[+-]?([\d.,]*\d[\d.,]*([eE][+-]?\d+)?|nan|inf(inity)?)", re.IGNORECASE)
 OTHER_READING = "would be read as something else"
 MOST_SHOWN = 3
@@ -109,7 +116,7 @@ def _refusal(label: str, groups: Mapping[str, int], values: Collection[str], *, 
     """Reason why a label is not used, empty if there is nothing to say; None if it is used."""
     if label == SUPPRESSED and list(groups) == [SUPPRESSED]:
         return ""
-    if not label.strip() or label.startswith(("[", "{", SUPPRESSED)) or "\\" in label:
+    if not label.strip() or is_generalized(label) or "\\" in label:
         return OTHER_READING
     if not text and _NUMBER_LIKE.fullmatch(label.strip()):
         return "" if list(groups) == [label] else OTHER_READING
@@ -128,13 +135,12 @@ def _unused_notes(unused: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 def _key(cell: str) -> str | frozenset[str]:
     """A cell, or the elements of a set of values, whose order does not matter."""
-    if not (cell.startswith("{") and cell.endswith("}")):
+    if not is_set(cell):
         return cell
-    elements = _ELEMENT.findall(cell[1:-1])
+    elements = set_elements(cell)
     distinct = frozenset(elements)
     # An empty element stands for the missing value, which no group holds.
-    complete = sum(map(len, elements)) + len(elements) - 1 == len(cell) - 2
-    return distinct if complete and max(Counter(elements).values(), default=0) == 1 else cell
+    return distinct if all(elements) and len(distinct) == len(elements) else cell
 
 
 # Digits of released numbers: whole ones as integers, which pandas stores as floats beside missing values; rounding.

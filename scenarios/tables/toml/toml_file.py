@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import tomllib
 import types
 from collections.abc import Sequence
@@ -133,8 +134,19 @@ def unreadable(path: Path, error: OSError) -> str:
     return f"{path}: cannot be read ({error.strerror})"
 
 
-def read_text(path: Path, data: bytes) -> str:
+def read_text(path: Path, data: bytes, *, whole: bool = True, start: int = 0) -> str:
     """UTF-8 text of a file's content, without a byte order mark.
+
+    Parameters
+    ----------
+    path : Path
+        Named in errors.
+    data : bytes
+        The content, or a piece of it.
+    whole : bool
+        Whether nothing follows, so that the last character must be complete.
+    start : int
+        Position of the piece in the file.
 
     Raises
     ------
@@ -143,11 +155,12 @@ def read_text(path: Path, data: bytes) -> str:
     """
     nul = data.find(b"\0")
     if nul >= 0:
-        raise ValueError(f"{path}: holds a NUL byte at byte {nul}; it must be plain UTF-8 text")
+        raise ValueError(f"{path}: holds a NUL byte at byte {start + nul}; it must be plain UTF-8 text")
     try:
-        return data.decode("utf-8").removeprefix("\ufeff")
+        return codecs.utf_8_decode(data, "strict", whole)[0].removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: is not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8") from None
+        place = f"{error.reason} at byte {start + error.start}"
+        raise ValueError(f"{path}: is not UTF-8 ({place}); save it as UTF-8") from None
 
 
 def read_tables(path: Path, data: bytes) -> dict[str, Any]:

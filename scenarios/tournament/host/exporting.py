@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from metrics.columns import PRIVATE, UNFINISHED, check_new_file, refuse
+from scenarios.tables.reading.csv_text import inferred_separator
 from scenarios.tournament.host.boards import PAGES
 from scenarios.tournament.host.presenting import media_type, presentations, presented_file
-from scenarios.tournament.host.spreadsheet import SEPARATORS, neutralized_csv
+from scenarios.tournament.host.spreadsheet import neutralized_csv
 from scenarios.tournament.rules.folder import PUBLIC, State, Submission, Tournament, folder_files
 from scenarios.tournament.rules.log import LogEntry, named_file
 
@@ -201,6 +202,6 @@ def _submissions(state: State) -> bytes:
 def _neutral(data: bytes) -> bytes:
     """A CSV file with neutralized cells; its separator stays."""
     text = data.decode("utf-8-sig")
-    separator = max(SEPARATORS, key=text.partition("\n")[0].count)
+    separator = inferred_separator(text)
     rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     return neutralized_csv(rows[0], rows[1:], separator).encode() if rows else data

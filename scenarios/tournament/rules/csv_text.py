@@ -1,25 +1,20 @@
-"""Rows of a submitted CSV file, as spreadsheets write it: commas, semicolons or tabs, with or without a mark."""
+"""Rows of a submitted CSV file, as spreadsheets write it, and all that is wrong with them."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import defaultdict
-from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from scenarios.tables.reading.csv_text import (
+    COMPRESSED,
+    SEPARATOR_LINE,
+    BrokenRowError,
+    csv_rows,
+    guessed_encoding,
+    inferred_separator,
+    other_format,
+)
 from scenarios.tournament.rules.problems import Problem
-
-SEPARATORS = (",", ";", "\t")
-_OTHER_FORMATS = {
-    b"PK\x03\x04": "a zip archive (or a spreadsheet)",
-    b"\x1f\x8b": "compressed",
-    b"PAR1": "a Parquet file",
-    b"\x80": "a pickle",
-    b"SQLite": "a database",
-    b"\xff\xfe": "UTF-16 text",
-    b"\xfe\xff": "UTF-16 text",
-}
 
 
 @dataclass
@@ -41,41 +36,41 @@ class CsvText:
     problems: list[Problem] = field(default_factory=list)
 
 
-def read_csv_text(data: bytes, wanted: Collection[str], most: int, *, empty_rows: bool = False) -> CsvText:
+def read_csv_text(data: bytes, most: int, *, empty_rows: bool = False) -> CsvText:
     """Read a CSV file.
 
-    Taken as what they are: a byte order mark, any line ends, blank lines, a first line ``sep=;``, semicolons or tabs
-    between the fields, and lines or columns of empty fields at the end, as spreadsheets write them.
+    Taken as what they are: a byte order mark, any line ends, blank lines, a first line ``sep=;``, semicolons, tabs or
+    bars between the fields, and lines or columns of empty fields at the end, as spreadsheets write them.
 
     Parameters
     ----------
     data : bytes
         The file.
-    wanted : collection of str
-        Names of the columns that the file should have, by which the separator is recognized.
     most : int
         Largest number of rows. Of a file with more, twice as many are read, so that rows that repeat are found.
     empty_rows : bool
         Whether a line of empty fields at the end is a row.
     """
-    for beginning, what in _OTHER_FORMATS.items():
-        if data.startswith(beginning):
-            return _unreadable(f"is {what}", "submit UTF-8 text with commas between the fields (CSV)")
+    what = "compressed" if data.startswith(COMPRESSED) else other_format(data)
+    if what is not None:
+        return _unreadable(f"is {what}", "submit UTF-8 text with commas between the fields (CSV)")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        return _unreadable("is no UTF-8 text", "save it as UTF-8 (in Excel: CSV UTF-8)", line)
+        guess = guessed_encoding(data)
+        perhaps = f", but perhaps {guess.upper()}" if guess else ""
+        return _unreadable(f"is no UTF-8 text{perhaps}", "save it as UTF-8 (in Excel: CSV UTF-8)", line)
     if "\0" in text:
         return _unreadable("holds a NUL character", None, text[: text.index("\0")].count("\n") + 1)
-    read, separator = CsvText(), _separator(text, wanted)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    if not text.strip():
+        return _unreadable("is empty", "the first line must name the columns")
+    text = SEPARATOR_LINE.sub("", text, count=1) if SEPARATOR_LINE.match(text) else text
+    read = CsvText()
     records: list[list[str]] = []
     empty: list[list[str]] = []
     try:
-        for record in reader:
-            if not record or (not records and _names_separator(record, separator)):
-                continue
+        for _, record in csv_rows(text, inferred_separator(text), strict=True):
             if records and not empty_rows and not any(record):
                 empty += [record] if len(records) + len(empty) <= 2 * most else []
                 continue
@@ -83,14 +78,12 @@ def read_csv_text(data: bytes, wanted: Collection[str], most: int, *, empty_rows
             empty = []
             if len(records) > 2 * most:
                 break
-    except csv.Error as error:
-        read.problems.append(Problem(f"is no CSV ({error})", line=reader.line_num))
+    except BrokenRowError as error:
+        read.problems.append(Problem(f"is no CSV ({error.why})", line=error.line))
     if len(records) > most + 1:
         read.problems.append(Problem(f"has more than {most} rows"))
     if records:
         _fill(read, records[0], records[1:])
-    elif not read.problems:
-        return _unreadable("is empty", "the first line must name the columns")
     return read
 
 
@@ -113,28 +106,6 @@ def _fill(read: CsvText, header: list[str], rows: list[list[str]]) -> None:
         read.problems.append(Problem(fields, tuple(numbers), suggestion=advice))
     if not rows and not read.problems:
         read.problems.append(Problem("names columns but holds no row"))
-
-
-def _separator(text: str, wanted: Collection[str]) -> str:
-    """The separator by which the first line names most of the columns; the comma if none does."""
-    lines = (line for line in io.StringIO(text) if line.strip())
-    first = next(lines, "")
-    if first.strip().lower().startswith("sep=") and len(first.strip()) <= len("sep=,"):
-        first = next(lines, "")
-    counts = {
-        separator: sum(field.strip().strip('"') in wanted for field in first.rstrip("\r\n").split(separator))
-        for separator in SEPARATORS
-    }
-    best = max(SEPARATORS, key=lambda separator: counts[separator])
-    if counts[best] <= 1 < len(wanted):
-        # No name is split off: the most frequent character separates names that are all unknown.
-        best = max(SEPARATORS, key=first.count)
-    return best
-
-
-def _names_separator(record: list[str], separator: str) -> bool:
-    """Whether a first line only names the separator, as Excel writes it."""
-    return record[0].lower() in ("sep=", f"sep={separator}") and not any(record[1:])
 
 
 def _unreadable(problem: str, suggestion: str | None, line: int | None = None) -> CsvText:

@@ -21,6 +21,7 @@ from scenarios.games.decoys import NearGroups, group_size
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.written_cells import ColumnForm, GroupLabels, WrittenCells, integer_cell
+from scenarios.tables.roles_file import declaration, shortened
 from scenarios.tables.seeds import generator
 from scenarios.tables.toml.toml_file import read_bytes
 from scenarios.tournament.rules.folder import PUBLIC, csv_bytes, new_folder, toml_bytes, write_whole
@@ -347,12 +348,5 @@ def _column(domain: Domain, form: ColumnForm | None) -> dict[str, Any]:
         cuts = [form.iso(cut) for cut in domain.cuts]
         ends = {"low": form.iso(domain.low), "high": form.iso(domain.high)}
         return {"type": "date", "format": form.format.pattern, **ends, "cuts": cuts}
-    if isinstance(domain, CategoricalDomain):
-        return {"type": "category", "categories": list(domain.categories), "ordered": domain.ordered}
-    return {
-        "type": "number",
-        "integer": domain.integer,
-        "low": integer_cell(float(domain.low)),
-        "high": integer_cell(float(domain.high)),
-        "cuts": list(map(integer_cell, domain.cuts)),
-    }
+    table: dict[str, Any] = shortened(declaration(domain))
+    return table

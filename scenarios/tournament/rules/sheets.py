@@ -109,7 +109,7 @@ def read_sheet(name: str, data: bytes, form: Form) -> Sheet:
         If the table is invalid, with all problems: row (from 0, below the header), column, what would be right.
     """
     wanted = [*form.domains, ORIGINAL_ROW]
-    text = read_csv_text(data, wanted, form.originals, empty_rows=form.with_missing >= set(form.domains))
+    text = read_csv_text(data, form.originals, empty_rows=form.with_missing >= set(form.domains))
     problems = _Problems(text)
     columns = _columns(text, problems, wanted)
     frame: dict[str, list[Any]] = {}
@@ -135,7 +135,7 @@ def read_answers(name: str, data: bytes, released: int, candidates: int) -> Rank
         If the table is invalid, with all problems: row (from 0, below the header), column, what would be right.
     """
     wanted = ["released_row", "candidate_row", "confidence"]
-    text = read_csv_text(data, wanted, released)
+    text = read_csv_text(data, released)
     if text.header and "confidence" not in text.header:
         text = replace(text, header=[*text.header, "confidence"], rows=[(n, [*row, "1"]) for n, row in text.rows])
     problems = _Problems(text)

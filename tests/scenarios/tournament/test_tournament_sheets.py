@@ -133,7 +133,7 @@ def test_cells_that_break_a_rule_are_named(column, written, said):
         (HEADER.encode("utf-16"), "UTF-16"),
         (HEADER.encode("utf-16-be"), "NUL"),
         (gzip.compress(HEADER.encode(), mtime=0), "compressed"),
-        (b"PK\x03\x04rest", "zip"),
+        (b"PK\x03\x04rest", "ZIP"),
         (pickle.dumps([1, 2]), "pickle"),
         (b"PAR1", "Parquet"),
     ],

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from metrics.columns import refuse, require
-from scenarios.tables.parts.files.csv_files import csv_fields, csv_reason, csv_source, utf8_copy
+from scenarios.tables.parts.files.csv_files import begins_with, check_csv, csv_source, large_csv_header, utf8_copy
 from scenarios.tables.parts.files.private_folder import private_folder
 from scenarios.tables.parts.files.sql_names import literal, quoted
 from scenarios.tables.reading.arrow_tables import opened_parquet
-from scenarios.tables.reading.csv_text import column_names
+from scenarios.tables.reading.csv_text import COMPRESSED, PARQUET, CsvHeader, column_names
+from scenarios.tables.reading.text_table import MOST_SHOWN, blank_rows_words
 from scenarios.tables.released import STANDARD, input_path
 from scenarios.tables.roles import Roles
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 # Columns and types of Parquet files that are parts of one table.
 
 
-def parquet_fields(schemas: Mapping[Path, Any]) -> tuple[str, ...]:
+def parquet_fields(schemas: Mapping[Path, Any]) -> list[str]:
     """Names of the columns, which all parts must share with their types."""
     names: list[str] = next(iter(schemas.values())).names
     require(names, f"{next(iter(schemas))}: has no column")
@@ -46,7 +47,7 @@ def parquet_fields(schemas: Mapping[Path, Any]) -> tuple[str, ...]:
                 continue
             other, first = typed.setdefault(name, (part, kind))
             refuse(kind != first, f"{part}: column {name!r} holds {kind}, but {first} in {other.name}")
-    return tuple(names)
+    return names
 
 
 def _plain_type(kind: Any) -> Any:
@@ -121,21 +122,6 @@ def file_state(part: Path) -> tuple[int, int, int]:
     return status.st_size, status.st_mtime_ns, status.st_ino
 
 
-def begins_as_parquet(part: Path) -> bool:
-    """Tell whether a file begins as Parquet files do.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be read.
-    """
-    try:
-        with part.open("rb") as file:
-            return file.read(4) == b"PAR1"
-    except OSError as error:
-        raise ValueError(f"{part}: cannot be read ({error.strerror})") from None
-
-
 LEAST_MEMORY = 1 << 28
 """Least memory in bytes."""
 
@@ -196,16 +182,12 @@ class TableFiles:
         A Parquet file, a CSV file (also gzip-compressed), or a folder of Parquet files.
     parts : tuple of Path
         The files.
-    fields : tuple of str
-        Header of the columns, as in the files.
+    header : CsvHeader
+        Header of the columns, as in the files, and what was inferred; its separator is empty for Parquet.
     columns : tuple of str
         Names of the columns; one without a name in the files is called by its position.
-    separator : str
-        Separator of CSV fields; empty for Parquet.
     memory : int
         Bytes that DuckDB may use.
-    notes : list of str
-        What was inferred.
     states : tuple of (int, int, int)
         Size, time of the last change, and number of each file when it was looked at.
     kept : dict
@@ -221,11 +203,9 @@ class TableFiles:
 
     path: Path
     parts: tuple[Path, ...]
-    fields: tuple[str, ...]
+    header: CsvHeader
     columns: tuple[str, ...]
-    separator: str
     memory: int
-    notes: list[str] = field(default_factory=list)
     states: tuple[tuple[int, int, int], ...] = field(default=(), repr=False)
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     typed_by: Mapping[Path, Mapping[str, Path]] = field(default_factory=dict, repr=False)
@@ -234,10 +214,11 @@ class TableFiles:
     _stack: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
     _connection: duckdb.DuckDBPyConnection | None = field(default=None, init=False, repr=False)
     _rows: int | None = field(default=None, init=False, repr=False)
+    _utf8: Path | None = field(default=None, init=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        closed = (self.path, self.parts, self.fields, self.columns, self.separator, self.memory, self.notes)
-        return type(self), (*closed, self.states, self.kept, self.typed_by, self.encoding)
+        closed = (self.path, self.parts, self.header, self.columns, self.memory, self.states)
+        return type(self), (*closed, self.kept, self.typed_by, self.encoding)
 
     def part(self, number: int) -> Self:
         """One of the files as a table of its own, to be opened elsewhere, with the same tables and types beside it."""
@@ -277,30 +258,26 @@ class TableFiles:
         memory = machine_memory() // 4 if memory is None else max(LEAST_MEMORY, memory)
         parts = part_files(path)
         states = tuple(file_state(part) for part in parts)
-        notes: list[str] = []
         typed_by: dict[Path, dict[str, Path]] = {}
-        if begins_as_parquet(parts[0]):
+        if begins_with(parts[0], PARQUET):
             schemas = {part: parquet_schema(part) for part in parts}
-            fields, separator = parquet_fields(schemas), ""
+            header = CsvHeader("", parquet_fields(schemas), [])
             typed_by = typed_by_parts(schemas)
         else:
-            fields, separator, notes = csv_fields(parts[0], declared)
+            header = large_csv_header(parts[0], declared)
         if len(parts) > 1:
-            notes.append(f"{len(parts)} parts, in the order of their names")
-        names = tuple(column_names(path, fields))
+            header.notes.append(f"{len(parts)} parts, in the order of their names")
+        names = tuple(column_names(path, header.fields))
         _refuse_alike(path, names)
-        encoding = declared.encoding if separator else None
         return cls(
             path,
             parts,
-            fields,
+            header,
             names,
-            separator,
             memory,
-            notes,
             states,
             typed_by=typed_by,
-            encoding=encoding,
+            encoding=declared.encoding if header.separator else None,
             engine=engine or OneMachine(),
         )
 
@@ -328,11 +305,12 @@ class TableFiles:
         }
         self._connection = self._stack.enter_context(duckdb.connect(config=settings))
         self._connection.execute("SET enable_progress_bar = false")
-        pairs = zip(self.fields, self.columns, strict=True)
+        pairs = zip(self.header.fields, self.columns, strict=True)
         with self.plain_errors():
-            if self.separator:
-                copy = None if self.encoding is None else utf8_copy(self.path, self.encoding, folder)
-                source = csv_source(copy or self.path, self.columns, self.separator)
+            if self.header.separator:
+                if self.encoding is not None:
+                    self._utf8 = utf8_copy(self.path, self.encoding, folder)
+                source = csv_source(self._utf8 or self.path, self.columns, self.header)
                 self.connection.execute(f"CREATE VIEW source AS {source}")
             else:
                 names = ", ".join(f"{quoted(stored)} AS {quoted(name)}" for stored, name in pairs)
@@ -375,10 +353,23 @@ class TableFiles:
             If there is none.
         """
         if self._rows is None:
-            ((self._rows,),) = self.fetch("SELECT count(*) FROM source")
+            # A row without any value has none in the first column; in one column, that is a missing value.
+            first = quoted(self.columns[0]) if self.header.separator and len(self.columns) > 1 else "*"
+            ((self._rows, filled),) = self.fetch(f"SELECT count(*), count({first}) FROM source")
+            if filled < self._rows:
+                self._refuse_blank_rows(self._rows)
         if not self._rows:
             raise ValueError(f"{self.path}: names columns but holds no record")
         return self._rows
+
+    def _refuse_blank_rows(self, rows: int) -> None:
+        """Refuse rows of a CSV that are empty in every column, as `scenarios.tables.reading.text_table` does."""
+        is_blank = f"coalesce({', '.join(map(quoted, self.columns))}) IS NULL"
+        ((blank,),) = self.fetch(f"SELECT count(*) FROM source WHERE {is_blank}")
+        if 0 < blank < rows:
+            numbered = f"SELECT {is_blank} AS is_blank, row_number() OVER () AS number FROM source"
+            query = f"SELECT number FROM ({numbered}) WHERE is_blank ORDER BY number LIMIT {MOST_SHOWN}"
+            raise ValueError(blank_rows_words(self.path, blank, [number for (number,) in self.fetch(query)]))
 
     def fetch(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Rows of a small result; `values` replace ``$1``, ``$2``, … in the query."""
@@ -482,6 +473,8 @@ class TableFiles:
             ) from None
         except duckdb.Error as error:
             self.check_unchanged()
+            if self.header.separator:
+                check_csv(self.path, self._utf8 or self.path, self.header)
             raise ValueError(f"{self.path}{_reason(str(error))}") from None
 
     def _parquet(self, part: Path) -> str:
@@ -507,12 +500,13 @@ def _reason(message: str) -> str:
     """What DuckDB complains about, after the file's name."""
     if "No space left" in message:
         return ": the disk is full; free some space, or set TMPDIR to another disk"
-    reason = csv_reason(message)
+    if "invalid state" in message or "CSV Error" in message:
+        return ": its rows are no regular CSV; are there line ends of two kinds (\\n and \\r\\n)?"
     first = message.splitlines()[0]
     # Other errors of these kinds quote the value that they cannot convert.
     kind = first.partition(":")[0]
     words = kind if kind in ("Conversion Error", "Invalid Input Error", "Out of Range Error") else first
-    return f": cannot be read ({words})" if reason is None else reason
+    return f": cannot be read ({words})"
 
 
 def _refuse_alike(path: Path, names: Sequence[str]) -> None:
@@ -543,12 +537,10 @@ def is_large(path: Path, *, asked: bool = False) -> bool:
         return True
     if not path.is_file():
         return False
-    with path.open("rb") as file:
-        head = file.read(4)
     largest = LARGEST_CSV
-    if head == b"PAR1":
+    if begins_with(path, PARQUET):
         largest = LARGEST_PARQUET
-    elif head[:2] == b"\x1f\x8b":
+    elif begins_with(path, COMPRESSED):
         largest = LARGEST_COMPRESSED
     return path.stat().st_size > largest
 

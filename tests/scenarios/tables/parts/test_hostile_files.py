@@ -189,12 +189,18 @@ def test_a_declared_encoding_is_honoured_where_its_first_letter_comes_late(tmp_p
     ("content", "message"),
     [
         (b"A,a\n1,2\n", "columns 'A' and 'a' differ in case only"),
-        (b'a,b\n1,"x\n2,y\n', "line 2: has a quote that does not end"),
+        (b'a,b\n1,"x\n2,y\n', "line 2: broken quotes: a quotation mark opens in this row and is never closed"),
         (b"a,b\r\n1,2\n3,x\r\n", "line ends of two kinds"),
         (b"a,b\n1,2,3\n", "line 2: has 3 fields where the header has 2"),
-        (b"a,b\n" + b"x" * 3_000_000 + b",1\n", "line 2: is longer than 2 MB"),
+        (
+            b"a,b\n" + b"x" * 3_000_000 + b",1\n",
+            "line 2: a cell that begins in this row has more than 131,072 characters",
+        ),
         (b"x" * 2_000_000 + b",b\n1,2\n", "its first line is longer than 1 MiB"),
-        (b"a,b\n" + b"1,x\n" * 400_000 + b"2,\xe9\n", "line 400002: is not UTF-8"),
+        (
+            b"a,b\n" + b"1,x\n" * 400_000 + b"2,\xe9\n",
+            r"is not UTF-8 \(invalid continuation byte at byte 1600006\); save it as UTF-8",
+        ),
         (gzip.compress(os.urandom(3000).hex().encode())[:-2000], "the gzip compression is damaged"),
         (
             gzip.compress(b"a,b\n" + os.urandom(3_000_000).hex().encode() + b",1\n")[:-9],

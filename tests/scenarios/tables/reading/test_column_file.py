@@ -10,6 +10,7 @@ import pytest
 from defenses.base.queries.columns import as_numbers, coded
 from metrics import CategoricalDomain, NumericDomain
 from scenarios.tables.reading.column_file import ColumnFile, _texts, lenient_numbers
+from scenarios.tables.roles import Roles
 
 DOMAINS = {"age": NumericDomain(0, 99), "job": CategoricalDomain(("clerk", "cook"))}
 PATH = Path("people.csv")
@@ -17,7 +18,7 @@ PATH = Path("people.csv")
 
 def read(content, columns=("age", "job"), separator=None):
     data = content if isinstance(content, bytes) else content.encode()
-    return ColumnFile.of(PATH, data, separator).read(columns, DOMAINS)
+    return ColumnFile.of(PATH, data, Roles(separator=separator)).read(columns, DOMAINS)
 
 
 def texts(column):

@@ -278,7 +278,7 @@ def test_describe_declares_what_it_recognized(tmp_path):
 def test_queries_read_declared_forms_only():
     domains = {"x": NumericDomain(0, 9999), "y": CategoricalDomain(("a", "b"))}
     data = ';x;y\n1;1.234,5;a\n2;"1,5";NA\n3;7;b\n'.encode("utf-16")
-    file = ColumnFile.of(PATH, data, ";", encoding="utf-16", decimal=",", na=["NA"])
+    file = ColumnFile.of(PATH, data, Roles(separator=";", encoding="utf-16", decimal=",", na=["NA"]))
     assert file.columns == ("column_1", "x", "y")
     table = file.read(("x", "y"), domains)
     assert as_numbers(table["x"]).tolist() == [1234.5, 1.5, 7]
@@ -307,7 +307,8 @@ def test_numbers_in_a_declared_form_are_read_as_they_were_written(values, decima
     rows = [*texts, "NA"] if missing else texts
     column = read("x|y\n" + "".join(f"{text}|a\n" for text in rows), "|", decimal=mark).columns["x"]
     assert column.number_rows()[: len(values)].tolist() == numbers_written
-    file = ColumnFile.of(PATH, ("x|y\n" + "".join(f"{text}|a\n" for text in rows)).encode(), "|", decimal=mark)
+    content = "x|y\n" + "".join(f"{text}|a\n" for text in rows)
+    file = ColumnFile.of(PATH, content.encode(), Roles(separator="|", decimal=mark))
     assert as_numbers(file.read(("x",), {"x": NumericDomain(-1e12, 1e12)})["x"])[: len(values)].tolist() == (
         numbers_written
     )
