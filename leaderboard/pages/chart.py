@@ -82,6 +82,14 @@ class Picture(Plane):
     front: str
     labels: list[ChartLabel]
 
+    @property
+    def unnamed(self) -> list[int]:
+        """Positions among the rows of the points whose names do not stand beside them, best first."""
+        named = {name.text for name in self.labels}
+        return sorted(
+            point.position for point in self.points if label(point.row.defense, point.row.parameters) not in named
+        )
+
 
 def picture(
     rows: Sequence[Row], width: float, height: float, radius: float, labelled: bool, scale: Scale = "linear"

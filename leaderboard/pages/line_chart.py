@@ -106,6 +106,11 @@ class Drawing:
     up: list[tuple[float, str]]
     lines: list[DrawnLine]
 
+    @property
+    def entries(self) -> list[tuple[str, int]]:
+        """Names of the lines with the numbers of their colours, for the legend."""
+        return [(line.name, number) for number, line in enumerate(self.lines, 1)]
+
 
 def draw(chart: Lines) -> Drawing:
     """Lay out a line chart; the vertical axis includes 0 if that takes less than half of the height."""
