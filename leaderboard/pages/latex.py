@@ -359,11 +359,11 @@ def _tabular(heads: Sequence[str], rows: Sequence[Sequence[str]], sides: Sequenc
     """Headings and some rows between rules; rows have a little space between them if some have several lines."""
     import pandas as pd
 
-    frame = pd.DataFrame(rows, columns=heads, dtype=object)
+    frame = pd.DataFrame(list(rows), columns=list(heads), dtype=object)
     if spaced:
         frame.iloc[1:, 0] = rf"\addlinespace[{BETWEEN:g}pt] " + frame.iloc[1:, 0]
     columns = "".join(side[0] for side in sides)
-    return frame.style.hide(axis="index").to_latex(column_format=f"@{{}}{columns}@{{}}", hrules=True).rstrip("\n")
+    return str(frame.style.hide(axis="index").to_latex(column_format=f"@{{}}{columns}@{{}}", hrules=True)).rstrip("\n")
 
 
 def latex_text(text: str) -> str:

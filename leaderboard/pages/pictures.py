@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from leaderboard.pages.tables import fold
-from metrics.columns import write_atomically
+from metrics.columns import refuse, write_atomically
 
 SVG = "http://www.w3.org/2000/svg"
 FONTS = "'Segoe UI', Roboto, 'Noto Sans', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
@@ -200,8 +200,7 @@ class StandalonePicture:
             ".pdf": self.pdf,
             ".png": lambda: self.png(scale),
         }
-        if path.suffix not in writers:
-            raise ValueError(f"a picture is written as {', '.join(writers)}; got {path.name!r}")
+        refuse(path.suffix not in writers, f"a picture is written as {', '.join(writers)}; got {path.name!r}")
         # A picture holds no records: others may read it as far as the umask lets them.
         write_atomically(path, writers[path.suffix](), mode=None)
         return path
@@ -227,8 +226,10 @@ def pictures_of(page: str, width: float | None = None) -> list[StandalonePicture
         If no picture of the page stands alone, as in pages of earlier releases.
     """
     drawings = list(_DRAWING.finditer(page))
-    if not drawings and "<svg" in page:
-        raise ValueError("its pictures cannot be saved; only pages that this release writes can: write the page anew")
+    refuse(
+        not drawings and "<svg" in page,
+        "its pictures cannot be saved; only pages that this release writes can: write the page anew",
+    )
     widths: dict[str, dict[str, float]] = defaultdict(dict)
     for drawing in drawings:
         widths[drawing["name"]][drawing["size"]] = float(drawing["width"])

@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sql
 
 from leaderboard import Result, Store, canonical
+from metrics.columns import refuse
 
 _schema = sql.MetaData()
 _runs = sql.Table(
@@ -136,8 +137,7 @@ def find_run(store: Store, name: str, revision: str = "") -> Run:
         latest = ", ".join(str(run.number) for run in runs[-5:]) or "none"
         raise ValueError(f"there is no run {name!r}; the latest runs are {latest}")
     revisions = sorted({run.revision.removesuffix("+") for run in matches})
-    if len(revisions) > 1:
-        raise ValueError(f"runs of several revisions start with {name!r}: {', '.join(revisions)}")
+    refuse(len(revisions) > 1, f"runs of several revisions start with {name!r}: {', '.join(revisions)}")
     clean = [run for run in matches if not run.revision.endswith("+")]
     return (clean or matches)[-1]
 

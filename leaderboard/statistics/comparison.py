@@ -28,7 +28,7 @@ from leaderboard.statistics.significance import (
     signed_rank_test,
     student_test,
 )
-from metrics.columns import Floats
+from metrics.columns import Floats, refuse, require
 
 # Results of two boards in pairs: which defenses, attacks and plays are compared with each other.
 
@@ -67,15 +67,11 @@ def paired_settings(
     for names in pairs:
         before, after = (setting_named(name, side, "defense") for name, side in zip(names, sides, strict=True))
         for name, taken in ((names[0], before in found.values()), (names[1], after in found)):
-            if taken:
-                raise ValueError(f"{name!r} is in two pairs; compare it in a run of its own")
+            refuse(taken, f"{name!r} is in two pairs; compare it in a run of its own")
         found[after] = before
-    alone = {setting: None for setting in found.values() if setting not in found and _has(head, setting)}
+    there = {(result.defense, result.parameters_text) for result in head}
+    alone = {setting: None for setting in found.values() if setting not in found and setting in there}
     return {**found, **alone}
-
-
-def _has(results: Sequence[Result], setting: Setting) -> bool:
-    return any((result.defense, result.parameters_text) == setting for result in results)
 
 
 def grouped(
@@ -381,12 +377,13 @@ def compare(
     location based on rank tests. Tarone (1990), A modified Bonferroni method for discrete data.
     """
     allowed = tolerance or Tolerance()
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie in (0, 1), got {level}")
+    require(0 < level < 1, f"level must lie in (0, 1), got {level}")
     for name in ("utility", "success", "time"):
         value = getattr(allowed, name)
-        if value is not None and not 0 <= value < np.inf:
-            raise ValueError(f"tolerance of {name} must be a finite number of at least 0, got {value}")
+        refuse(
+            value is not None and not 0 <= value < np.inf,
+            f"tolerance of {name} must be a finite number of at least 0, got {value}",
+        )
     before, alike = grouped(base), grouped(head)
     after = grouped(head, paired_settings(base, head, pairs)) if pairs else alike
     speed = paces_of(before, alike).machine

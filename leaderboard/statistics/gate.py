@@ -14,6 +14,7 @@ from leaderboard.results.goals import goal_words
 from leaderboard.statistics.exposure import BoundedAttack
 from leaderboard.statistics.pairs import PlacedSetting, judged
 from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, LEVEL, how_met, to_be_sure, upper_advantage
+from metrics.columns import refuse
 
 # Attacks with too few trials to be judged on a board that are right more often than guessing: a gate counts them.
 
@@ -130,8 +131,7 @@ class GateBounds:
             "max_advantage" if goal is None else f"max_advantage[{goal}]": b for goal, b in self.max_advantage.items()
         }
         for name, bound in given.items():
-            if bound is not None and not 0 <= bound <= 1:
-                raise ValueError(f"{name} must lie between 0 and 1, got {bound}")
+            refuse(bound is not None and not 0 <= bound <= 1, f"{name} must lie between 0 and 1, got {bound}")
 
     def __bool__(self) -> bool:
         """Whether there is any bound."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from defenses.base.channel_parts.part import ChannelPart
-from metrics.columns import CategoricalDomain, NumericDomain, refuse_any, require
+from metrics.columns import CategoricalDomain, NumericDomain, refuse, refuse_any, require
 
 # Annotations of the parts' fields: the types in a channel file, and their names in messages.
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -50,8 +50,7 @@ def read_part(content: dict[str, Any], number: int) -> ChannelPart:
     """
     kinds = _kinds()
     kind = content.pop("kind", None)
-    if kind not in kinds:
-        raise ValueError(f"part {number} of the channel has kind {kind!r}; known are {', '.join(sorted(kinds))}")
+    refuse(kind not in kinds, f"part {number} of the channel has kind {kind!r}; known are {', '.join(sorted(kinds))}")
     types = {f.name: str(f.type) for f in fields(kinds[kind])}
     where = f"part {number} of the channel ({kind})"
     refuse_any(

@@ -11,7 +11,7 @@ import numpy as np
 
 from defenses.base.microdata import Microdata
 from defenses.base.queries.condition import Condition
-from metrics.columns import Booleans, Floats, require
+from metrics.columns import Booleans, Floats, refuse, require
 
 Answer = float | str | Floats
 
@@ -115,8 +115,7 @@ class Query(ABC):
         """
         content = dict(plain)
         kind = content.pop("query", None)
-        if kind not in Query.kinds:
-            raise ValueError(f"there is no query {kind!r}; known are {', '.join(sorted(Query.kinds))}")
+        refuse(kind not in Query.kinds, f"there is no query {kind!r}; known are {', '.join(sorted(Query.kinds))}")
         try:
             content["where"] = tuple(Condition(**condition) for condition in content.get("where", ()))
             return Query.kinds[kind](**content)

@@ -7,6 +7,8 @@ import unicodedata
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from metrics.columns import refuse, require
+
 SHORTEST, LONGEST = 10, 200
 """Fewest and most characters of a password."""
 
@@ -54,12 +56,15 @@ def check_password(password: str, repeated: str, name: str) -> None:
         If it is too short or too long, has fewer than four different characters, consists of the user's name, or was
         repeated differently.
     """
-    if not SHORTEST <= len(password) <= LONGEST:
-        raise ValueError(f"a password has {SHORTEST} to {LONGEST} characters, this one has {len(password)}")
-    if len(set(password)) < 4 or password.casefold().replace(name.casefold(), "") == "":
-        raise ValueError("the password is too easy to guess; take several words, for example")
-    if password != repeated:
-        raise ValueError("the two passwords differ; write the same one twice")
+    require(
+        SHORTEST <= len(password) <= LONGEST,
+        f"a password has {SHORTEST} to {LONGEST} characters, this one has {len(password)}",
+    )
+    refuse(
+        len(set(password)) < 4 or password.casefold().replace(name.casefold(), "") == "",
+        "the password is too easy to guess; take several words, for example",
+    )
+    refuse(password != repeated, "the two passwords differ; write the same one twice")
 
 
 def _normalized(password: str) -> str:
