@@ -157,10 +157,6 @@ class Encoding:
             columns[self.target] = np.array(self.classes, dtype=object)[labels]
         return pd.DataFrame(columns, index=pd.RangeIndex(len(features)))
 
-    def same_cells(self, left: pd.DataFrame, right: pd.DataFrame) -> NDArray[np.bool_]:
-        """Whether cells have the same category or public bin, shape (n, columns)."""
-        return np.stack([a == b for a, b in zip(self.codes(left), self.codes(right), strict=True)], axis=-1)
-
     def codes(self, frame: pd.DataFrame) -> list[NDArray[np.intp]]:
         """Category or public bin of each cell, as one array of shape (n,) per column; the target comes last.
 

@@ -71,14 +71,6 @@ _LONGEST = 30
 
 
 @dataclass(frozen=True)
-class HeatHead:
-    """Heading of a column in a picture: its first line's coordinate, and its lines."""
-
-    x: float
-    lines: list[str]
-
-
-@dataclass(frozen=True)
 class HeatRow:
     """A row of a picture: where its numbers stand, where its name begins, the name's lines, and its cells."""
 
@@ -90,13 +82,13 @@ class HeatRow:
 
 @dataclass(frozen=True)
 class HeatPicture:
-    """Picture of one goal: ends of the names on the left and above, coordinate and lines of the key, and its size.
+    """Picture of one goal: headings with their coordinates, rows, fields, and coordinate and lines of the key.
 
     Fields of one step of the colour and one height are one path: a thick line through a row, with gaps between columns.
     """
 
     goal: str
-    heads: list[HeatHead]
+    heads: list[tuple[float, list[str]]]
     rows: list[HeatRow]
     fields: Mapping[tuple[int, int], str]
     left: int
@@ -149,10 +141,7 @@ def _drawn(group: HeatColumns, names: Sequence[str], cells: Sequence[Sequence[He
     key = bottom + 16
     return HeatPicture(
         group.goal,
-        [
-            HeatHead(left + _CELL * (column + 0.5) - _LINE * (len(lines) - 1) / 2, lines)
-            for column, lines in enumerate(heads)
-        ],
+        [(left + _CELL * (column + 0.5) - _LINE * (len(lines) - 1) / 2, lines) for column, lines in enumerate(heads)],
         [
             HeatRow(y + height // 2 + _BASE, y + (height - _LINE * (len(lines) - 1)) // 2 + _BASE, lines, row)
             for y, height, lines, row in zip(starts, heights, folded, cells, strict=True)

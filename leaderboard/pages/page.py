@@ -137,7 +137,9 @@ def _curves(rows: Sequence[Row], styles: Mapping[str, Style], exposures: Sequenc
     by_goal = {goal: settings_of(rows, own, goal) for goal in played}
     shown = {family: style for family, style in styles.items() if family in families}
     legend = [
-        entry for kind, own in groupby(shown.items(), lambda one: one[1].kind) for entry in ((f"{kind}:", None), *own)
+        entry
+        for kind, members in groupby(shown.items(), lambda one: one[1].kind)
+        for entry in ((f"{kind}:", None), *members)
     ]
     return {
         "best": guide_settings(overall),

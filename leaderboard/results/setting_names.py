@@ -96,7 +96,7 @@ def _found(text: str, known: Mapping[Setting, Method], texts_of: Sequence[Texts]
     """Settings that have the wanted text, of the first kind of texts that has any."""
     wanted = " ".join(text.split())
     # What was typed in full comes before what it may stand for.
-    for form, texts, same in product((str, _without_module), texts_of, (str, _by_value)):
+    for form, texts, same in product((_as_it_is, _without_module), texts_of, (_as_it_is, _by_value)):
         found = [setting for setting, one in texts(known).items() if same(form(one)) == same(wanted)]
         if found:
             return found
@@ -110,6 +110,10 @@ def listed(settings: Iterable[tuple[str, Mapping[str, Any]]], most: int = LISTED
     labels = sorted({label(name, parameters) for name, parameters in settings})
     more = f" and {len(labels) - most} more" if len(labels) > most else ""
     return ", ".join(labels[:most]) + more
+
+
+def _as_it_is(text: str) -> str:
+    return text
 
 
 def _by_value(text: str) -> str:
