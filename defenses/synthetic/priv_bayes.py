@@ -260,7 +260,6 @@ class PrivBayes(MicrodataDefense):
         waiting = [column for column in range(len(table.sizes)) if column != first]
         scores: dict[tuple[int, Columns], float] = {}
         degree = self._degree(len(table.sizes))
-        choice = Exponential(epsilon=epsilon, sensitivity=SCORE_SENSITIVITY)
         while waiting:
             sizes = {column: table.sizes[column] for column, _ in network}
             sets = {
@@ -271,7 +270,7 @@ class PrivBayes(MicrodataDefense):
             for option in options:
                 if option not in scores:
                     scores[option] = dependence(table, *option) if option[1] else 0.0
-            chosen = options[int(choice.release(np.array([scores[option] for option in options]), rng))]
+            chosen = options[self._selected(np.array([scores[option] for option in options]), epsilon, rng)]
             network.append(chosen)
             waiting.remove(chosen[0])
         return network
@@ -280,6 +279,10 @@ class PrivBayes(MicrodataDefense):
         """Largest number of parents for which columns and parents can be combined in at most `MOST_OPTIONS` ways."""
         possible = range(2, min(int(self.degree), columns - 1) + 1)
         return max((k for k in possible if columns * math.comb(columns - 1, k) <= MOST_OPTIONS), default=1)
+
+    def _selected(self, scores: Floats, epsilon: float, rng: Generator) -> int:
+        """Position of an option chosen by the exponential mechanism."""
+        return int(Exponential(epsilon=epsilon, sensitivity=SCORE_SENSITIVITY).release(scores, rng))
 
 
 def _noisy(table: CountedColumns, columns: Columns, epsilon: float, rng: Generator) -> Floats:
