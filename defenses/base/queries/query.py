@@ -97,11 +97,11 @@ class Query(ABC):
             value = getattr(self, part.name)
             if part.name == "where":
                 value = [
-                    {name: _plain(entry) for name, entry in vars(condition).items() if entry is not None}
+                    {name: plain_entry(entry) for name, entry in vars(condition).items() if entry is not None}
                     for condition in value
                 ]
             if value is not None:
-                plain[part.name] = _plain(value)
+                plain[part.name] = plain_entry(value)
         return plain
 
     @staticmethod
@@ -133,11 +133,12 @@ class Query(ABC):
         return type(self), mask, *(getattr(self, part.name) for part in fields(self) if part.name != "members")
 
 
-def _plain(value: Any) -> Any:
+def plain_entry(value: Any) -> Any:
+    """A value as JSON and TOML hold it: arrays and tuples as lists, NumPy's numbers as Python's."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, tuple | list):
-        return [_plain(entry) for entry in value]
+        return [plain_entry(entry) for entry in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
