@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from attacks.attributes.hidden_columns import about_column, hidden_names
 from attacks.attributes.nearest_row_inference import NearestRowInference
-from attacks.base import Attack, Knowledge, NotApplicable, ValueClaims
+from attacks.base import Attack, Knowledge, NotApplicable, ValueClaims, applicable
 from defenses.base import MicrodataRelease
 from metrics.columns import Floats, Integers
 
@@ -59,8 +59,7 @@ class ColumnwiseReconstruction(Attack):
             answers[name] = claims.values[name].reindex(claim).reset_index(drop=True)
             has_claim = claim >= 0
             confidence[has_claim] += claims.confidence[claim[has_claim]] / len(names)
-        if not answers:
-            raise NotApplicable(reasons[0] if reasons else "the release has no hidden column")
+        applicable(answers, reasons[0] if reasons else "the release has no hidden column")
         return ValueClaims(pd.DataFrame(answers), confidence)
 
 

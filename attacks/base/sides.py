@@ -451,8 +451,7 @@ def sensitive_column(release: MicrodataRelease, knowledge: Knowledge) -> tuple[s
     NotApplicable
         If the release lacks the column, or has no row.
     """
-    if not knowledge.auxiliary.sensitive:
-        raise ValueError("there is no sensitive column to infer")
+    require(knowledge.auxiliary.sensitive, "there is no sensitive column to infer")
     name = knowledge.auxiliary.sensitive[0]
     applicable(name in release.frame.columns, f"the release has no column {name!r}")
     applicable(not release.frame.empty, "the release has no row")

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from attacks.base import Attack, Knowledge, Predicates
 from attacks.criteria.atomic_predicates import AtLeast, AtMost, AtomicPredicate, Conjunction, Covered
 from defenses.base import MicrodataRelease
-from metrics.columns import Booleans, Cells, Domain, Floats, Integers, NumericCells, check_integer, read_cells
+from metrics.columns import Booleans, Cells, Domain, Floats, Integers, NumericCells, check_integer, read_cells, require
 
 BATCH = 256
 """Number of predicates tried at a time."""
@@ -208,8 +208,7 @@ def released_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[Re
     """
     people = knowledge.auxiliary
     names = [str(name) for name in release.frame.columns if name in people.frame.columns]
-    if not names:
-        raise ValueError("the release has no column that the attacker's own people have")
+    require(names, "the release has no column that the attacker's own people have")
     result = []
     for name in names:
         column = release.frame[name]

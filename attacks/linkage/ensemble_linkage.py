@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base import Attack, Knowledge, NotApplicable, RankedAnswers
+from attacks.base import Attack, Knowledge, NotApplicable, RankedAnswers, applicable
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment
 from attacks.linkage.linkage_answers import Linkage, evidence_posterior, surest_answers
@@ -59,6 +59,5 @@ class EnsembleLinkage(Attack):
                 posteriors.append(evidence_posterior(release, knowledge, evidence))
             except NotApplicable as reason:
                 reasons.append(str(reason))
-        if not posteriors:
-            raise NotApplicable("; ".join(reasons))
+        applicable(posteriors, "; ".join(reasons))
         return surest_answers(np.mean(posteriors, axis=0), rng)

@@ -196,7 +196,8 @@ def column_features(column: SharedColumn, pairs: tuple[Integers, Integers] | Non
         ordered = np.sort(sides[2][~np.isnan(sides[2])])
         ranks = [np.searchsorted(ordered, side) / max(1, ordered.size) for side in sides]
         far, far_in_ranks = (_beyond(low[cells], high[cells], number[values]) for low, high, number in (sides, ranks))
-        far = np.minimum(far / (_deviation(ordered) or 1.0), FARTHEST)
+        deviation = float(np.std(ordered)) if ordered.size else 0.0
+        far = np.minimum(far / (deviation or 1.0), FARTHEST)
         features += [far, far**2, far_in_ranks]
     return features
 
@@ -206,7 +207,3 @@ def _beyond(low: Floats, high: Floats, values: Floats) -> Floats:
     beyond: Floats = np.maximum(np.maximum(low - values, values - high), 0.0)
     beyond[np.isnan(beyond)] = np.inf
     return beyond
-
-
-def _deviation(numbers: Floats) -> float:
-    return float(np.std(numbers)) if numbers.size else 0.0

@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from attacks.base import Knowledge, NotApplicable, applicable
 from defenses.base import Microdata
-from metrics.columns import Booleans, Floats, Integers
+from metrics.columns import Booleans, Floats, Integers, refuse
 
 # Ensembles give probabilities of 0 and 1, whose logits are infinite. Clipping them here also keeps the logit's tails
 # from depending on the clipping more than on the person.
@@ -59,8 +59,7 @@ def class_numbers(model: Classifier, people: pd.DataFrame) -> Integers:
     ValueError
         If the people lack the model's target column, or a person's class is missing or unknown to the model.
     """
-    if model.target not in people:
-        raise ValueError(f"the candidates have no column {model.target!r}, which the model predicts")
+    refuse(model.target not in people, f"the candidates have no column {model.target!r}, which the model predicts")
     positions = pd.Index(model.classes).get_indexer(pd.Index(people[model.target]))
     unknown = np.flatnonzero(positions < 0)
     if unknown.size:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.columns import Floats
+from metrics.columns import Floats, refuse
 
 
 def histogram_from_matrix(matrix: ArrayLike) -> Floats:
@@ -35,8 +35,10 @@ def histogram_from_matrix(matrix: ArrayLike) -> Floats:
     Miura and Hasegawa, section 5.2.2, for the publication of the matrix.
     """
     array = np.asarray(matrix, dtype=float)
-    if array.ndim != 2 or array.shape[0] != array.shape[1]:
-        raise ValueError(f"matrix must be square with one row and one column per category, got shape {array.shape}")
+    refuse(
+        array.ndim != 2 or array.shape[0] != array.shape[1],
+        f"matrix must be square with one row and one column per category, got shape {array.shape}",
+    )
     flips = 1 - np.diag(array)
     if flips.size < 5:
         return np.full(flips.size, np.nan)

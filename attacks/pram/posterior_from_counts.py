@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.columns import require
+from metrics.columns import refuse, require
 
 Numbers = NDArray[Any]
 
@@ -52,8 +52,10 @@ def posterior_from_counts(likelihood: Numbers, released: NDArray[np.intp], recor
     ValueError
         If the sums differ, the release is impossible for the table, or there are too many counts to enumerate.
     """
-    if released.sum() != records.sum():
-        raise ValueError(f"there are {released.sum()} rows and {records.sum()} records; they must be as many")
+    refuse(
+        released.sum() != records.sum(),
+        f"there are {released.sum()} rows and {records.sum()} records; they must be as many",
+    )
     if records.size == 1:
         require(not (likelihood == 0).any(), "the release cannot stem from the table")
         return np.full((released.size, 1), 1 / (0 * likelihood[0, 0] + records[0]))
@@ -83,8 +85,10 @@ def _counted_posterior(likelihood: Numbers, released: NDArray[np.intp], records:
     # The count of the value `last` follows from the other counts, so it needs no axis.
     order = np.argsort(records, kind="stable")
     last, shape = order[-1], tuple(records[order[:-1]] + 1)
-    if float(np.prod([float(size) for size in shape])) * released.sum() * released.size * records.size > MOST_STEPS:
-        raise ValueError(f"a table of {records.sum()} records of {records.size} values has too many matchings")
+    refuse(
+        float(np.prod([float(size) for size in shape])) * released.sum() * released.size * records.size > MOST_STEPS,
+        f"a table of {records.sum()} records of {records.size} values has too many matchings",
+    )
     weights = likelihood * records
     require(not (weights.sum(axis=1) == 0).any(), "the release cannot stem from the table")
     weights = weights / weights.sum(axis=1, keepdims=True)

@@ -8,6 +8,7 @@ from numpy.random import Generator
 from attacks.base import Attack, BinaryAttributes, Decisions, Knowledge, applicable, likelihood_ratio_scores
 from attacks.statistics.query_budget import ask, even_share
 from defenses.base.queries import Histogram, QuerySession
+from metrics.columns import refuse
 
 
 class HomerByQueries(Attack):
@@ -43,8 +44,7 @@ class HomerByQueries(Attack):
         applicable(len(people), "the attacker has no people of its own to compare with")
         columns = list(people.released_columns)
         for name in columns:
-            if name not in knowledge.candidates:
-                raise ValueError(f"the candidates have no column {name!r}")
+            refuse(name not in knowledge.candidates, f"the candidates have no column {name!r}")
         attributes = BinaryAttributes(dict(knowledge.domains(columns)))
         population = attributes.shares(people.frame[columns])
         published = population.copy()

@@ -71,8 +71,10 @@ class Microdata:
 
     def __post_init__(self) -> None:
         for role in ("identifiers", "quasi_identifiers", "sensitive"):
-            if isinstance(getattr(self, role), str):
-                raise ValueError(f"{role} must be a list of column names, got the text {getattr(self, role)!r}")
+            refuse(
+                isinstance(getattr(self, role), str),
+                f"{role} must be a list of column names, got the text {getattr(self, role)!r}",
+            )
             object.__setattr__(self, role, tuple(getattr(self, role)))
         for part in ("domains", "hierarchies"):
             object.__setattr__(self, part, MappingProxyType(dict(getattr(self, part))))
@@ -131,10 +133,10 @@ class Microdata:
 
     def check_released(self, parameter: str, column: str) -> None:
         """Raise ValueError naming the parameter unless the column is a released one."""
-        if column not in self.released_columns:
-            raise ValueError(
-                f"{parameter}: there is no released column {column!r}; released are {', '.join(self.released_columns)}"
-            )
+        refuse(
+            column not in self.released_columns,
+            f"{parameter}: there is no released column {column!r}; released are {', '.join(self.released_columns)}",
+        )
 
     def take(self, positions: ArrayLike) -> Microdata:
         """Return the records at `positions`, shape (m,), as a new table with rows numbered from 0."""

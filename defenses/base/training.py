@@ -85,8 +85,5 @@ class TrainingEncoding(Protocol):
     def decode(self, features: NDArray[np.float64], labels: NDArray[np.intp] | None = None) -> pd.DataFrame:
         """Records that the features and labels encode."""
 
-    def same_cells(self, left: pd.DataFrame, right: pd.DataFrame) -> NDArray[np.bool_]:
-        """Which cells of two tables agree, shape (n, columns)."""
-
     def codes(self, frame: pd.DataFrame) -> list[NDArray[np.intp]]:
         """Category or public bin of each cell, one array of shape (n,) a column."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from defenses.base.queries.graph import triangles_of
 from defenses.dp.laplace import DiscreteLaplace
 from metrics.columns import Integers64, check_choice, check_integer, refuse, require
 
@@ -208,10 +209,7 @@ def triangles(edges: ArrayLike, n: int) -> int:
     ValueError
         If the graph is refused.
     """
-    ordered = check_edges(edges, n)
-    friends = np.zeros((n, n))
-    friends[ordered[:, 0], ordered[:, 1]] = friends[ordered[:, 1], ordered[:, 0]] = 1
-    return round(float(((friends @ friends) * friends).sum()) / 6)
+    return triangles_of(check_edges(edges, n), n)
 
 
 def triangle_count_sensitivity(n: int, level: str) -> int:

@@ -59,8 +59,6 @@ FINEST = 2.0**-20
 """Largest ratio of the lattice step to the smaller of sensitivity and scale."""
 LARGEST = 2**61
 """Number of lattice steps to which values are clamped; clamping moves no two values further apart."""
-WIDEST = 2.0**40
-"""Largest ratio of the noise's scale to the smallest released difference."""
 
 
 class Mechanism(Parametrized, ABC):

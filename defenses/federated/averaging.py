@@ -337,17 +337,17 @@ def check_clients(clients: Sequence[Client]) -> None:
     require(len(clients) >= 2, f"clients: at least 2 are needed, got {len(clients)}")
     for number, client in enumerate(clients):
         require(len(client.features) != 0, f"client {number} is empty; every client needs a record")
-        if client.features.shape != (len(client.labels), clients[0].features.shape[1]):
-            raise ValueError(
-                f"client {number}: features of shape {client.features.shape} do not fit {len(client.labels)} labels "
-                f"and {clients[0].features.shape[1]} columns"
-            )
+        refuse(
+            client.features.shape != (len(client.labels), clients[0].features.shape[1]),
+            f"client {number}: features of shape {client.features.shape} do not fit {len(client.labels)} labels "
+            f"and {clients[0].features.shape[1]} columns",
+        )
         require(np.isfinite(client.features).all(), f"client {number}: features must be finite numbers")
-        if client.classes != clients[0].classes:
-            raise ValueError(
-                f"client {number}: its classes ({', '.join(client.classes)}) differ from those of client 0 "
-                f"({', '.join(clients[0].classes)})"
-            )
+        refuse(
+            client.classes != clients[0].classes,
+            f"client {number}: its classes ({', '.join(client.classes)}) differ from those of client 0 "
+            f"({', '.join(clients[0].classes)})",
+        )
         refuse(
             client.labels.min() < 0 or client.labels.max() >= len(client.classes),
             f"client {number}: a label is none of its {len(client.classes)} classes",

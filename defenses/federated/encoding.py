@@ -117,7 +117,7 @@ class Encoding:
                 values = _numbers_of(name, frame[name])
                 refuse(np.isinf(values).any(), f"column {name!r} holds an infinity; numbers must be finite")
                 block[:, 1] = np.isnan(values)
-                block[:, 0] = np.where(np.isnan(values), 0.0, _position(domain, values))
+                block[:, 0] = np.where(np.isnan(values), 0.0, np.interp(values, *_scale(domain)))
         return result
 
     def labels(self, frame: pd.DataFrame) -> NDArray[np.intp]:
@@ -157,10 +157,6 @@ class Encoding:
             columns[self.target] = np.array(self.classes, dtype=object)[labels]
         return pd.DataFrame(columns, index=pd.RangeIndex(len(features)))
 
-    def same_cells(self, left: pd.DataFrame, right: pd.DataFrame) -> NDArray[np.bool_]:
-        """Whether cells have the same category or public bin, shape (n, columns)."""
-        return np.stack([a == b for a, b in zip(self.codes(left), self.codes(right), strict=True)], axis=-1)
-
     def codes(self, frame: pd.DataFrame) -> list[NDArray[np.intp]]:
         """Category or public bin of each cell, as one array of shape (n,) per column; the target comes last.
 
@@ -194,10 +190,6 @@ def _scale(domain: NumericDomain) -> tuple[Floats, Floats]:
     edges = np.array([domain.low, *domain.cuts, domain.high])
     edges = edges[np.concatenate([[True], np.diff(edges) > 0])]
     return edges, np.linspace(0, 1, edges.size) if edges.size > 1 else np.zeros(1)
-
-
-def _position(domain: NumericDomain, values: Floats) -> Floats:
-    return np.interp(values, *_scale(domain))
 
 
 def _number(domain: NumericDomain, positions: Floats) -> Floats:

@@ -17,7 +17,7 @@ from defenses.federated.models import Architecture, SoftmaxRegression
 from defenses.federated.noise import SequentialNoise, UpdateNoise
 from defenses.federated.secure_aggregation import SecureAggregation
 from defenses.federated.splits import EqualSplit, Split
-from metrics.columns import check_integer, check_real, require
+from metrics.columns import check_integer, check_real, refuse, require
 
 # Splits of records over clients.
 
@@ -98,8 +98,7 @@ class FederatedAveraging(Defense):
             ("downlink", downlink, UpdateNoise),
             ("aggregation", aggregation, SecureAggregation),
         ):
-            if part is not None and not isinstance(part, kind):
-                raise ValueError(f"{name} must be {_article(kind)}, got {part!r}")
+            refuse(part is not None and not isinstance(part, kind), f"{name} must be {_article(kind)}, got {part!r}")
         for name, noise in (("uplink", uplink), ("downlink", downlink)):
             if noise is not None:
                 require(clipping is not None, f"{name}: noise needs clipping, which bounds a record's influence")

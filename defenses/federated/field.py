@@ -160,12 +160,18 @@ def shamir_rebuild(shares: Words, points: Sequence[int], threshold: int, field: 
     AggregationError
         If there are at most `threshold` shares, or the shares do not lie on one polynomial of degree `threshold`.
     """
-    if len(points) <= threshold:
-        raise AggregationError(f"too few shares: {len(points)} arrived and {threshold + 1} are needed")
+    refuse(
+        len(points) <= threshold,
+        f"too few shares: {len(points)} arrived and {threshold + 1} are needed",
+        AggregationError,
+    )
     used, spare = tuple(points[: threshold + 1]), points[threshold + 1 :]
     for number, point in enumerate(spare, start=threshold + 1):
-        if not np.array_equal(_interpolated(shares[: threshold + 1], used, point, field), shares[number]):
-            raise AggregationError("a share is wrong: the shares lie on no common polynomial")
+        require(
+            np.array_equal(_interpolated(shares[: threshold + 1], used, point, field), shares[number]),
+            "a share is wrong: the shares lie on no common polynomial",
+            AggregationError,
+        )
     return _interpolated(shares[: threshold + 1], used, 0, field)
 
 

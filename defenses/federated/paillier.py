@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from defenses.federated.field import AggregationError, PrimeField, Words
 from defenses.federated.sum_protocol import SumProtocol, present
-from metrics.columns import check_integer
+from metrics.columns import check_integer, require
 
 
 class Paillier(SumProtocol):
@@ -63,8 +63,7 @@ class Paillier(SumProtocol):
             raise ModuleNotFoundError("Paillier needs the package phe: pip install 'tokumei[paillier]'") from None
         answering = present("client", len(words), dropped)
         present("aggregator", 0, failed)
-        if not answering.size:
-            raise AggregationError("too few clients: nobody sends")
+        require(answering.size, "too few clients: nobody sends", AggregationError)
         public, private = paillier.generate_paillier_keypair(n_length=self.bits)
         width = (field.prime - 1).bit_length() + len(words).bit_length()
         # The package takes plaintexts up to a third of the modulus as positive, and 2^(bits - 3) is smaller.

@@ -117,14 +117,16 @@ class PairwiseMasks(SumProtocol):
         graph = self.graph(clients, rng)
         degree = graph.shape[1]
         threshold = degree // 2 if self.threshold is None else self.threshold
-        if threshold >= degree:
-            raise AggregationError(
-                f"too few clients: each of {clients} has {degree} neighbours, and threshold {threshold} needs more"
-            )
-        if threshold < degree // 2:
-            raise AggregationError(
-                f"too many clients: each of {clients} has {degree} neighbours, and threshold {threshold} is below half"
-            )
+        refuse(
+            threshold >= degree,
+            f"too few clients: each of {clients} has {degree} neighbours, and threshold {threshold} needs more",
+            AggregationError,
+        )
+        refuse(
+            threshold < degree // 2,
+            f"too many clients: each of {clients} has {degree} neighbours, and threshold {threshold} is below half",
+            AggregationError,
+        )
         own = field.random((clients, _SEED_WORDS), rng)
         pairs = _pair_seeds(graph, field, rng)
         # Shares, shape (k, clients, k + 1, 2): each neighbour's share of a client's own and pairwise seeds.
@@ -136,11 +138,12 @@ class PairwiseMasks(SumProtocol):
         result = field.sum(sent[answering], axis=0)
         for client in range(clients):
             holders = np.flatnonzero(answered[graph[client]])
-            if holders.size <= threshold:
-                raise AggregationError(
-                    f"too many dropouts: {holders.size} neighbours of client {client} answer and {threshold + 1} are "
-                    "needed"
-                )
+            refuse(
+                holders.size <= threshold,
+                f"too many dropouts: {holders.size} neighbours of client {client} answer and {threshold + 1} are "
+                "needed",
+                AggregationError,
+            )
             points = (holders[: threshold + 1] + 1).tolist()
             revealed = shares[holders[: threshold + 1], client]
             if answered[client]:

@@ -19,8 +19,6 @@ from metrics.columns import Floats, check_integer, check_real, refuse
 
 INTERVAL = 1e-3
 """Width of the cells in which the accountant counts privacy losses; it rounds them up."""
-LARGEST_MULTIPLIER = 1e6
-"""Largest noise multiplier that is searched for."""
 
 
 class PrivateGradientDescent(Defense):

@@ -50,11 +50,12 @@ class FixedPoint:
             If a number is not finite or exceeds the limit, or the sum of all clients could overflow the field.
         """
         clients = len(values)
-        if clients * self.limit * 2.0**self.fraction_bits >= self.field.prime / 2:
-            raise AggregationError(
-                f"overflow: {clients} clients with numbers up to {self.limit:g} at {self.fraction_bits} bits after "
-                "the point do not fit the field"
-            )
+        refuse(
+            clients * self.limit * 2.0**self.fraction_bits >= self.field.prime / 2,
+            f"overflow: {clients} clients with numbers up to {self.limit:g} at {self.fraction_bits} bits after "
+            "the point do not fit the field",
+            AggregationError,
+        )
         bad = ~np.isfinite(values).all(axis=1)
         if bad.any():
             raise AggregationError(f"client {int(bad.argmax())}: a number is not finite")
@@ -75,11 +76,17 @@ class FixedPoint:
         AggregationError
             If the check word is wrong, or a sum exceeds the largest one that the clients can send.
         """
-        if self.check_word(words[:-1], key) != words[-1]:
-            raise AggregationError("a share is wrong: the sum does not agree with its check word")
+        refuse(
+            self.check_word(words[:-1], key) != words[-1],
+            "a share is wrong: the sum does not agree with its check word",
+            AggregationError,
+        )
         numbers = self.field.signed(words[:-1])
-        if (np.abs(numbers) > clients * self.limit * 2.0**self.fraction_bits).any():
-            raise AggregationError("overflow: the sum is larger than the clients' numbers can add up to")
+        refuse(
+            (np.abs(numbers) > clients * self.limit * 2.0**self.fraction_bits).any(),
+            "overflow: the sum is larger than the clients' numbers can add up to",
+            AggregationError,
+        )
         return np.asarray(numbers / 2.0**self.fraction_bits)
 
     def key(self, length: int, rng: Generator) -> Words:
@@ -170,11 +177,17 @@ class SecureAggregation(Parametrized):
             wrong.
         """
         vectors = np.asarray(values, dtype=float)
-        if vectors.ndim != 2:
-            raise AggregationError(f"clients send vectors of one length; got an array of {vectors.ndim} dimensions")
+        refuse(
+            vectors.ndim != 2,
+            f"clients send vectors of one length; got an array of {vectors.ndim} dimensions",
+            AggregationError,
+        )
         answering = len(vectors) - len(set(dropped))
-        if answering < self.minimum:
-            raise AggregationError(f"too few clients: {answering} send and {self.minimum} are needed")
+        refuse(
+            answering < self.minimum,
+            f"too few clients: {answering} send and {self.minimum} are needed",
+            AggregationError,
+        )
         field = PrimeField()
         numbers = FixedPoint(self.fraction_bits, self.limit, field)
         key_rng, protocol_rng = rng.spawn(2)

@@ -108,8 +108,11 @@ def open_correlation(sent: Words, count: int, bits: int, threshold: int, field: 
     """
     total = shamir_rebuild(sent[:, None], range(1, len(sent) + 1), 2 * threshold, field)
     value = float(field.signed(total)[0]) / count / 4.0**bits
-    if abs(value) > 1 + 2.0 ** (1 - bits) * np.sqrt(count):
-        raise AggregationError("a share is wrong: the correlation lies outside [-1, 1]")
+    refuse(
+        abs(value) > 1 + 2.0 ** (1 - bits) * np.sqrt(count),
+        "a share is wrong: the correlation lies outside [-1, 1]",
+        AggregationError,
+    )
     return float(np.clip(value, -1, 1))
 
 

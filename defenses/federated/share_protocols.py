@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from defenses.federated.field import AggregationError, PrimeField, Words, additive_shares, shamir_rebuild, shamir_shares
 from defenses.federated.sum_protocol import SumProtocol, present
-from metrics.columns import check_integer
+from metrics.columns import check_integer, refuse
 
 # Number of clients whose shares are in memory at a time.
 _CHUNK = 32
@@ -48,8 +48,11 @@ class AdditiveShares(SumProtocol):
         AggregationError
             If an aggregator is missing.
         """
-        if len(sums) < self.aggregators:
-            raise AggregationError(f"too few shares: {len(sums)} arrived and {self.aggregators} are needed")
+        refuse(
+            len(sums) < self.aggregators,
+            f"too few shares: {len(sums)} arrived and {self.aggregators} are needed",
+            AggregationError,
+        )
         return field.sum(sums, axis=0)
 
     def sum(

@@ -271,8 +271,7 @@ def sensitive_columns(records: Microdata, constraints: Sequence[Constraint]) -> 
     """
     if not constraints:
         return ()
-    if not records.sensitive:
-        raise ValueError(f"{constraints[0]} needs a sensitive column, and the records have none")
+    require(records.sensitive, f"{constraints[0]} needs a sensitive column, and the records have none")
     ordered = any(isinstance(constraint, OrderedCloseness) for constraint in constraints)
     columns = tuple(_sensitive_column(records, name, ordered) for name in records.sensitive)
     check_value_counts(constraints, columns)

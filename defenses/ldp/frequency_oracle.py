@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.base import Guarantee, Parametrized
 from defenses.ldp.report_batch import Part, ReportBatch
-from metrics.columns import Floats, Integers64, check_integer, check_real, refuse_rows, require
+from metrics.columns import Floats, Integers64, check_integer, check_real, refuse, refuse_rows, require
 
 # Below, e^epsilon - 1 loses its digits in the estimates; above, nothing is protected. The keys of hashes have 32 bits.
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 100.0
@@ -171,8 +171,10 @@ class FrequencyOracle(Parametrized, ABC):
             isinstance(reports, ReportBatch), f"reports must be what privatize returns, got {type(reports).__name__}"
         )
         maker = reports.protocol
-        if type(maker) is not type(self) or maker.get_params() != self.get_params():
-            raise ValueError(f"reports of another protocol: {maker!r} made them, not {self!r}")
+        refuse(
+            type(maker) is not type(self) or maker.get_params() != self.get_params(),
+            f"reports of another protocol: {maker!r} made them, not {self!r}",
+        )
         require(
             reports.parts.keys() == self.parts.keys(),
             f"reports must consist of {', '.join(self.parts)}, got {', '.join(reports.parts)}",

@@ -81,8 +81,7 @@ def subset_selection(d: int, epsilon: float) -> Floats:
     check_epsilon(epsilon)
     e = float(np.exp(min(epsilon, 700.0)))
     w = max(1, round(d / (e + 1)))
-    if comb(d, w) * d > 10**7:
-        raise ValueError(f"d must be smaller: {d} categories have {comb(d, w)} sets of {w}")
+    refuse(comb(d, w) * d > 10**7, f"d must be smaller: {d} categories have {comb(d, w)} sets of {w}")
     members = np.array(list(combinations(range(d), w)))
     rows = np.ones((len(members), d))
     np.put_along_axis(rows, members, e, axis=1)

@@ -94,6 +94,37 @@ def is_nearest(box: Box, own: Point, others: Iterable[Point], apart: float = 0.0
     return all(near < distance(box, other) for other in others if hypot(own[0] - other[0], own[1] - other[1]) > apart)
 
 
+def places_beside(
+    point: Point, gap: float, line: float, share: float, levels: Sequence[float]
+) -> list[tuple[float, float, str]]:
+    """Places of a name beside a point with their text anchors, nearest first.
+
+    Parameters
+    ----------
+    point : tuple of float
+        The point.
+    gap, line : float
+        Distance from the point, and height of a line.
+    share : float
+        Share of the gap by which names above and below stand aside.
+    levels : sequence of float
+        How far those stand, where 1 is just above or below the point.
+    """
+    x, y = point
+    high = gap + line / 2
+    return [
+        (x + gap, y, "start"),
+        (x - gap, y, "end"),
+        (x, y - high, "middle"),
+        (x, y + high, "middle"),
+        *(
+            (x + side * gap * share, y + level * high, "start" if side > 0 else "end")
+            for level in levels
+            for side in (1, -1)
+        ),
+    ]
+
+
 def text_box(x: float, y: float, anchor: str, wide: float, high: float) -> Box:
     """Box of a line of text around its middle height, for the SVG anchor ``start``, ``middle`` or ``end``."""
     left = x - wide * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]

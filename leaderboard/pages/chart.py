@@ -18,6 +18,7 @@ from leaderboard.pages.advantage_axis import (
     is_free,
     is_nearest,
     path,
+    places_beside,
     staircase,
     steps,
     text_box,
@@ -35,6 +36,8 @@ _OFFSETS = [
 """Places of a disc around its point in radii, nearest first."""
 _LETTER, _LINE = 7.2, 15.0
 """Mean width of a letter, and height of a line, in the chart's units."""
+_LEVELS = (-0.8, 0.8, -1, 1, -1.6, 1.6)
+"""Heights of names beside a disc, where 1 is just below it."""
 _STROKE = 2.0
 """Width of the front's, intervals' and leaders' lines, and a little more."""
 
@@ -81,6 +84,14 @@ class Picture(Plane):
     points: list[ChartPoint]
     front: str
     labels: list[ChartLabel]
+
+    @property
+    def unnamed(self) -> list[int]:
+        """Positions among the rows of the points whose names do not stand beside them, best first."""
+        named = {name.text for name in self.labels}
+        return sorted(
+            point.position for point in self.points if label(point.row.defense, point.row.parameters) not in named
+        )
 
 
 def picture(
@@ -191,7 +202,7 @@ def _labels(
         if len(text) > 40:
             continue
         others = [place for other in points if other is not point for place in places_of(other)]
-        for x, y, anchor in _sides(point, radius + 5):
+        for x, y, anchor in places_beside((point.disc_x, point.disc_y), radius + 5, _LINE, 0.7, _LEVELS):
             name = ChartLabel(text, round(x, 1), round(y, 1), anchor)
             box = box_of(name)
             free = inside(box, frame) and is_free(box, taken) and is_clear(box, lines, _STROKE)
@@ -200,20 +211,3 @@ def _labels(
                 taken.append(box)
                 break
     return placed
-
-
-def _sides(point: ChartPoint, gap: float) -> list[tuple[float, float, str]]:
-    """Places of a name beside a disc with their text anchors, nearest first."""
-    x, y = point.disc_x, point.disc_y
-    high = gap + _LINE / 2
-    return [
-        (x + gap, y, "start"),
-        (x - gap, y, "end"),
-        (x, y - high, "middle"),
-        (x, y + high, "middle"),
-        *(
-            (x + side * gap * 0.7, y + level * high, "start" if side > 0 else "end")
-            for level in (-0.8, 0.8, -1, 1, -1.6, 1.6)
-            for side in (1, -1)
-        ),
-    ]

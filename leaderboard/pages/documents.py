@@ -10,6 +10,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from leaderboard.pages.number_text import measure, name_parts, number
+from leaderboard.pages.pictures import DRAWING
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _CODE = re.compile("`([^`\n]+)`")
@@ -76,6 +77,7 @@ def render(
         lstrip_blocks=True,
         bytecode_cache=Compiled(),
     )
+    environment.globals |= DRAWING
     environment.filters |= {
         "number": number,
         "measure": measure,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, groupby, pairwise
 
 from leaderboard import Pair, Row, Success, label
 from leaderboard.pages.number_text import counted, number
+from leaderboard.pages.tables import fold
 from leaderboard.results.goals import goal_words
 from leaderboard.statistics.pairs import goals
 
@@ -57,6 +60,45 @@ class HeatLine:
     cells: list[HeatCell]
 
 
+_LETTER, _LINE = 6.1, 13
+"""Mean width of a letter, and height of a line, in units of the picture."""
+_CELL, _ROW, _KEY, _BASE = 30, 18, 15, 4
+"""Width of a cell, height of a row of one line and of a line of the key, and how far letters stand below a middle."""
+_NARROWEST = 200
+"""Width that the key needs."""
+_LONGEST = 30
+"""Letters of a line of a name."""
+
+
+@dataclass(frozen=True)
+class HeatRow:
+    """A row of a picture: where its numbers stand, where its name begins, the name's lines, and its cells."""
+
+    base: int
+    first: int
+    names: list[str]
+    cells: Sequence[HeatCell]
+
+
+@dataclass(frozen=True)
+class HeatPicture:
+    """Picture of one goal: headings with their coordinates, rows, fields, and coordinate and lines of the key.
+
+    Fields of one step of the colour and one height are one path: a thick line through a row, with gaps between columns.
+    """
+
+    goal: str
+    heads: list[tuple[float, list[str]]]
+    rows: list[HeatRow]
+    fields: Mapping[tuple[int, int], str]
+    left: int
+    top: int
+    key: int
+    notes: list[str]
+    width: int
+    height: int
+
+
 @dataclass(frozen=True)
 class HeatMap:
     """Everything that the template draws."""
@@ -64,6 +106,54 @@ class HeatMap:
     columns: list[HeatColumns]
     lines: list[HeatLine]
     detailed: bool
+
+    @property
+    def pictures(self) -> list[HeatPicture]:
+        """A picture for each goal that was measured."""
+        ends = accumulate((len(group.attacks) for group in self.columns), initial=0)
+        pictures = []
+        for group, (start, end) in zip(self.columns, pairwise(ends), strict=True):
+            cells = [line.cells[start:end] for line in self.lines]
+            if any(cell.step is not None for line in cells for cell in line):
+                names = [label(line.row.defense, line.row.parameters) for line in self.lines]
+                pictures.append(_drawn(group, names, cells))
+        return pictures
+
+
+def _drawn(group: HeatColumns, names: Sequence[str], cells: Sequence[Sequence[HeatCell]]) -> HeatPicture:
+    """Picture of one goal."""
+    folded, heads = ([fold(text, _LONGEST).split("\n") for text in texts] for texts in (names, group.attacks))
+    left, top = (12 + round(_LETTER * max(len(line) for lines in texts for line in lines)) for texts in (folded, heads))
+    heights = [max(_ROW, _LINE * len(lines) + 5) for lines in folded]
+    *starts, bottom = accumulate(heights, initial=top)
+    fields: dict[tuple[int, int], str] = defaultdict(str)
+    for y, height, row in zip(starts, heights, cells, strict=True):
+        for step, run in groupby(enumerate(row), lambda cell: cell[1].step):
+            (first, _), *more = run
+            if step:
+                start, length = left + _CELL * first, _CELL * (1 + len(more)) - 1
+                fields[step, height - 1] += f"M{start} {y + (height - 1) / 2:g}h{length}"
+    width = max(_NARROWEST, left + _CELL * len(heads))
+    notes = ["advantage over guessing, from 0 (chance level) to 1 (certain success)"]
+    if any(cell.text == "–" for row in cells for cell in row):
+        notes.append("–: does not apply, or nothing to measure")
+    lines = [line for note in notes for line in fold(note, int(width / _LETTER)).split("\n")]
+    key = bottom + 16
+    return HeatPicture(
+        group.goal,
+        [(left + _CELL * (column + 0.5) - _LINE * (len(lines) - 1) / 2, lines) for column, lines in enumerate(heads)],
+        [
+            HeatRow(y + height // 2 + _BASE, y + (height - _LINE * (len(lines) - 1)) // 2 + _BASE, lines, row)
+            for y, height, lines, row in zip(starts, heights, folded, cells, strict=True)
+        ],
+        fields,
+        left,
+        top,
+        key,
+        lines,
+        width,
+        key + _KEY * len(lines) + _LINE // 2,
+    )
 
 
 def heat_map(rows: Sequence[Row], grid: Mapping[str, Mapping[str, Pair]], families: Sequence[str]) -> HeatMap | None:

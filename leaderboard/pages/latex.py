@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from math import ceil
+from textwrap import indent
 
 from leaderboard.pages.number_text import number
 from leaderboard.pages.report import Section
@@ -20,6 +21,7 @@ from leaderboard.pages.tables import (
     grids,
     interval_text,
     place_title,
+    terminal_width,
 )
 from leaderboard.results.goals import goal_words
 from leaderboard.statistics.board import Row, by_place
@@ -30,19 +32,19 @@ from metrics.score import advantage
 
 LINE = 345.0
 """Width of a line of the class article in one column, in points."""
+PAGE = 480.0
+"""Height that a table with its caption may take, in points; a page of the class article has 550 or more."""
 SIZES = (("", 10.0, 6.0), (r"\small", 9.0, 4.0), (r"\footnotesize", 8.0, 3.0))
 """Commands of type sizes with the size and the space beside a column, both in points."""
-_NARROW = 1.0625
-"""Letters of small type are wider for their size."""
+LETTER, MARK, LEADING = 0.52, 0.32, 1.22
+"""Mean widths of a letter and of a narrow mark, and distance of two lines, in units of the type size."""
+BETWEEN = 2.0
+"""Space between two rows of which some have several lines, in points."""
+_SPACE = 54.0
+"""Height of rules and of the space around caption and table, in points."""
 _SHORTEST, _TURNED = 10, 24
-"""Characters to which the lines of a text column are narrowed at most, and the longest line of a turned heading."""
-_WIDTHS = {
-    **dict.fromkeys("ijl.,:;'|!", 0.28),
-    **dict.fromkeys("frst()[]{}I- ", 0.38),
-    **dict.fromkeys("mwMW", 0.85),
-    **dict.fromkeys("=+±×<>≤≥−", 0.78),
-}
-"""Widths of characters of Computer Modern, in units of the type size; see `em` for the others."""
+"""Letters to which a text is folded at least, and in a line of a turned heading at most."""
+_MARKS = re.compile(r"[\s.,:;'()\[\]-]")
 _TEXT_BREAK = re.compile(r" |(?<=[a-z])(?=[A-Z])|(?<=[,:=])(?=.)|(?<=.)(?=\()")
 _NUMBER_BREAK = re.compile(r" (?=[\[±])|(?<=/)")
 
@@ -57,10 +59,8 @@ class Layout:
         Lines of each heading.
     cells : list of list of list of str
         Lines of each cell, by row.
-    turned : bool
-        Whether headings that are wider than their column are turned by 90 degrees.
-    upright : frozenset of int
-        Columns whose headings are not turned even so.
+    turned : frozenset of int
+        Columns whose headings are turned by 90 degrees.
     size : str
         Command of the type size; empty for the size of the text around.
     points, gap : float
@@ -69,17 +69,10 @@ class Layout:
 
     headers: list[list[str]]
     cells: list[list[list[str]]]
-    turned: bool = False
-    upright: frozenset[int] = frozenset()
+    turned: frozenset[int] = frozenset()
     size: str = ""
     points: float = 10.0
     gap: float = 6.0
-
-    def turns(self, column: int) -> bool:
-        """Whether a heading is turned."""
-        if not self.turned or column == 0 or column in self.upright:
-            return False
-        return _width(self.headers[column]) > max((_width(row[column]) for row in self.cells), default=0.0) + 0.5
 
     @property
     def stacked(self) -> bool:
@@ -88,24 +81,26 @@ class Layout:
 
     @property
     def fits(self) -> bool:
-        """Whether the table fits a line in its type size."""
-        return self.width() <= _room(len(self.headers), self.points, self.gap)
+        """Whether the table fits a line in its type size, by an estimate."""
+        width = self.points * sum(map(self.width, range(len(self.headers))))
+        return width + 2 * self.gap * (len(self.headers) - 1) <= LINE
 
-    def width(self) -> float:
-        """Widths of all columns, in units of the type size."""
-        return sum(self.column_width(column) for column in range(len(self.headers)))
+    def longest(self, column: int) -> int:
+        """Letters of the longest line of a column's cells."""
+        return max((len(line) for row in self.cells for line in row[column]), default=0)
 
-    def column_width(self, column: int) -> float:
+    def width(self, column: int) -> float:
         """Width of a column, in units of the type size."""
         heading = self.headers[column]
-        head = 1.2 * len(heading) if self.turns(column) else _width(heading)
+        head = LEADING * len(heading) if column in self.turned else _width(heading)
         return max([head, *(_width(row[column]) for row in self.cells)])
 
 
 def layout(headers: Sequence[str], cells: Sequence[Sequence[str]], align: Sequence[str]) -> Layout:
     """Layout that fits a line in the largest type, of those that change least.
 
-    Cells stay in one line if that fits. Then headings are folded, then turned. Then texts are folded, at last numbers.
+    Cells stay in one line if that fits. Then headings are folded, then those of numbers turned. Then texts are folded,
+    at last numbers.
 
     Parameters
     ----------
@@ -116,42 +111,47 @@ def layout(headers: Sequence[str], cells: Sequence[Sequence[str]], align: Sequen
     align : sequence of {"left", "right"}
         Alignment of each column; left ones hold texts.
     """
-    texts = [column for column, side in enumerate(align) if side == "left"]
-    numbers = [column for column, side in enumerate(align) if side == "right"]
-    headings = [_broken(head, _TEXT_BREAK, _SHORTEST) for head in headers]
-    for attempt in _attempts(headers, cells, headings, texts, numbers):
+    for attempt in _attempts(headers, cells, align):
         for size, points, gap in SIZES:
             sized = replace(attempt, size=size, points=points, gap=gap)
             if sized.fits:
-                return _upright(sized, headings, [*([column] for column in texts), numbers])
+                return sized
     return sized
 
 
-def _attempts(
-    headers: Sequence[str],
-    cells: Sequence[Sequence[str]],
-    headings: list[list[str]],
-    texts: Sequence[int],
-    numbers: Sequence[int],
-) -> Iterator[Layout]:
-    """Layouts in the order in which they are tried; to fold texts is dear, and most tables fit without."""
+def _attempts(headers: Sequence[str], cells: Sequence[Sequence[str]], align: Sequence[str]) -> Iterator[Layout]:
+    """Layouts in the order in which they are tried."""
     plain = Layout([[head] for head in headers], [[[cell] for cell in row] for row in cells])
-    folded = replace(plain, headers=headings)
-    turned = replace(plain, headers=[_broken(head, re.compile(" "), _TURNED) for head in headers], turned=True)
-    yield from (plain, folded, turned)
-    yield _narrowed(folded, texts)
-    yield _narrowed(turned, texts)
-    yield _narrowed(_folded_numbers(turned, numbers), texts)
+    folded = replace(plain, headers=[_broken(head, _SHORTEST) for head in headers])
+    wide = frozenset(
+        at
+        for at, (side, head) in enumerate(zip(align, folded.headers, strict=True))
+        if side == "right" and at and _width(head) > max((_width(row[at]) for row in plain.cells), default=0.0)
+    )
+    turned = [_broken(head, _TURNED) if at in wide else folded.headers[at] for at, head in enumerate(headers)]
+    yield from (plain, folded)
+    texts = [at for at, side in enumerate(align) if side == "left"]
+    yield from _narrowed(replace(folded, headers=turned, turned=wide), texts)
+    numbers = [
+        [lines if at in texts else _NUMBER_BREAK.split(lines[0]) for at, lines in enumerate(row)] for row in plain.cells
+    ]
+    yield from _narrowed(Layout(turned, numbers, wide), texts)
 
 
-def _upright(table: Layout, headings: Sequence[list[str]], groups: Iterable[Sequence[int]]) -> Layout:
-    """A table that fits, with the headings upright that have room; those of one group are upright only together."""
-    for columns in groups:
-        turned = [column for column in columns if table.turns(column)]
-        headers = [headings[column] if column in turned else own for column, own in enumerate(table.headers)]
-        attempt = replace(table, headers=headers, upright=table.upright.union(turned))
-        table = attempt if attempt.fits else table
-    return table
+def _narrowed(plain: Layout, texts: Sequence[int]) -> Iterator[Layout]:
+    """A table whose widest texts are folded more and more, as far as their words can be broken."""
+    table, able = plain, set(texts)
+    while able:
+        yield table
+        widest = max(able, key=table.width)
+        longest = table.longest(widest)
+        folded = [[_broken(row[widest][0], longest - 1)] for row in plain.cells]
+        cells = [[*row[:widest], *own, *row[widest + 1 :]] for row, own in zip(table.cells, folded, strict=True)]
+        narrower = replace(table, cells=cells)
+        if _SHORTEST < longest > narrower.longest(widest):
+            table = narrower
+        else:
+            able.remove(widest)
 
 
 @lru_cache(maxsize=10_000)
@@ -161,86 +161,25 @@ def em(text: str) -> float:
     Examples
     --------
     >>> round(em("Mondrian k=5"), 2)
-    6.24
+    6.04
     """
-    return sum(_WIDTHS.get(letter, _usual(letter)) for letter in text)
-
-
-def _usual(letter: str) -> float:
-    if unicodedata.east_asian_width(letter) in "WF":
-        return 1.0
-    return 0.72 if letter.isupper() else 0.51
+    return LETTER * terminal_width(text) - (LETTER - MARK) * len(_MARKS.findall(text))
 
 
 def _width(lines: Sequence[str]) -> float:
     return max(map(em, lines), default=0.0)
 
 
-def _room(columns: int, points: float, gap: float) -> float:
-    """Width that columns may take together, in units of the type size."""
-    return (LINE - 2 * gap * (columns - 1)) / points / (1.0 if points == SIZES[0][1] else _NARROW)
-
-
-def _folded_numbers(table: Layout, columns: Sequence[int]) -> Layout:
-    """A table whose numbers have their intervals, and those of further goals, in lines of their own."""
-    cells = [
-        [_NUMBER_BREAK.split(lines[0]) if column in columns else lines for column, lines in enumerate(row)]
-        for row in table.cells
-    ]
-    return replace(table, cells=cells)
-
-
-def _narrowed(table: Layout, columns: Sequence[int]) -> Layout:
-    """A table whose widest texts are folded until it fits in the smallest type; then each is as wide as has room."""
-    texts = {column: [row[column][0] for row in table.cells] for column in columns}
-    longest = {column: max(map(len, cells), default=0) for column, cells in texts.items()}
-    limits = dict(longest)
-    _, points, gap = SIZES[-1]
-    room = _room(len(table.headers), points, gap)
-    while table.width() > room:
-        able = [column for column, limit in limits.items() if limit > _SHORTEST]
-        if not able:
-            return table
-        widest = max(able, key=table.column_width)
-        limits[widest] -= 1
-        table = _folded_texts(table, widest, texts[widest], limits[widest])
-    # A word that cannot be broken may have kept a column wide, while its other texts were folded for nothing.
-    for column in columns:
-        wider = (
-            _folded_texts(table, column, texts[column], limit) for limit in range(longest[column], limits[column], -1)
-        )
-        table = next((attempt for attempt in wider if attempt.width() <= room), table)
-    return table
-
-
-def _folded_texts(table: Layout, column: int, texts: Sequence[str], limit: int) -> Layout:
-    """A table whose texts in one column have lines of at most so many letters."""
-    folded = [_broken(text, _TEXT_BREAK, limit) for text in texts]
-    cells = [[*row[:column], lines, *row[column + 1 :]] for row, lines in zip(table.cells, folded, strict=True)]
-    return replace(table, cells=cells)
-
-
-def _broken(text: str, breaks: re.Pattern[str], width: int) -> list[str]:
-    """Text in lines of at most `width` characters, broken at spaces first, then at other places of `breaks`."""
-    return fold(text, width, breaks.split, len).split("\n")
-
-
-# Rows of a long LaTeX table by page: a float that is higher than a page would lose its end.
-
-PAGE = 480.0
-"""Height that a table with its caption may take, in points; a page of the class article has 550 or more."""
-_LEADING = 1.22
-"""Distance of two lines, in units of the type size."""
-_CAPTION, _RULES = 12.0, 42.0
-"""Height of a line of the caption, and of rules and the space around caption and table, in points."""
-BETWEEN = 2.0
-"""Space between two rows of which some have several lines, in points."""
+@lru_cache(maxsize=10_000)
+def _broken(text: str, width: int) -> list[str]:
+    """Text in lines of at most `width` letters, broken at spaces first, then between the parts of a name."""
+    return fold(text, width, _TEXT_BREAK.split).split("\n")
 
 
 def row_ranges(fitted: Layout, caption: str) -> list[range]:
     """Positions of the rows of each part of a table, such that every part fits a page.
 
-    Parts are as few as possible, and about equally high.
+    A float that is higher than a page would lose its end. Parts are as few as possible, and about equally long.
 
     Parameters
     ----------
@@ -255,38 +194,21 @@ def row_ranges(fitted: Layout, caption: str) -> list[range]:
     >>> row_ranges(table, "Risk")
     [range(0, 30), range(30, 60)]
     """
-    line = _LEADING * fitted.points
+    line = LEADING * fitted.points
     gap = BETWEEN if fitted.stacked else 0.0
-    heights = [line * max((len(cell) for cell in row), default=1) + gap for row in fitted.cells]
-    room = PAGE - _RULES - line - _heading(fitted) - _CAPTION * ceil(em(caption) * 10 / LINE)
-    # A row that is higher than a page stands alone.
-    room = max([room, *heights])
-    parts = _cut(heights, room)
-    if len(parts) > 1:
-        limits = (room * percent / 100 for percent in range(1, 101))
-        even = (limit for limit in limits if limit >= max(heights))
-        parts = next((cut for limit in even if len(cut := _cut(heights, limit)) == len(parts)), parts)
-    return parts
-
-
-def _heading(fitted: Layout) -> float:
-    """Height of the headings, in points."""
-    lines = [
-        max(map(em, heading)) if fitted.turns(column) else _LEADING * len(heading)
-        for column, heading in enumerate(fitted.headers)
+    heights = [line * max(map(len, row)) + gap for row in fitted.cells]
+    heads = [
+        fitted.points * _width(head) if at in fitted.turned else line * len(head)
+        for at, head in enumerate(fitted.headers)
     ]
-    return fitted.points * max(lines, default=0.0)
-
-
-def _cut(heights: list[float], room: float) -> list[range]:
-    """Parts that are at most as high as the room, each as high as possible."""
-    starts, filled = [0], 0.0
-    for position, height in enumerate(heights):
-        if filled + height > room and position > starts[-1]:
-            starts.append(position)
-            filled = 0.0
-        filled += height
-    return [range(start, end) for start, end in zip(starts, [*starts[1:], len(heights)], strict=True)]
+    # Below its last row, a part says that it goes on.
+    room = PAGE - _SPACE - line - max(heads, default=0.0) - 12 * ceil(10 * em(caption) / LINE)
+    for count in range(1, len(heights) + 1):
+        ends = [len(heights) * part // count for part in range(count + 1)]
+        parts = [range(start, end) for start, end in pairwise(ends)]
+        if all(sum(heights[row] for row in part) <= room for part in parts):
+            return parts
+    return [range(row, row + 1) for row in range(len(heights))] or [range(0)]
 
 
 PACKAGES = r"% \usepackage{booktabs,graphicx}"
@@ -391,13 +313,13 @@ def latex_table(
       \label{tab:risk}
       \medskip
       \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
-      \begin{tabular}{@{}lr@{}}
+        \begin{tabular}{@{}lr@{}}
         \toprule
         defense & $\varepsilon$ \\
         \midrule
         {}[0,9] \& more & $-$.5 \\
         \bottomrule
-      \end{tabular}}
+        \end{tabular}}
     \end{table}
     <BLANKLINE>
     """
@@ -406,49 +328,42 @@ def latex_table(
     notes = [line.strip().rstrip(".") for line in note.splitlines() if line.strip()]
     caption = ". ".join([title, *(line[0].upper() + line[1:] for line in notes)])
     rows = [
-        _line(
-            [
-                _stack(lines, side, "t", (row, column) in bold)
-                for column, (lines, side) in enumerate(zip(line, sides, strict=True))
-            ]
-        )
+        [
+            _stack(lines, side, "t", (row, column) in bold)
+            for column, (lines, side) in enumerate(zip(line, sides, strict=True))
+        ]
         for row, line in enumerate(fitted.cells)
     ]
-    parts = row_ranges(fitted, caption)
-    label = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
-    floats = [PACKAGES]
-    for part in parts:
-        own = rows[part.start : part.stop]
-        if part.start:
-            # The parts are one table with one number.
-            head = [r"  \addtocounter{table}{-1}", rf"  \caption{{{latex_text(title)} (continued).}}"]
-        else:
-            head = [rf"  \caption{{{latex_text(caption)}{'.' if notes else ''}}}", rf"  \label{{tab:{label}}}"]
-        floats += _float(fitted, sides, head, own, goes_on=part.stop < len(rows))
-    return "\n".join(floats) + "\n"
-
-
-def _float(fitted: Layout, sides: Sequence[str], head: Sequence[str], rows: Sequence[str], goes_on: bool) -> list[str]:
-    """Lines of one float: its caption, the headings and some rows."""
-    columns = "".join("r" if side == "right" else "l" for side in sides)
-    more = rf"    \multicolumn{{{len(sides)}}}{{@{{}}r@{{}}}}{{\emph{{continued}}}} \\"
-    return [
-        r"\begin{table}",
-        r"  \centering",
-        *head,
-        r"  \medskip",
-        *([rf"  {fitted.size}\setlength{{\tabcolsep}}{{{fitted.gap:g}pt}}%"] if fitted.size else []),
-        r"  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-        rf"  \begin{{tabular}}{{@{{}}{columns}@{{}}}}",
-        r"    \toprule",
-        f"    {_line(_headings(fitted, sides))}",
-        r"    \midrule",
-        *(f"    {row}" for row in (_spaced(rows) if fitted.stacked else rows)),
-        *([r"    \midrule", more] if goes_on else []),
-        r"    \bottomrule",
-        r"  \end{tabular}}",
-        r"\end{table}",
+    heads = [
+        rf"\rotatebox{{90}}{{{_stack(lines, 'left', 'c')}}}" if at in fitted.turned else _stack(lines, side, "b")
+        for at, (lines, side) in enumerate(zip(fitted.headers, sides, strict=True))
     ]
+    label = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+    captions = [rf"  \caption{{{latex_text(caption)}{'.' if notes else ''}}}", rf"  \label{{tab:{label}}}"]
+    lines = [PACKAGES]
+    for part in row_ranges(fitted, caption):
+        lines += [
+            *(r"\begin{table}", r"  \centering", *captions, r"  \medskip"),
+            *([rf"  {fitted.size}\setlength{{\tabcolsep}}{{{fitted.gap:g}pt}}%"] if fitted.size else []),
+            r"  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+            indent(_tabular(heads, rows[part.start : part.stop], sides, fitted.stacked), "    ") + "}",
+            *([r"  \par\raggedleft\emph{continued}"] if part.stop < len(rows) else []),
+            r"\end{table}",
+        ]
+        # The parts are one table with one number.
+        captions = [r"  \addtocounter{table}{-1}", rf"  \caption{{{latex_text(title)} (continued).}}"]
+    return "\n".join(lines) + "\n"
+
+
+def _tabular(heads: Sequence[str], rows: Sequence[Sequence[str]], sides: Sequence[str], spaced: bool) -> str:
+    """Headings and some rows between rules; rows have a little space between them if some have several lines."""
+    import pandas as pd
+
+    frame = pd.DataFrame(list(rows), columns=list(heads), dtype=object)
+    if spaced:
+        frame.iloc[1:, 0] = rf"\addlinespace[{BETWEEN:g}pt] " + frame.iloc[1:, 0]
+    columns = "".join(side[0] for side in sides)
+    return str(frame.style.hide(axis="index").to_latex(column_format=f"@{{}}{columns}@{{}}", hrules=True)).rstrip("\n")
 
 
 def latex_text(text: str) -> str:
@@ -462,14 +377,6 @@ def latex_text(text: str) -> str:
     return _MINUS.sub("−", text).translate(_ESCAPES)
 
 
-def _headings(fitted: Layout, sides: Sequence[str]) -> list[str]:
-    """Headings of a table, of which some are turned."""
-    return [
-        rf"\rotatebox{{90}}{{{_stack(lines, 'left', 'c')}}}" if fitted.turns(column) else _stack(lines, side, "b")
-        for column, (lines, side) in enumerate(zip(fitted.headers, sides, strict=True))
-    ]
-
-
 def _stack(lines: Sequence[str], side: str, place: str, bold: bool = False) -> str:
     """Lines of a cell one below the other; `place` is the line that stands beside those of other cells."""
     texts = [rf"\textbf{{{latex_text(line)}}}" if bold else _started(latex_text(line)) for line in lines]
@@ -481,16 +388,6 @@ def _stack(lines: Sequence[str], side: str, place: str, bold: bool = False) -> s
 def _started(text: str) -> str:
     r"""Text after a ``\\``, which would take a bracket or a star for its argument."""
     return f"{{}}{text}" if text.startswith(("[", "*")) else text
-
-
-def _spaced(rows: Sequence[str]) -> list[str]:
-    """Rows with a little space between them."""
-    return [*(part for row in rows[:-1] for part in (row, rf"\addlinespace[{BETWEEN:g}pt]")), *rows[-1:]]
-
-
-def _line(cells: Sequence[str]) -> str:
-    """A row of a table."""
-    return " & ".join(cells) + r" \\"
 
 
 # The matrix as LaTeX tables: one for all goals if that is legible, else one for each goal.

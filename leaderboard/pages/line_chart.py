@@ -8,6 +8,7 @@ from math import ceil, floor, isfinite, log10
 from typing import Literal
 
 from leaderboard.pages.number_text import exact
+from metrics.columns import refuse, require
 
 _WIDTH, _HEIGHT = 440.0, 262.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 40.0, 14.0, 28.0, 40.0
@@ -71,15 +72,23 @@ class Lines:
     scale: Literal["linear", "logarithmic"] = "linear"
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.series) <= COLOURS:
-            raise ValueError(f"{self.title}: there must be 1 to {COLOURS} lines, got {len(self.series)}")
+        require(
+            1 <= len(self.series) <= COLOURS,
+            f"{self.title}: there must be 1 to {COLOURS} lines, got {len(self.series)}",
+        )
         for line in self.series:
-            if not line.x or len(line.x) != len(line.y) or {len(line.low), len(line.high)} - {len(line.x), 0}:
-                raise ValueError(f"{self.title}: the parts of line {line.name!r} differ in length")
-            if not all(map(isfinite, [*line.x, *line.y, *line.low, *line.high])):
-                raise ValueError(f"{self.title}: line {line.name!r} has a number that is not finite")
-            if self.scale == "logarithmic" and min(line.x) <= 0:
-                raise ValueError(f"{self.title}: line {line.name!r} has a value that a logarithmic axis cannot show")
+            refuse(
+                not line.x or len(line.x) != len(line.y) or {len(line.low), len(line.high)} - {len(line.x), 0},
+                f"{self.title}: the parts of line {line.name!r} differ in length",
+            )
+            require(
+                all(map(isfinite, [*line.x, *line.y, *line.low, *line.high])),
+                f"{self.title}: line {line.name!r} has a number that is not finite",
+            )
+            refuse(
+                self.scale == "logarithmic" and min(line.x) <= 0,
+                f"{self.title}: line {line.name!r} has a value that a logarithmic axis cannot show",
+            )
 
 
 @dataclass(frozen=True)
@@ -105,6 +114,11 @@ class Drawing:
     across: list[tuple[float, str]]
     up: list[tuple[float, str]]
     lines: list[DrawnLine]
+
+    @property
+    def entries(self) -> list[tuple[str, int]]:
+        """Names of the lines with the numbers of their colours, for the legend."""
+        return [(line.name, number) for number, line in enumerate(self.lines, 1)]
 
 
 def draw(chart: Lines) -> Drawing:

@@ -20,10 +20,12 @@ from leaderboard.pages.advantage_axis import (
     is_nearest,
     overlap,
     path,
+    places_beside,
     staircase,
     steps,
     text_box,
 )
+from leaderboard.pages.chart import ChartLabel
 from leaderboard.statistics.exposure import BOUNDS
 from leaderboard.statistics.settings import Setting, best_within, most_useful_left_of
 
@@ -89,13 +91,9 @@ class Guide:
 
 
 @dataclass(frozen=True)
-class CurveLabel:
-    """A name in the chart, with coordinates, text anchor and the number of its colour; `best` at a guide."""
+class CurveLabel(ChartLabel):
+    """A name in the chart, with the number of its colour; `best` at a guide."""
 
-    text: str
-    x: float
-    y: float
-    anchor: str
     colour: int
     best: bool
 
@@ -252,7 +250,7 @@ def _labels(
         owners = {
             CurveLabel(text, round(x, 1), round(y, 1), anchor, colour, best): (mark.x, mark.y)
             for mark in own
-            for x, y, anchor in (_beside(mark) if best else _beside(mark)[:4])
+            for x, y, anchor in places_beside((mark.x, mark.y), _MARK + 5, _LINE, 0.6, (-1, 1, -2, 2) if best else ())
         }
         boxes = {name: box_of(name) for name in owners}
         free = [
@@ -300,20 +298,3 @@ def box_of(name: CurveLabel) -> Box:
 def _around(mark: Mark, more: float = 0.0) -> Box:
     half = _MARK + more
     return mark.x - half, mark.x + half, mark.y - half, mark.y + half
-
-
-def _beside(mark: Mark) -> list[tuple[float, float, str]]:
-    """Places of a label beside a marker, nearest first."""
-    gap = _MARK + 5
-    near = [
-        (mark.x + gap, mark.y, "start"),
-        (mark.x - gap, mark.y, "end"),
-        (mark.x, mark.y - gap - _LINE / 2, "middle"),
-        (mark.x, mark.y + gap + _LINE / 2, "middle"),
-    ]
-    far = [
-        (mark.x + side * gap * 0.6, mark.y + level * (gap + _LINE / 2), "start" if side > 0 else "end")
-        for level in (-1, 1, -2, 2)
-        for side in (1, -1)
-    ]
-    return near + far

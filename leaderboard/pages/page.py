@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from leaderboard import Earlier, Exposure, Pair, Promise, Row, earlier_tables, label, promise_tables, skip_tables
@@ -115,9 +116,10 @@ def _place(
 ) -> dict[str, Any]:
     """Template variables of one scenario and variant."""
     names = [label(row.defense, row.parameters) for row in rows]
+    ranks = rank_texts(rows)
     curves = _curves(rows, styles, exposures)
     return {
-        "ranks": rank_texts(rows),
+        "ranks": ranks,
         "rows": list(zip(names, rows, [_details(row) for row in rows], strict=True)),
         "plays": counted(plays_text(rows), "complete play"),
         "biased": not all(row.advantage_unbiased for row in rows),
@@ -125,9 +127,10 @@ def _place(
         "pictures": []
         if curves
         else [
-            (size, picture(rows, width, height, radius, labelled=size != "narrow", scale=scale))
+            (size, chart, [(names[at], ranks[at]) for at in chart.unnamed])
             for size, width, height, radius in _SIZES
             for scale in SCALES
+            for chart in [picture(rows, width, height, radius, labelled=size != "narrow", scale=scale)]
         ],
         "heat": heat_map(rows, grid, list(styles)),
     }
@@ -142,10 +145,12 @@ def _curves(rows: Sequence[Row], styles: Mapping[str, Style], exposures: Sequenc
         return None
     overall = settings_of(rows, own)
     by_goal = {goal: settings_of(rows, own, goal) for goal in played}
-    legend: dict[str, dict[str, Style]] = {}
-    for family, style in styles.items():
-        if family in families:
-            legend.setdefault(style.kind, {})[family] = style
+    shown = {family: style for family, style in styles.items() if family in families}
+    legend = [
+        entry
+        for kind, members in groupby(shown.items(), lambda one: one[1].kind)
+        for entry in ((f"{kind}:", None), *members)
+    ]
     return {
         "best": guide_settings(overall),
         "sure": sure_note(own),

@@ -151,7 +151,7 @@ def render_report(title: str, about: Mapping[str, str], sections: Sequence[Secti
     """
     return render(
         "report.html",
-        {"solid": _solid, "outlined": _outlined, "end_labels": _end_labels, "draw": draw},
+        {"rectangles": _rectangles, "outlined": _outlined, "end_labels": _end_labels, "draw": draw},
         title=title,
         about=about,
         sections=sections,
@@ -261,11 +261,6 @@ _LETTER = 6.5
 """Mean width of a letter, in the chart's units."""
 
 
-def _solid(bars: Bars) -> str:
-    """Path of the bars, each a rectangle in the middle of its step."""
-    return _rectangles(bars.counts, bars.top)
-
-
 def _outlined(bars: Bars) -> str:
     """Path of the outline: a frame around each bar's place, or a staircase if bars are narrow."""
     step = _WIDTH / len(bars.outline)
@@ -276,6 +271,7 @@ def _outlined(bars: Bars) -> str:
 
 
 def _rectangles(counts: Sequence[float], top: float) -> str:
+    """Path of bars, each a rectangle in the middle of its step."""
     step = _WIDTH / len(counts)
     return "".join(
         f"M{(index + _GAP / 2) * step:.1f} {_HEIGHT:g}V{height:.1f}h{step * (1 - _GAP):.1f}V{_HEIGHT:g}z"

@@ -20,6 +20,7 @@ import sqlalchemy as sql
 
 from leaderboard.results.result import Result, canonical
 from leaderboard.results.version import version
+from metrics.columns import require
 from metrics.score import Score
 
 # Tables of the database of results, and results as its rows.
@@ -115,8 +116,7 @@ def result_of(row: Sequence[Any]) -> Result:
         for name, value in fields["values"].items():
             if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
                 raise TypeError(f"value {name!r} is no number")
-        if not math.isfinite(fields["seconds"]):
-            raise ValueError("seconds are not finite")
+        require(math.isfinite(fields["seconds"]), "seconds are not finite")
     except (TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ValueError(f"result {number} is damaged ({type(error).__name__}: {error})") from None
     return Result(**fields)

@@ -28,7 +28,7 @@ from leaderboard.statistics.significance import (
     signed_rank_test,
     student_test,
 )
-from metrics.columns import Floats, refuse
+from metrics.columns import Floats, refuse, require
 
 # Results of two boards in pairs: which defenses, attacks and plays are compared with each other.
 
@@ -69,12 +69,9 @@ def paired_settings(
         for name, taken in ((names[0], before in found.values()), (names[1], after in found)):
             refuse(taken, f"{name!r} is in two pairs; compare it in a run of its own")
         found[after] = before
-    alone = {setting: None for setting in found.values() if setting not in found and _has(head, setting)}
+    there = {(result.defense, result.parameters_text) for result in head}
+    alone = {setting: None for setting in found.values() if setting not in found and setting in there}
     return {**found, **alone}
-
-
-def _has(results: Sequence[Result], setting: Setting) -> bool:
-    return any((result.defense, result.parameters_text) == setting for result in results)
 
 
 def grouped(
@@ -380,7 +377,7 @@ def compare(
     location based on rank tests. Tarone (1990), A modified Bonferroni method for discrete data.
     """
     allowed = tolerance or Tolerance()
-    refuse(not 0 < level < 1, f"level must lie in (0, 1), got {level}")
+    require(0 < level < 1, f"level must lie in (0, 1), got {level}")
     for name in ("utility", "success", "time"):
         value = getattr(allowed, name)
         refuse(

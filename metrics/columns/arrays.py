@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.columns import refuse
+
 # Columns that a table must have.
 
 
@@ -26,8 +28,7 @@ def require_column(columns: Collection[object], name: str) -> None:
     ValueError
         If there is no such column; the message names it and those that there are.
     """
-    if name not in columns:
-        raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, columns))}")
+    refuse(name not in columns, f"there is no column {name!r}; the table has {', '.join(map(str, columns))}")
 
 
 Floats = NDArray[np.float64]

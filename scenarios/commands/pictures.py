@@ -72,7 +72,7 @@ def pictures(page: Path, output: Path, forms: tuple[str, ...], scale: float, wid
 
     PAGE is a page of Tokumei: a board, a report, a risk page, a tournament. Each picture becomes an SVG, PDF or PNG
     file of its own, with its legend, in the colours of the light theme. The files need no style sheet, script or
-    network. The matrix of a board becomes a heat map for each goal.
+    network. The matrix of a board is a heat map for each goal. Pages of earlier releases are refused: write them anew.
     """
     from leaderboard.pages.pictures import pictures_of
     from scenarios.tables.toml.toml_file import read_bytes

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-import numpy as np
-
 from defenses.base.channel_parts.part import ChannelPart
-from metrics.columns import CategoricalDomain, NumericDomain, refuse_any, require
+from defenses.base.queries.query import plain_entry
+from metrics.columns import CategoricalDomain, NumericDomain, refuse, refuse_any, require
 
 # Annotations of the parts' fields: the types in a channel file, and their names in messages.
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -50,8 +49,7 @@ def read_part(content: dict[str, Any], number: int) -> ChannelPart:
     """
     kinds = _kinds()
     kind = content.pop("kind", None)
-    if kind not in kinds:
-        raise ValueError(f"part {number} of the channel has kind {kind!r}; known are {', '.join(sorted(kinds))}")
+    refuse(kind not in kinds, f"part {number} of the channel has kind {kind!r}; known are {', '.join(sorted(kinds))}")
     types = {f.name: str(f.type) for f in fields(kinds[kind])}
     where = f"part {number} of the channel ({kind})"
     refuse_any(
@@ -86,11 +84,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, CategoricalDomain):
         inferred = {"inferred": True} if value.inferred else {}
         return {"categories": list(value.categories), "ordered": value.ordered, **inferred}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    return value.item() if isinstance(value, np.generic) else value
+    return [_plain(item) for item in value] if isinstance(value, tuple | list) else plain_entry(value)
 
 
 def _rich(value: Any) -> Any:

@@ -42,8 +42,7 @@ class Condition:
     def __post_init__(self) -> None:
         require((self.values is None) != (self.interval is None), "a condition needs either values or an interval")
         if self.values is not None:
-            if isinstance(self.values, str):
-                raise ValueError(f"values must be a list, got the text {self.values!r}")
+            refuse(isinstance(self.values, str), f"values must be a list, got the text {self.values!r}")
             object.__setattr__(self, "values", tuple(_checked(value) for value in self.values))
         if self.interval is not None:
             try:

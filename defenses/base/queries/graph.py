@@ -113,7 +113,11 @@ class TriangleCount(_GraphQuery):
 
     def exact(self, records: Microdata) -> float:
         """Return the number of triangles."""
-        edges, persons = self.graph(records)
-        friends = np.zeros((persons, persons))
-        friends[edges[:, 0], edges[:, 1]] = friends[edges[:, 1], edges[:, 0]] = 1
-        return round(float(((friends @ friends) * friends).sum()) / 6)
+        return triangles_of(*self.graph(records))
+
+
+def triangles_of(edges: Integers64, persons: int) -> int:
+    """Number of triangles of a graph, shape (edges, 2): the trace of the cubed adjacency matrix, divided by 6."""
+    friends = np.zeros((persons, persons))
+    friends[edges[:, 0], edges[:, 1]] = friends[edges[:, 1], edges[:, 0]] = 1
+    return round(float(((friends @ friends) * friends).sum()) / 6)

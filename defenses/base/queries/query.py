@@ -11,7 +11,7 @@ import numpy as np
 
 from defenses.base.microdata import Microdata
 from defenses.base.queries.condition import Condition
-from metrics.columns import Booleans, Floats, require
+from metrics.columns import Booleans, Floats, refuse, require
 
 Answer = float | str | Floats
 
@@ -97,11 +97,11 @@ class Query(ABC):
             value = getattr(self, part.name)
             if part.name == "where":
                 value = [
-                    {name: _plain(entry) for name, entry in vars(condition).items() if entry is not None}
+                    {name: plain_entry(entry) for name, entry in vars(condition).items() if entry is not None}
                     for condition in value
                 ]
             if value is not None:
-                plain[part.name] = _plain(value)
+                plain[part.name] = plain_entry(value)
         return plain
 
     @staticmethod
@@ -115,8 +115,7 @@ class Query(ABC):
         """
         content = dict(plain)
         kind = content.pop("query", None)
-        if kind not in Query.kinds:
-            raise ValueError(f"there is no query {kind!r}; known are {', '.join(sorted(Query.kinds))}")
+        refuse(kind not in Query.kinds, f"there is no query {kind!r}; known are {', '.join(sorted(Query.kinds))}")
         try:
             content["where"] = tuple(Condition(**condition) for condition in content.get("where", ()))
             return Query.kinds[kind](**content)
@@ -134,11 +133,12 @@ class Query(ABC):
         return type(self), mask, *(getattr(self, part.name) for part in fields(self) if part.name != "members")
 
 
-def _plain(value: Any) -> Any:
+def plain_entry(value: Any) -> Any:
+    """A value as JSON and TOML hold it: arrays and tuples as lists, NumPy's numbers as Python's."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, tuple | list):
-        return [_plain(entry) for entry in value]
+        return [plain_entry(entry) for entry in value]
     return value.item() if isinstance(value, np.generic) else value
 
 

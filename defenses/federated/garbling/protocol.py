@@ -23,6 +23,7 @@ from defenses.federated.garbling.gates import (
     random_labels,
     selected,
 )
+from metrics.columns import refuse, require
 
 # Oblivious transfer: a receiver learns one of several messages; the sender does not learn which one.
 
@@ -318,8 +319,7 @@ def run_two_parties(
     answer = evaluate(circuit, garbled, moved.received.reshape(*evaluator.shape, 2))
     bits = decoded(answer, garbled)
     checked = accepted(answer, keys)
-    if not np.array_equal(bits, checked):
-        raise AggregationError("both parties read different outputs")
+    require(np.array_equal(bits, checked), "both parties read different outputs", AggregationError)
     sent = {
         "tables": sum(table.nbytes for table in garbled.tables),
         "labels of the garbler": garbled.inputs.size // 2 * LABEL_BYTES,
@@ -364,8 +364,11 @@ def decoded(answer: Labels, garbled: GarbledCircuit) -> NDArray[np.bool_]:
     """
     bits = []
     for digest, pair in zip(digests(answer), garbled.outputs, strict=True):
-        if digest not in pair:
-            raise AggregationError("a label of the output is forged: a table or an input was tampered with")
+        refuse(
+            digest not in pair,
+            "a label of the output is forged: a table or an input was tampered with",
+            AggregationError,
+        )
         bits.append(digest == pair[1])
     return np.array(bits, dtype=bool).reshape(answer.shape[:-1])
 
@@ -380,6 +383,9 @@ def accepted(answer: Labels, keys: GarbledKeys) -> NDArray[np.bool_]:
     """
     zero = (answer == keys.output_zeros).all(axis=-1)
     one = (answer == keys.output_ones).all(axis=-1)
-    if not (zero | one).all():
-        raise AggregationError("a label of the output is forged: the evaluator's answer was tampered with")
+    require(
+        (zero | one).all(),
+        "a label of the output is forged: the evaluator's answer was tampered with",
+        AggregationError,
+    )
     return np.asarray(one)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -256,16 +256,6 @@ class TopCuts:
             for counts in (before[:-1], before[-1] - before[:-1]):
                 holds &= _hold(self.constraints, column.table, counts)
         return holds
-
-
-def sampled_numbers(ordered: OrderedColumn, numbers: Floats) -> SampledColumn:
-    """A sampled column whose rows in the whole table hold numbers instead of codes; `numbers` by code."""
-    return SampledColumn(ordered, np.concatenate([[-np.inf], numbers[1:]]))
-
-
-def sampled_codes(ordered: OrderedColumn, codes: Integers) -> SampledColumn:
-    """A sampled column whose rows in the whole table hold the same codes as `ordered`."""
-    return SampledColumn(replace(ordered, codes=codes), np.arange(ordered.size))
 
 
 def _hold(constraints: Sequence[Constraint], table: Floats, counts: Integers) -> Booleans:

@@ -320,7 +320,9 @@ class ReportedTable(MicrodataDefense):
         report_rng, analysis_rng = rng.spawn(2)
         strategy = self._strategy()
         sent = strategy.send(columns, values, report_rng)
-        cells: dict[str, Any] = {name: _single_value(records, name) for name in self._names(records)}
+        # A column whose domain has one category or bin holds it in all rows.
+        first = {name: category_cells(records.domains[name])[0] for name in self._names(records)}
+        cells: dict[str, Any] = {name: pd.Series([cell] * len(records), dtype=object) for name, cell in first.items()}
         cells |= {one.column.name: _cells(one, len(records), all_report=strategy.joint) for one in sent}
         frame = released_frame(records, cells)
         channel = Channel(strategy.parts(columns))
@@ -392,8 +394,3 @@ def _cells(sent: SentReports, n: int, *, all_report: bool) -> NDArray[Any]:
     cells = np.full(n, SUPPRESSED, dtype=object)
     cells[sent.senders] = sent.column.cells(sent.reports)
     return cells.astype(float) if all_report and isinstance(sent.column, ReportedNumericColumn) else cells
-
-
-def _single_value(records: Microdata, name: str) -> pd.Series[Any]:
-    """The first category or bin for all records: the released column where its domain has one value."""
-    return pd.Series(np.full(len(records), category_cells(records.domains[name])[0], dtype=object), dtype=object)

@@ -70,6 +70,12 @@
     }
   }
 
+  // A browser would show the title of a picture over its tooltips.
+  for (const title of all(".chart > title")) {
+    title.parentElement.setAttribute("aria-label", title.textContent);
+    title.remove();
+  }
+
   // Tooltip of the element that is pointed at, tapped or focused.
   const tip = document.getElementById("tip");
   let marked = null;
@@ -101,7 +107,7 @@
     marked = target.dataset.row ? document.getElementById(target.dataset.row) : null;
     marked?.classList.add("marked");
   };
-  const described = (event) => event.target.closest?.("[data-details], .point, .family use, .heat td[title]");
+  const described = (event) => event.target.closest?.("[data-details], .point, .marks > *, .heat td[title]");
   for (const kind of ["pointerover", "focusin", "click"]) {
     document.addEventListener(kind, (event) => {
       const target = described(event);

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from defenses.base import Guarantee
 from leaderboard import Promise, Result, Store, record_run, stored_promises
 from leaderboard.results.wording import reword
+from metrics.columns import refuse
 from scenarios.running.methods.loaded_code import check_loaded
 from scenarios.running.plan import NamedMethod, Plan, read_plans
 from scenarios.running.provenance import provenance
@@ -124,8 +125,7 @@ def changed_plans(
             check_fits(changed, [entry for entry in entries if entry.name not in known and ":" not in entry.name])
     names = [plan.name for plan in plans]
     for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"two scenarios are named {name!r}")
+        refuse(names.count(name) > 1, f"two scenarios are named {name!r}")
     check_loaded(plans)
     return [_changed(plan, changes) for plan in plans]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from leaderboard.results.result import Result
 from leaderboard.results.store import RESULT_COLUMNS, identity, result_of, row_of
-from metrics.columns import write_atomically
+from metrics.columns import require, write_atomically
 from scenarios.running.units import Catalogue
 from scenarios.running.workers.worker import Ending, Worker
 
@@ -48,8 +48,10 @@ def check_folder(folder: Path, scenarios: Collection[str], files: Collection[str
         published = list(json.loads(record.read_text(encoding="utf-8"))["scenarios"])
     except (ValueError, TypeError, KeyError, UnicodeDecodeError):
         raise ValueError(f"{record}: is not the record of a standing board") from None
-    if not set(published) & set(scenarios):
-        raise ValueError(f"{folder} holds the standing board of {', '.join(map(str, published))}; name another folder")
+    require(
+        set(published) & set(scenarios),
+        f"{folder} holds the standing board of {', '.join(map(str, published))}; name another folder",
+    )
 
 
 def write_results(folder: Path, results: Iterable[Result]) -> None:

@@ -54,7 +54,7 @@ def test_the_page_names_axes_and_what_is_better():
     page = render_report("Report", {}, (Section("Part", lines=(chart(better="lower", scale="logarithmic"),)),))
     assert "loss gap (↓ lower is better)" in page
     assert "epsilon (logarithmic)" in page
-    assert "N = 10</li>" in page
+    assert "N = 10</text>" in page
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import unicodedata
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from metrics.columns import refuse
+from metrics.columns import refuse, require
 
 SHORTEST, LONGEST = 10, 200
 """Fewest and most characters of a password."""
@@ -56,8 +56,8 @@ def check_password(password: str, repeated: str, name: str) -> None:
         If it is too short or too long, has fewer than four different characters, consists of the user's name, or was
         repeated differently.
     """
-    refuse(
-        not SHORTEST <= len(password) <= LONGEST,
+    require(
+        SHORTEST <= len(password) <= LONGEST,
         f"a password has {SHORTEST} to {LONGEST} characters, this one has {len(password)}",
     )
     refuse(

@@ -12,12 +12,13 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 from leaderboard.pages.documents import breakable
+from leaderboard.pages.pictures import DRAWING
 from metrics.columns.printable import printable
 from scenarios.tournament.site.visit import Visit
 
@@ -30,7 +31,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)")
 def environment() -> Environment:
     """The templates; everything that they insert is escaped."""
     made = Environment(
-        loader=PackageLoader("scenarios.tournament.site"),
+        loader=ChoiceLoader([PackageLoader("scenarios.tournament.site"), PackageLoader("leaderboard.pages")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -46,6 +47,7 @@ def environment() -> Environment:
         "clean": printable,
     }
     made.filters |= {"short": short_title, "breakable": breakable}
+    made.globals |= DRAWING
     made.globals["static"] = static_address
     made.globals["new_number"] = lambda: secrets.token_urlsafe(16)
     return made

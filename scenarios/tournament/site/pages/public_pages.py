@@ -16,6 +16,7 @@ from anyio import to_thread
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
+from leaderboard.pages.advantage_axis import Plane
 from scenarios.tournament.host.boards import SCORING_GOES_ON
 from scenarios.tournament.rules.folder import zip_bytes
 from scenarios.tournament.rules.settings import Phase
@@ -102,8 +103,7 @@ def _lines(path: Path) -> list[dict[str, str]]:
 
 # Picture of utility against the worst attack.
 
-WIDTH, HEIGHT = 640, 400
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 32, 48
+_PLANE = Plane("linear", 640, 400, (56, 16, 32, 48), 0.0)
 
 
 @dataclass(frozen=True)
@@ -112,12 +112,12 @@ class PicturePoint:
 
     Attributes
     ----------
-    team, rank : str
-        The team and its rank.
+    team : str
+        The team.
+    advantage : float
+        Advantage of the worst attack.
     x, y : float
         Place in the picture.
-    advantage, utility : float
-        Advantage of the worst attack, and utility.
     label_x, label_y : float
         Place of the label.
     anchor : {"start", "end"}
@@ -125,24 +125,12 @@ class PicturePoint:
     """
 
     team: str
-    rank: str
+    advantage: float
     x: float
     y: float
-    advantage: float
-    utility: float
     label_x: float
     label_y: float
     anchor: str
-
-
-def across(advantage: float) -> float:
-    """Horizontal place of an advantage."""
-    return round(_LEFT + min(max(advantage, 0.0), 1.0) * (WIDTH - _LEFT - _RIGHT), 1)
-
-
-def up(utility: float) -> float:
-    """Vertical place of a utility."""
-    return round(HEIGHT - _BOTTOM - min(max(utility, 0.0), 1.0) * (HEIGHT - _TOP - _BOTTOM), 1)
 
 
 def picture_points(standings: Sequence[Mapping[str, str]]) -> list[PicturePoint]:
@@ -151,38 +139,18 @@ def picture_points(standings: Sequence[Mapping[str, str]]) -> list[PicturePoint]
     Labels of near points are moved apart vertically.
     """
     points: list[PicturePoint] = []
-    places: list[tuple[float, float]] = []
     for line in standings:
         if not line.get("utility") or not line.get("defense"):
             continue
         utility, defense = float(line["utility"]), float(line["defense"])
         advantage = 1 - defense / utility if utility > 0 else 1.0
-        x, y = across(advantage), up(utility)
-        anchor = "end" if x > WIDTH - 150 else "start"
+        x, y = _PLANE.x(advantage), _PLANE.y(min(max(utility, 0.0), 1.0))
+        anchor, label_x = ("end", x - 10) if x > _PLANE.width - 150 else ("start", x + 10)
         label_y = y
-        while any(abs(label_y - other_y) < 13 and abs(x - other_x) < 130 for other_x, other_y in places):
+        while any(abs(label_y - one.label_y) < 13 and abs(x - one.x) < 130 for one in points):
             label_y += 13
-        places.append((x, label_y))
-        label_x = x - 10 if anchor == "end" else x + 10
-        points.append(
-            PicturePoint(line["team"], line["rank"], x, y, advantage, utility, label_x, round(label_y, 1), anchor)
-        )
+        points.append(PicturePoint(line["team"], advantage, x, y, label_x, round(label_y, 1), anchor))
     return points
-
-
-def axes() -> dict[str, object]:
-    """Places of the axes and their ticks."""
-    ticks = (0.0, 0.25, 0.5, 0.75, 1.0)
-    return {
-        "width": WIDTH,
-        "height": HEIGHT,
-        "left": _LEFT,
-        "right": WIDTH - _RIGHT,
-        "top": _TOP,
-        "floor": HEIGHT - _BOTTOM,
-        "across": [(f"{tick:g}", across(tick)) for tick in ticks],
-        "up": [(f"{tick:g}", up(tick)) for tick in ticks],
-    }
 
 
 _BOARDS = ("standings.csv", "matrix.csv")
@@ -253,7 +221,7 @@ def _content(site: Site, template: str, state: SiteState, ended: bool, member: b
             board=board,
             counts=HIDDEN if concealed else what_counts_now(state, board),
             points=picture_points(board.standings),
-            axes=axes(),
+            plane=_PLANE,
         )
     )
     return text.encode()
