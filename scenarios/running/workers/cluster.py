@@ -17,8 +17,9 @@ from leaderboard.results.result import Result
 from scenarios.running.methods.fingerprint import closure, look_again, modules, versions
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
+from scenarios.running.workers.isolation import Stopped
 from scenarios.running.workers.limits import Limits
-from scenarios.running.workers.supervisor import Stopped, Supervisor
+from scenarios.running.workers.supervisor import Supervisor
 
 # Units submitted per thread of the cluster, so that no thread waits for work.
 AHEAD = 4
@@ -225,4 +226,4 @@ def play_unit(name: str, unit: Unit) -> list[Result]:
     key = (name, threading.get_ident())
     with _lock:
         supervisor = _supervisors.setdefault(key, Supervisor(share.plan, share.limits, share.folders))
-    return [result for results in supervisor.play(unit) for result in results]
+    return list(supervisor.play(unit))
