@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import leaderboard as lb
+from metrics.columns import refuse
 from scenarios.commands.common import (
     bad_input,
     db_option,
@@ -100,8 +101,7 @@ def board(
     if "://" not in db and not Path(db).exists():
         exit_without(f"there are no results at {db}; `tokumei run` makes some")
     with bad_input():
-        if by_defense and baseline is None:
-            raise ValueError("--by-defense: goes with --baseline ATTACK")
+        refuse(by_defense and baseline is None, "--by-defense: goes with --baseline ATTACK")
         chosen = {"--defense": bool(defenses), "--attack": bool(attacks)}
         _check_view({"--matrix": matrix, "--summary": summary, "--full": full}, chosen, baseline, history)
     if history is not None:
@@ -156,16 +156,13 @@ def _stored_board(
         results = store.results()
         names = sorted({result.scenario for result in results})
         for name in scenarios:
-            if name not in names:
-                raise ValueError(f"there are no results of scenario {name!r}{suggestion(name, names)}")
+            refuse(name not in names, f"there are no results of scenario {name!r}{suggestion(name, names)}")
         wanted = [result for result in results if not scenarios or result.scenario in scenarios]
         played = [result for result in wanted if not result.is_measurement]
         if len(played) < len(wanted) and (scenarios or not played):
-            if played:
-                raise ValueError("name an experiment alone, since its report is no board")
+            refuse(played, "name an experiment alone, since its report is no board")
             for option, given in (("--defense", defenses), ("--attack", attacks)):
-                if given:
-                    raise ValueError(f"{option}: chooses from a board, and an experiment has a report of its own")
+                refuse(given, f"{option}: chooses from a board, and an experiment has a report of its own")
             return None
         return lb.stored_board(store, played, defenses=defenses, attacks=attacks)
 
@@ -179,8 +176,7 @@ def _show_reports(scenarios: tuple[str, ...], db: str, form: str, html: Path | N
     if not reports:
         exit_without(f"no experiment at {db} is complete; `tokumei run` makes the measurements that are missing")
     with bad_input():
-        if html is not None and len(reports) > 1:
-            raise ValueError("--html: name one experiment")
+        refuse(html is not None and len(reports) > 1, "--html: name one experiment")
     for report in reports:
         write_report(report.title, report.about, report.sections, form, html)
 

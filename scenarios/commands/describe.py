@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from metrics.columns import refuse
 from scenarios.commands.common import bad_input, echo, echo_each, memory_option, reading_options, roles_option
 
 EPILOG = """\b
@@ -42,8 +43,9 @@ def describe(
         refuse_existing([output], inputs=[table, roles], force=force)
         # Standard output has no folder; paths stay relative to the current one.
         path, target = input_path(table), Path() if output == STANDARD else Path(output)
-        if memory is not None and table == STANDARD:
-            raise ValueError("--memory: standard input cannot be read in parts; name a file")
+        refuse(
+            memory is not None and table == STANDARD, "--memory: standard input cannot be read in parts; name a file"
+        )
         if is_large(path, asked=memory is not None):
             from scenarios.tables.parts.description import describe_large_table
 

@@ -11,12 +11,12 @@ import click
 from metrics.columns import refuse
 from scenarios.commands.common import (
     FAILED_TRIALS,
-    SIGNALLED,
     BadInput,
     bad_input,
     check_page,
     db_option,
     echo,
+    ending_if_interrupted,
     format_option,
     html_option,
     reading_options,
@@ -86,7 +86,6 @@ def rank(
     from scenarios.assessment.evaluation.ranking_report import ranking_sections
     from scenarios.running.display import Display
     from scenarios.running.workers.fork_server import start_server
-    from scenarios.running.workers.interrupts import signal_of, terminable
     from scenarios.running.workers.local import cores
 
     display = Display(quiet=quiet)
@@ -106,13 +105,8 @@ def rank(
             notes += refused
     for note in notes:
         display.say(f"note: {note}")
-    with bad_input(), Store(db) as store:
-        try:
-            with terminable():
-                lines = Ranking(setting, store, workers).ranked(files, display.say)
-        except KeyboardInterrupt as interrupt:
-            display.say("interrupted; the same command goes on where it was")
-            sys.exit(SIGNALLED + signal_of(interrupt))
+    with bad_input(), Store(db) as store, ending_if_interrupted(display.say, "goes on where it was"):
+        lines = Ranking(setting, store, workers).ranked(files, display.say)
     lines += failed
     reasons = [line.reason for line in lines if line.evaluation is None]
     if len(reasons) == len(lines):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 import leaderboard as lb
+from metrics.columns import refuse
 from scenarios.commands.common import (
     FAILED_TRIALS,
     GATE_FAILED,
@@ -21,6 +22,7 @@ from scenarios.commands.common import (
     db_option,
     echo,
     echo_board,
+    ending_if_interrupted,
     format_option,
     html_option,
     matrix_option,
@@ -277,8 +279,7 @@ def _plans(options: RunOptions, display: Display) -> list[Plan]:
     from scenarios.running.boards.playing import Changes, changed_plans
     from scenarios.tables.dataset import load_table
 
-    if options.roles is not None and options.data is None:
-        raise ValueError("--roles describes a table; name it with --data")
+    refuse(options.roles is not None and options.data is None, "--roles describes a table; name it with --data")
     dataset = None if options.data is None else load_table(options.data, options.roles)
     changes = Changes(
         defenses=options.defenses,
@@ -298,11 +299,9 @@ def _backend(options: RunOptions) -> Backend:
 
         if options.scheduler is None:
             raise ValueError("--backend dask: name its scheduler, as in --scheduler tcp://host:8786")
-        if options.jobs is not None:
-            raise ValueError("--jobs: the workers of the cluster say how many trials they play at a time")
+        refuse(options.jobs is not None, "--jobs: the workers of the cluster say how many trials they play at a time")
         return DaskCluster(options.scheduler)
-    if options.scheduler is not None:
-        raise ValueError("--scheduler: goes with --backend dask")
+    refuse(options.scheduler is not None, "--scheduler: goes with --backend dask")
     from scenarios.running.workers.local import LocalProcesses, cores
 
     return LocalProcesses(options.jobs or cores())
@@ -390,11 +389,9 @@ def sole_experiment(scenarios: tuple[str, ...], options: Mapping[str, Any]) -> E
     if not experiments:
         return None
     experiment = experiments[0]
-    if len(scenarios) > 1:
-        raise ValueError(f"{experiment.name} is an experiment and must be run alone")
+    refuse(len(scenarios) > 1, f"{experiment.name} is an experiment and must be run alone")
     for name, value in options.items():
-        if value:
-            raise ValueError(f"{experiment.name} is an experiment, it takes no {name}")
+        refuse(value, f"{experiment.name} is an experiment, it takes no {name}")
     return experiment
 
 
@@ -405,7 +402,6 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
     """
     from leaderboard.pages.report import StoredReport, keep_report
     from scenarios.running.boards.playing import record_run_of
-    from scenarios.running.workers.interrupts import signal_of, terminable
     from scenarios.studies.recorded_measurements import MeasurementFailed, RecordedMeasurements
 
     seed = plan.seed if options.seed is None else options.seed
@@ -414,11 +410,8 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
     with bad_input(), lb.Store(options.db) as store:
         recorded = RecordedMeasurements(store, plan, fresh=options.fresh)
         try:
-            with terminable():
+            with ending_if_interrupted(display.say, "makes the measurements that are missing"):
                 sections = plan.experiment.run(plan.plays, plan.seed, display.say, recorded)
-        except KeyboardInterrupt as interrupt:
-            display.say("interrupted; the same command makes the measurements that are missing")
-            sys.exit(SIGNALLED + signal_of(interrupt))
         except MeasurementFailed as failure:
             record_run_of(store, [plan.name], {result.key for result in recorded.results})
             echo(f"failed: {failure}; the same command tries it again", err=True)

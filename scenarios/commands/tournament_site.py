@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from metrics.columns import refuse
 from scenarios.commands.common import bad_input, echo
 from scenarios.running.workers.fork_server import start_server
 
@@ -123,8 +124,7 @@ def invite(
         users = [host_name(settings.teams)] if host else []
         others = {team: state for team, state in team_accounts(folder, now).items() if team not in names}
         users += [*names, *(team for team, state in others.items() if everybody and not state)]
-        if not users and not everybody:
-            raise ValueError("whom? Name teams, or use --all or --host")
+        refuse(not users and not everybody, "whom? Name teams, or use --all or --host")
         served = served_address(folder)
         leads = url or served or _URL
         invitations = issue(folder, list(dict.fromkeys(users)), now, address=leads, lifetime=timedelta(days=days))

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from leaderboard.results.result import label
-from metrics.columns import require
+from metrics.columns import refuse, require
 from scenarios.games.game import Game
 from scenarios.games.questions.question import Question
 from scenarios.games.shared_people import SharedPeople
@@ -375,11 +375,11 @@ def _check_data_sets(path: Path, file: _BoardFile, names: Sequence[str]) -> None
     """Raise ValueError if a method plays on a data set that the scenario does not name."""
     for table, methods in (("defense", file.defense), ("attack", file.attack)):
         for method in methods:
-            if method.dataset is not None and method.dataset not in names:
-                raise ValueError(
-                    f"{scenario_label(path)}: {located(table, 'dataset')}: {method.dataset!r} is not a data set of "
-                    f"this scenario; it has {', '.join(filter(None, names)) or 'none'}"
-                )
+            refuse(
+                method.dataset is not None and method.dataset not in names,
+                f"{scenario_label(path)}: {located(table, 'dataset')}: {method.dataset!r} is not a data set of "
+                f"this scenario; it has {', '.join(filter(None, names)) or 'none'}",
+            )
 
 
 def _plan(

@@ -17,7 +17,7 @@ from defenses.federated.models import Network, SoftmaxRegression
 from defenses.federated.noise import SequentialNoise
 from leaderboard import Lines, Section, Series, Table
 from leaderboard.pages.number_text import counted, number
-from metrics.columns import Floats, Integers, check_integer, check_list, check_real
+from metrics.columns import Floats, Integers, check_integer, check_list, check_real, refuse
 from scenarios.studies.experiment import Experiment, Measuring, by_play, measured_anew, no_losses
 from scenarios.tables.seeds import generator
 
@@ -158,8 +158,7 @@ class LossProblem:
         table = load(self.dataset).records
         encoding = Encoding.of(table)
         needed = self.most_clients * self.records
-        if len(table) < needed:
-            raise ValueError(f"clients: {needed} records are needed, {self.dataset} has {len(table)}")
+        refuse(len(table) < needed, f"clients: {needed} records are needed, {self.dataset} has {len(table)}")
         return encoding.features(table.frame), encoding.labels(table.frame), encoding
 
     @cached_property

@@ -14,7 +14,7 @@ from defenses.ldp.pure_oracle import PureOracle
 from defenses.ldp.reported.reported_table import SPLITTINGS, ReportedTable
 from leaderboard.pages.number_text import counted, exact
 from leaderboard.pages.report import Section, Table, Value
-from metrics.columns import Floats, check_integer, check_list, check_real, require
+from metrics.columns import Floats, check_integer, check_list, check_real, refuse, require
 from scenarios.studies.experiment import Experiment, Losses, Measuring, by_play, measured_anew
 from scenarios.studies.shipped_records import shipped_records
 from scenarios.tables.seeds import generator
@@ -289,8 +289,7 @@ class LinkedSurveys(Experiment):
         check_list("columns", columns)
         check_list("protocols", protocols)
         check_list("epsilon", epsilon, check_real, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
-        if len(columns) < 2:
-            raise ValueError("columns must name at least two columns")
+        refuse(len(columns) < 2, "columns must name at least two columns")
         check_integer("persons", persons, low=2)
         check_integer("surveys", surveys, low=1)
         for protocol in protocols:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from defenses.base import Microdata
+from metrics.columns import refuse
 
 
 def shipped_records(dataset: str, columns: Sequence[str]) -> Microdata:
@@ -26,6 +27,8 @@ def shipped_records(dataset: str, columns: Sequence[str]) -> Microdata:
 
     records = load(dataset).records
     for name in columns:
-        if name not in records.domains:
-            raise ValueError(f"columns: {dataset!r} has no column {name!r}; it has {', '.join(records.domains)}")
+        refuse(
+            name not in records.domains,
+            f"columns: {dataset!r} has no column {name!r}; it has {', '.join(records.domains)}",
+        )
     return records

@@ -59,12 +59,14 @@ def checks(method: type[Parametrized]) -> Iterator[Check]:
         goal = " and goal" if issubclass(method, Attack) else ""
         yield Prerequisite(f"its kind{goal} exist" + ("" if goal else "s"), partial(_declared, method))
         yield Prerequisite("its methods take the contract's arguments", partial(check_signatures, method))
-    yield Prerequisite("every parameter has a default", partial(check_constructor, method))
-    yield Prerequisite("parameters are stored under their own names", partial(check_stored, method))
-    yield Check("parameters round-trip", partial(_parameters, method))
-    yield Check("parameters that are no numbers are refused", partial(_refused, method))
-    yield Check("parameters can be stored with results", partial(_storable, method))
-    yield Check("pickles", partial(_pickles, method))
+    yield from (
+        Prerequisite("every parameter has a default", partial(check_constructor, method)),
+        Prerequisite("parameters are stored under their own names", partial(check_stored, method)),
+        Check("parameters round-trip", partial(_parameters, method)),
+        Check("parameters that are no numbers are refused", partial(_refused, method)),
+        Check("parameters can be stored with results", partial(_storable, method)),
+        Check("pickles", partial(_pickles, method)),
+    )
     if issubclass(method, Defense) and method.kind == "microdata":
         yield from defense_checks(method)
     if issubclass(method, Attack):

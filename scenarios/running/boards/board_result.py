@@ -12,7 +12,7 @@ import leaderboard as lb
 from leaderboard import Earlier, GateCheck, Pair, Promise, Row
 from leaderboard.pages.tables import ALIGNMENT, HEADERS, board_cells, board_notes, place_title
 from leaderboard.results.result import FAILURES, Result, label
-from metrics.columns import write_atomically
+from metrics.columns import refuse, require, write_atomically
 from scenarios.running.boards.board_page import board_page
 from scenarios.running.boards.shown_names import shown_board
 from scenarios.running.display import short_reason, trial_name
@@ -199,10 +199,8 @@ class BoardResult:
 
         places = list(dict.fromkeys((row.scenario, row.variant) for row in self.rows))
         titles = [place_title(*each) for each in places]
-        if scale not in ("logit", "linear"):
-            raise ValueError(f"scale must be 'logit' or 'linear', got {scale!r}")
-        if not places:
-            raise ValueError("there are no results to plot")
+        refuse(scale not in ("logit", "linear"), f"scale must be 'logit' or 'linear', got {scale!r}")
+        require(places, "there are no results to plot")
         if place is not None and place not in titles:
             raise ValueError(f"there are no results of {place!r}; there are some of {'; '.join(titles)}")
         chosen = places[0 if place is None else titles.index(place)]
@@ -247,8 +245,7 @@ class BoardResult:
         from leaderboard.statistics.gate import gap_checks
         from scenarios.running.methods.goal_names import check_goal_names
 
-        if not self.results:
-            raise ValueError("there are no results to check")
+        require(self.results, "there are no results to check")
         advantage: dict[str | None, float] = {}
         if isinstance(max_advantage, Mapping):
             for name, bound in max_advantage.items():
@@ -270,8 +267,7 @@ class BoardResult:
         ValueError
             If there are no results.
         """
-        if not self.results:
-            raise ValueError("there are no results to show")
+        require(self.results, "there are no results to show")
         return board_page(self.results, self.promises, self.earlier)
 
     def to_latex(self) -> str:
@@ -301,8 +297,7 @@ class BoardResult:
             ".csv": lambda: lb.to_csv(self.rows),
             ".json": lambda: lb.to_json(self.rows, self.promises),
         }
-        if path.suffix not in writers:
-            raise ValueError(f"a board is written as {', '.join(writers)}; got {path.name!r}")
+        refuse(path.suffix not in writers, f"a board is written as {', '.join(writers)}; got {path.name!r}")
         # A board holds no records: others may read it as far as the umask lets them.
         write_atomically(path, writers[path.suffix]().encode(), mode=None)
         return path

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from attacks.base import Attack
 from defenses.base import Defense
 from leaderboard.pages.number_text import counted
+from metrics.columns import refuse, require
 from scenarios.running.boards.board_result import BoardResult
 
 if TYPE_CHECKING:
@@ -86,11 +87,9 @@ def run(
     from scenarios.running.workers.limits import read_size
     from scenarios.running.workers.local import LocalProcesses, cores
 
-    if roles is not None and data is None:
-        raise ValueError("roles describe a table; name it with data=")
+    refuse(roles is not None and data is None, "roles describe a table; name it with data=")
     for name, value, least in (("plays", plays, 1), ("jobs", jobs, 1), ("seed", seed, 0)):
-        if value is not None and value < least:
-            raise ValueError(f"{name} must be at least {least}, got {value}")
+        refuse(value is not None and value < least, f"{name} must be at least {least}, got {value}")
     display = Display(quiet=quiet)
     dataset = None if data is None else _dataset(data, roles)
     if dataset is not None and roles is None and dataset is not data:
@@ -144,14 +143,14 @@ def read_board(db: FilePath, *scenarios: str, defenses: Iterable[str] = (), atta
     from leaderboard import Store, stored_board
 
     place = _place(db)
-    if "://" not in place and not Path(place).is_file():
-        raise ValueError(f"there are no results at {place}")
+    refuse("://" not in place and not Path(place).is_file(), f"there are no results at {place}")
     with Store(place) as store:
         results = [result for result in store.results() if not result.is_measurement]
         stored = sorted({result.scenario for result in results})
         for name in scenarios:
-            if name not in stored:
-                raise ValueError(f"there are no results of scenario {name!r} at {place}; it has {', '.join(stored)}")
+            refuse(
+                name not in stored, f"there are no results of scenario {name!r} at {place}; it has {', '.join(stored)}"
+            )
         chosen = [result for result in results if not scenarios or result.scenario in scenarios]
         names = {"defenses": _listed(defenses, "defenses"), "attacks": _listed(attacks, "attacks")}
         board = stored_board(store, chosen, **names)
@@ -166,8 +165,7 @@ def _place(db: FilePath) -> str:
 
 def _listed(methods: Iterable[Any], name: str) -> Sequence[Any]:
     """Methods as a sequence; a single one is refused, since the letters of a name would be taken for names."""
-    if isinstance(methods, str | Defense | Attack):
-        raise ValueError(f"{name} must be a list, as in {name}=[{methods!r}]")
+    refuse(isinstance(methods, str | Defense | Attack), f"{name} must be a list, as in {name}=[{methods!r}]")
     return tuple(methods)
 
 
@@ -178,8 +176,7 @@ def _method(one: Any, contract: type[Defense] | type[Attack]) -> str | NamedMeth
 
     if isinstance(one, str):
         return one
-    if not isinstance(one, contract):
-        raise ValueError(f"{one!r} is no {contract.__name__.lower()}; give a name or an object")
+    require(isinstance(one, contract), f"{one!r} is no {contract.__name__.lower()}; give a name or an object")
     defaults = {name: parameter.default for name, parameter in inspect.signature(type(one)).parameters.items()}
     described, own = describe(one), one.get_params()
     given = {name: value for name, value in described.items() if own[name] != defaults[name]}
@@ -194,8 +191,7 @@ def _dataset(data: Any, roles: Mapping[str, Any] | FilePath | None) -> Dataset:
     from scenarios.tables.dataset import Dataset, load_table
 
     if isinstance(data, Dataset):
-        if roles is not None:
-            raise ValueError("a Dataset has its roles; leave roles= out")
+        refuse(roles is not None, "a Dataset has its roles; leave roles= out")
         return data
     with tempfile.TemporaryDirectory() as folder:
         path, file = data, roles

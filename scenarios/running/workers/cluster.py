@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.results.result import Result
+from metrics.columns import refuse
 from scenarios.running.methods.fingerprint import closure, look_again, modules, versions
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
@@ -84,8 +85,9 @@ class DaskCluster:
                     if future.status == "finished":
                         yield future.result()
                     elif error is None or isinstance(error, dask.KilledWorker | Stopped):
-                        if attempt >= ATTEMPTS:
-                            raise ValueError(f"{self.scheduler}: {ATTEMPTS} workers in a row were lost on one unit")
+                        refuse(
+                            attempt >= ATTEMPTS, f"{self.scheduler}: {ATTEMPTS} workers in a row were lost on one unit"
+                        )
                         waiting.append((unit, attempt + 1))
                     else:
                         raise error
@@ -147,8 +149,7 @@ def check_environment(expected: dict[str, str], names: tuple[str, ...]) -> None:
     """Raise ValueError if packages or modules of this process differ from those of the machine that gave the work."""
     local = environment(names)
     differing = sorted(part for part in expected if expected[part] != local.get(part))
-    if differing:
-        raise ValueError(f"a cluster worker and this machine have different versions of {', '.join(differing)}")
+    refuse(differing, f"a cluster worker and this machine have different versions of {', '.join(differing)}")
 
 
 @dataclass(frozen=True)

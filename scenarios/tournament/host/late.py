@@ -223,8 +223,10 @@ def admit(
         if phase is theirs and end is not None and now < end:
             raise ValueError(f"phase {phase} runs until {end.isoformat()}; `submit` takes the file")
         refuse(order.index(phase) < order.index(theirs), f"phase {theirs} has not begun, the phase is {phase}")
-        if target is None and phase is not theirs and team in state.tables:
-            raise ValueError(f"the table of {team} is published and others attack it; `reopen` the phase to replace it")
+        refuse(
+            target is None and phase is not theirs and team in state.tables,
+            f"the table of {team} is published and others attack it; `reopen` the phase to replace it",
+        )
         # A table that nobody can attack would lower the mean advantage of all other teams.
         closing = state.end(Phase.ATTACK)
         ended = phase is Phase.ATTACK and closing is not None and now >= closing

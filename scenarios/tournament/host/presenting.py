@@ -226,8 +226,10 @@ def wrong_presentation(entry: LogEntry, phase: Phase, end: datetime | None, out:
 
 def _check_open(state: State, team: str, now: datetime) -> None:
     phase, end = state.phase, state.until
-    if phase is Phase.CLOSED or (phase is Phase.ATTACK and end is not None and now >= end):
-        raise ValueError("the tournament has ended; presentations stay as they are")
+    refuse(
+        phase is Phase.CLOSED or (phase is Phase.ATTACK and end is not None and now >= end),
+        "the tournament has ended; presentations stay as they are",
+    )
     refuse(team in state.disqualified, f"team {team} is disqualified")
     refuse(
         sum(one.kind == "presented" and one.details["team"] == team for one in state.entries) >= MOST_CHANGES,
