@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scenarios.commands.common import bad_input, echo, roles_option
+from scenarios.commands.common import bad_input, echo, echo_each, roles_option
 
 if TYPE_CHECKING:
     from scenarios.assessment.asking.paid_query import PaidQuery
@@ -106,8 +106,7 @@ def ask(
             account=account,
             terms=AccountTerms(budget, delta, composition, neighbours),
         )
-    for note in asked.notes:
-        echo(f"note: {note}", err=True)
+    echo_each("note", asked.notes)
     if dry_run:
         _show_quote(asked, confidence, form)
         return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scenarios.commands.common import bad_input, echo, parameter_option, roles_option
+from scenarios.commands.common import bad_input, echo, echo_each, parameter_option, roles_option
 from scenarios.running.methods.written_methods import given_parameters
 
 if TYPE_CHECKING:
@@ -121,8 +121,7 @@ def attack(
             f"{rows} released rows outnumber {people} candidates: if nobody has two rows, {rows - people} or more "
             f"stem from no candidate. Confidences assume that {_assumed(drawn.size, people)}, which may be wrong"
         )
-    for note in notes:
-        echo(f"note: {note}", err=True)
+    echo_each("note", notes)
     to_error = output == STANDARD
     echo(_confidence_line(answer, drawn.size, rows, people), err=to_error)
     if origin is not None:

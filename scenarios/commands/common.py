@@ -414,5 +414,4 @@ def warnings_as_lines() -> Iterator[None]:
     """Echo each warning of a method once, without the line of code that raised it."""
     with user_warnings() as texts:
         yield
-    for text in texts:
-        echo(f"warning: {text}", err=True)
+    echo_each("warning", texts)

@@ -15,7 +15,7 @@ from scenarios.commands.common import (
     bad_input,
     check_page,
     db_option,
-    echo,
+    echo_each,
     ending_if_interrupted,
     format_option,
     html_option,
@@ -110,16 +110,14 @@ def rank(
     lines += failed
     reasons = [line.reason for line in lines if line.evaluation is None]
     if len(reasons) == len(lines):
-        for reason in reasons[:-1]:
-            echo(f"Error: {reason}", err=True)
+        echo_each("Error", reasons[:-1])
         raise BadInput(reasons[-1])
     about = {"table": Path(table).name, "control": Path(control).name if control else "none", "seed": str(seed)}
     promises = [file.promise for file in files if file.promise is not None]
     page = ranking_sections(lines, full=True, promises=promises) if html is not None else None
     sections = ranking_sections(lines, full=form != "table", promises=promises)
     write_report(f"Finished releases of {dataset.name}", about, sections, form, html, page)
-    for reason in reasons:
-        echo(f"failed: {reason}", err=True)
+    echo_each("failed", reasons)
     sys.exit(FAILED_TRIALS if reasons else 0)
 
 

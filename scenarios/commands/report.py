@@ -13,6 +13,7 @@ from scenarios.commands.common import (
     GATE_FAILED,
     bad_input,
     echo,
+    echo_each,
     parameter_option,
     reading_options,
     roles_option,
@@ -128,10 +129,8 @@ def report(
         write(f"Report on {Path(released).name}", about, report_sections(content, profiles))
     measured = content.measured
     echo(full_verdict(measured))
-    for advice in filter(None, (*content.advice, unchecked(content))):
-        echo(f"note: {advice}", err=True)
-    for warning in content.warnings:
-        echo(f"warning: {warning}", err=True)
+    echo_each("note", filter(None, (*content.advice, unchecked(content))))
+    echo_each("warning", content.warnings)
     if seed is not None:
         echo(f"note: {seed_words(seed, chosen=True)}", err=True)
     echo(f"report written to {output}", err=True)

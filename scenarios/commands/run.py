@@ -22,6 +22,7 @@ from scenarios.commands.common import (
     db_option,
     echo,
     echo_board,
+    echo_each,
     ending_if_interrupted,
     format_option,
     html_option,
@@ -350,16 +351,12 @@ def _exit_code(played: Played, options: RunOptions) -> int:
     report_checks([*trials, *map(as_check, judged)], options.junit, annotate=options.annotate)
     if failed:
         return FAILED_TRIALS
-    if bounds and (note := few_plays_note(played.results)):
-        echo(f"gate: warning: {note}", err=True)
-    if note := not_sure_note(judged):
-        echo(f"gate: {note}", err=True)
+    echo_each("gate: warning", [few_plays_note(played.results) or None] if bounds else [])
+    echo_each("gate", [not_sure_note(judged) or None])
     unmeasured = lb.unmeasured_goals(played.results, bounds)
-    for goal in unmeasured:
-        echo(f"gate: no attack on {goal_words(goal)} was measured by enough trials", err=True)
-    refused = [check for check in judged if not check.passed]
-    for check in refused:
-        echo(f"gate: {check.reason}", err=True)
+    echo_each("gate", (f"no attack on {goal_words(goal)} was measured by enough trials" for goal in unmeasured))
+    refused = [check.reason for check in judged if not check.passed]
+    echo_each("gate", refused)
     if refused:
         return GATE_FAILED
     return NOTHING if unmeasured else 0
@@ -427,8 +424,7 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
         lb.ReportedCheck(plan.name, name)
     ]
     report_checks(checks, options.junit, annotate=options.annotate)
-    for reason in reasons:
-        echo(f"gate: {reason}", err=True)
+    echo_each("gate", reasons)
     if reasons:
         sys.exit(GATE_FAILED)
 

@@ -18,7 +18,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
@@ -271,6 +271,8 @@ class IsolatedWorker(Generic[Task, Item]):
     prepare : callable, optional
         Called without arguments in each new process. If it returns a text, which says why the process is of no use,
         `results` raises it as a `ValueError`.
+    hash_seed : str, optional
+        Seed by which each process hashes texts. It then starts an interpreter of its own, which takes seconds.
     """
 
     def __init__(
@@ -278,8 +280,9 @@ class IsolatedWorker(Generic[Task, Item]):
         function: Callable[[Task], Iterable[TaskStep | Item]],
         limits: Limits = LIMITS,
         prepare: Callable[[], str | None] = unprepared,
+        hash_seed: str | None = None,
     ) -> None:
-        self._job, self._limits = pickle.dumps((function, prepare)), limits
+        self._job, self._limits, self._hash_seed = pickle.dumps((function, prepare)), limits, hash_seed
         self._closed, self._working = threading.Event(), threading.Lock()
         self._child: _Child | None = None
 
@@ -337,7 +340,7 @@ class IsolatedWorker(Generic[Task, Item]):
                 raise Stopped
             # A process that is left half started complains of what it did not receive.
             with interrupts_wait():
-                self._child = _Child(self._job, self._limits.memory)
+                self._child = _Child(self._job, self._limits.memory, self._hash_seed)
             complaint = self._message(self._child, time.monotonic(), START)
             if complaint:
                 raise ValueError(complaint)
@@ -370,13 +373,13 @@ class IsolatedWorker(Generic[Task, Item]):
 class _Child:
     """A worker process and its connections."""
 
-    def __init__(self, job: bytes, memory: int) -> None:
-        context = worker_context()
+    def __init__(self, job: bytes, memory: int, hash_seed: str | None) -> None:
+        context = worker_context() if hash_seed is None else multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self._crashes, crashes = context.Pipe(duplex=False)
         self._kills, self._resident = _kernel_kills(), 0
         self._process: Any = context.Process(target=serve, args=(theirs, crashes, job, memory), daemon=True)
-        with _starting, _as_parent():
+        with _starting, _as_parent(), _hashing_by(hash_seed) if hash_seed else nullcontext():
             self._process.start()
         theirs.close()
         crashes.close()
@@ -473,6 +476,18 @@ def _as_parent() -> Iterator[None]:
         settings["daemon"] = before
 
 
+@contextmanager
+def _hashing_by(seed: str) -> Iterator[None]:
+    """Let an interpreter that starts meanwhile hash texts by this seed."""
+    before = os.environ.get("PYTHONHASHSEED")
+    os.environ["PYTHONHASHSEED"] = seed
+    try:
+        yield
+    finally:
+        del os.environ["PYTHONHASHSEED"]
+        os.environ.update({} if before is None else {"PYTHONHASHSEED": before})
+
+
 # Functions that are called in a process of their own, so that they do not hold up the threads of this one.
 
 
@@ -489,12 +504,14 @@ class SeparateProcess:
 
     Parameters
     ----------
-    limits, prepare
+    limits, prepare, hash_seed
         See `IsolatedWorker`; the limits are those of one call.
     """
 
-    def __init__(self, limits: Limits, prepare: Callable[[], str | None] = unprepared) -> None:
-        self._worker: IsolatedWorker[Any, _Done] = IsolatedWorker(_called, limits, prepare)
+    def __init__(
+        self, limits: Limits, prepare: Callable[[], str | None] = unprepared, hash_seed: str | None = None
+    ) -> None:
+        self._worker: IsolatedWorker[Any, _Done] = IsolatedWorker(_called, limits, prepare, hash_seed)
 
     def call(
         self, function: Callable[Arguments, Outcome], *args: Arguments.args, **kwargs: Arguments.kwargs
@@ -518,6 +535,10 @@ class SeparateProcess:
             outcome: Outcome = done.outcome
             return outcome
         raise Stopped("the process was stopped")
+
+    def stop(self) -> None:
+        """Let a running `call` raise `Stopped` soon."""
+        self._worker.stop()
 
     def close(self) -> None:
         """End the process."""
