@@ -374,7 +374,7 @@ class _Child:
     """A worker process and its connections."""
 
     def __init__(self, job: bytes, memory: int, hash_seed: str | None) -> None:
-        context = worker_context() if hash_seed is None else multiprocessing.get_context("spawn")
+        context: Any = worker_context() if hash_seed is None else multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self._crashes, crashes = context.Pipe(duplex=False)
         self._kills, self._resident = _kernel_kills(), 0
