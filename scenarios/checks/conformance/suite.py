@@ -107,7 +107,8 @@ def suite_outcomes(name: str) -> Iterator[TaskStep | Outcome | Untested | Death]
     if ":" not in name:
         yield from suite(name)
         return
-    worker = IsolatedWorker(suite, Limits(), partial(_search, sys.path, os.getcwd()))
+    prepare = partial(_search, sys.path, os.getcwd())
+    worker = IsolatedWorker[str, Outcome | Untested](suite, Limits(), prepare)
     try:
         yield from worker.results(name)
     finally:

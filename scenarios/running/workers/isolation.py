@@ -24,7 +24,7 @@ from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from leaderboard.results.store import interrupts_wait
 from metrics.columns import one_line
@@ -203,30 +203,20 @@ def limit_memory(memory: int) -> None:
         import resource
     except ImportError:
         return
-    current = _status("VmData")
-    if current is not None:
+    current = _held("self", "data")
+    if current:
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
         allowed = current + memory
         resource.setrlimit(resource.RLIMIT_DATA, (allowed if hard < 0 else min(allowed, hard), hard))
 
 
-def resident(process: int | str = "self") -> int:
-    """Resident memory of a process in bytes, or 0 if the system does not report it."""
+def _held(process: int | str, part: str) -> int:
+    """Memory of a process in bytes, its `data` or all that is `resident`; 0 if the system does not report it."""
     try:
-        pages = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1]
+        pages = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()
+        return int(pages[{"resident": 1, "data": 5}[part]]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError):
         return 0
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")
-
-
-def _status(name: str) -> int | None:
-    """An entry of /proc/self/status in bytes, or None if the system does not report it."""
-    try:
-        text = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return None
-    match = re.search(rf"^{name}:\s+(\d+) kB", text, re.MULTILINE)
-    return int(match[1]) * 1024 if match else None
 
 
 _NICE = 10
@@ -394,7 +384,7 @@ class _Child:
 
     def send(self, task: Any) -> None:
         """Send a task to the process."""
-        self._resident = resident(self._pid)
+        self._resident = _held(self._pid, "resident")
         try:
             self.connection.send(task)
         except OSError:
@@ -402,7 +392,7 @@ class _Child:
 
     def grown(self) -> int:
         """Bytes of memory that the process holds more than before its task; 0 if the system does not report it."""
-        return resident(self._pid) - self._resident if self._resident else 0
+        return _held(self._pid, "resident") - self._resident if self._resident else 0
 
     def ended(self) -> _LostError:
         """Why a process is lost that was not killed by its owner."""
@@ -499,7 +489,7 @@ class _Done:
     error: Exception | None = None
 
 
-class SeparateProcess:
+class SeparateProcess(IsolatedWorker[Any, _Done]):
     """Calls one function after another in a process that lasts, and that is replaced when it dies.
 
     Parameters
@@ -511,7 +501,7 @@ class SeparateProcess:
     def __init__(
         self, limits: Limits, prepare: Callable[[], str | None] = unprepared, hash_seed: str | None = None
     ) -> None:
-        self._worker: IsolatedWorker[Any, _Done] = IsolatedWorker(_called, limits, prepare, hash_seed)
+        super().__init__(_called, limits, prepare, hash_seed)
 
     def call(
         self, function: Callable[Arguments, Outcome], *args: Arguments.args, **kwargs: Arguments.kwargs
@@ -527,7 +517,7 @@ class SeparateProcess:
         Exception
             What the function raised.
         """
-        for done in list(self._worker.results((function, args, kwargs))):
+        for done in list(self.results((function, args, kwargs))):
             if isinstance(done, Death):
                 raise LostProcessError(done)
             if done.error is not None:
@@ -535,14 +525,6 @@ class SeparateProcess:
             outcome: Outcome = done.outcome
             return outcome
         raise Stopped("the process was stopped")
-
-    def stop(self) -> None:
-        """Let a running `call` raise `Stopped` soon."""
-        self._worker.stop()
-
-    def close(self) -> None:
-        """End the process."""
-        self._worker.close()
 
 
 def _called(task: tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]) -> Iterator[_Done]:
@@ -571,15 +553,7 @@ def _picklable(error: Exception) -> bool:
 BATCH, LINGER = 500, 0.05
 
 
-class _Worker(Protocol):
-    """What can be stopped and closed."""
-
-    def stop(self) -> None: ...
-
-    def close(self) -> None: ...
-
-
-AnyWorker = TypeVar("AnyWorker", bound=_Worker)
+AnyWorker = TypeVar("AnyWorker", bound=IsolatedWorker[Any, Any])
 
 
 def in_threads(workers: Sequence[AnyWorker], work: Callable[[AnyWorker], Iterable[Item]]) -> Iterator[list[Item]]:
@@ -587,7 +561,7 @@ def in_threads(workers: Sequence[AnyWorker], work: Callable[[AnyWorker], Iterabl
 
     Parameters
     ----------
-    workers : sequence
+    workers : sequence of IsolatedWorker
         The workers.
     work : callable
         ``work(worker)`` runs in a thread of its own.

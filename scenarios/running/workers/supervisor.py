@@ -47,7 +47,7 @@ class _Player:
         return self.worker.play(unit)
 
 
-class Supervisor:
+class Supervisor(IsolatedWorker[Unit, Ending]):
     """Plays units of one plan, one at a time, in a separate process that can be killed.
 
     Parameters
@@ -66,7 +66,7 @@ class Supervisor:
         self, plan: bytes, limits: Limits, folders: tuple[str, ...] = (), code: Mapping[str, str] | None = None
     ) -> None:
         player = _Player(plan, folders, code or {})
-        self._worker = IsolatedWorker[Unit, Ending](player.play, limits, player.load)
+        super().__init__(player.play, limits, player.load)
 
     def play(self, unit: Unit) -> Iterator[Result]:
         """Yield each result of a unit exactly once, when its trial ends.
@@ -85,25 +85,17 @@ class Supervisor:
         while missing:
             order = list(missing)
             death = Death("the worker process", "error", "did not report this result")
-            for item in self._worker.results(unit.only(missing)):
+            for item in self.results(unit.only(missing)):
                 if isinstance(item, Death):
                     death = item
                 else:
                     yield _filled(missing.pop(order[item.result]), item)
-            if self._worker.closed:
+            if self.closed:
                 raise Stopped
             charged = [order[position] for position in death.charged if order[position] in missing]
             lost = 0 if charged else lost + 1
             for number in charged or ([*missing] if lost >= ATTEMPTS else ()):
                 yield _failed(missing.pop(number), death)
-
-    def stop(self) -> None:
-        """Make a running `play` raise `Stopped` soon."""
-        self._worker.stop()
-
-    def close(self) -> None:
-        """End the process; a running `play` raises `Stopped`."""
-        self._worker.close()
 
 
 def _filled(result: Result, ending: Ending) -> Result:
