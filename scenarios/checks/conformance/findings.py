@@ -73,7 +73,7 @@ class Findings:
         return sum(map(len, self.failures.values()))
 
 
-class Outcome(NamedTuple):
+class CheckOutcome(NamedTuple):
     """What a check found.
 
     Attributes
@@ -94,7 +94,7 @@ class Outcome(NamedTuple):
     warned: tuple[str, ...] = ()
 
 
-def outcomes(checks: Iterable[Check]) -> Iterator[TaskStep | Outcome]:
+def outcomes(checks: Iterable[Check]) -> Iterator[TaskStep | CheckOutcome]:
     """Run checks in their order, and say which one begins and what it found; after a failed `Prerequisite`, none."""
     remaining = iter(checks)
     for check in remaining:
@@ -103,7 +103,7 @@ def outcomes(checks: Iterable[Check]) -> Iterator[TaskStep | Outcome]:
             reason = _failure(check)
         ends = reason is not None and isinstance(check, Prerequisite)
         left_out = tuple(other.title for other in remaining) if ends else ()
-        yield Outcome(check.title, reason, left_out, tuple(map(_warned, caught)))
+        yield CheckOutcome(check.title, reason, left_out, tuple(map(_warned, caught)))
 
 
 class Untested(NamedTuple):
@@ -112,12 +112,12 @@ class Untested(NamedTuple):
     parts: tuple[str, ...]
 
 
-def findings(found: Iterable[TaskStep | Outcome | Untested | Death], passed: Callable[[str], None]) -> Findings:
+def findings(found: Iterable[TaskStep | CheckOutcome | Untested | Death], passed: Callable[[str], None]) -> Findings:
     """Gather what checks found.
 
     Parameters
     ----------
-    found : iterable of TaskStep, Outcome, Untested or Death
+    found : iterable of TaskStep, CheckOutcome, Untested or Death
         What the checks found, as `outcomes` gives it here or in a process that may die of one.
     passed : callable
         Called with the title of each check that passes.
@@ -130,7 +130,7 @@ def findings(found: Iterable[TaskStep | Outcome | Untested | Death], passed: Cal
         elif isinstance(one, Death):
             gathered.died = True
             gathered.failures.setdefault(one.reason, []).append(one.step)
-        elif isinstance(one, Outcome):
+        elif isinstance(one, CheckOutcome):
             if one.reason is None:
                 passed(one.title)
             else:

@@ -19,7 +19,7 @@ from attacks.base import Attack
 from defenses.base import Defense, Parametrized
 from scenarios.checks.conformance.attack_checks import attack_checks
 from scenarios.checks.conformance.defense_checks import defense_checks, untested_promises
-from scenarios.checks.conformance.findings import Check, Outcome, Prerequisite, Untested, outcomes, require
+from scenarios.checks.conformance.findings import Check, CheckOutcome, Prerequisite, Untested, outcomes, require
 from scenarios.checks.conformance.given_parameters import named_class
 from scenarios.checks.conformance.other_process import check_other_processes, has_output
 from scenarios.running.methods.declarations import (
@@ -83,7 +83,7 @@ def process_checks(method: type[Parametrized], name: str) -> Iterator[Check]:
         yield Check("same seed, same output in other processes", partial(check_other_processes, method, name))
 
 
-def suite(name: str) -> Iterator[TaskStep | Outcome | Untested]:
+def suite(name: str) -> Iterator[TaskStep | CheckOutcome | Untested]:
     """Run all checks of the class that a name means.
 
     Parameters
@@ -95,20 +95,20 @@ def suite(name: str) -> Iterator[TaskStep | Outcome | Untested]:
     with raised_exits():
         method = named_class(name)
         for item in outcomes(checks(method)):
-            failed |= isinstance(item, Outcome) and item.reason is not None
+            failed |= isinstance(item, CheckOutcome) and item.reason is not None
             yield item
         if not failed:
             yield from outcomes(process_checks(method, name))
         yield Untested(tuple(untested_promises(method)))
 
 
-def suite_outcomes(name: str) -> Iterator[TaskStep | Outcome | Untested | Death]:
+def suite_outcomes(name: str) -> Iterator[TaskStep | CheckOutcome | Untested | Death]:
     """What `suite` finds; a class of the user's own is checked in a process of its own, which may die."""
     if ":" not in name:
         yield from suite(name)
         return
     prepare = partial(_search, sys.path, os.getcwd())
-    worker = IsolatedWorker[str, Outcome | Untested](suite, Limits(), prepare)
+    worker = IsolatedWorker[str, CheckOutcome | Untested](suite, Limits(), prepare)
     try:
         yield from worker.results(name)
     finally:
