@@ -8,7 +8,9 @@ class InterruptedProcess:
     """A process during whose start Ctrl-C is pressed; it stands for the module that makes pipes and processes, too."""
 
     Pipe = staticmethod(Pipe)
-    exitcode = None
+    exitcode = sentinel = -signal.SIGKILL
+    # No process has such a number.
+    pid = 1 << 30
 
     def __init__(self, fault=None):
         self.fault, self.calls = fault, []

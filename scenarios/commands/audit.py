@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.columns import refuse
 from scenarios.commands.common import (
     GATE_FAILED,
     bad_input,
@@ -86,8 +87,7 @@ def audit(
     from scenarios.checks.audits.names import mechanism_of
 
     with bad_input():
-        if not one_run and (canaries is not None or guesses is not None):
-            raise ValueError("--canaries and --guesses need --one-run")
+        refuse(not one_run and (canaries is not None or guesses is not None), "--canaries and --guesses need --one-run")
         instance = mechanism_of(mechanism, given_parameters(parameters))
         rng = np.random.default_rng(seed)
         try:

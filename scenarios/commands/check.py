@@ -24,22 +24,17 @@ def check(name: str) -> None:
     Parameters follow the name as NAME=VALUE within the same quotes. What the method prints goes to standard error. Of
     a guarantee, k, l and t are measured; a promised epsilon or Pk is named as not tested.
     """
-    from scenarios.checks.conformance.defense_checks import untested_promises
     from scenarios.checks.conformance.findings import findings
     from scenarios.checks.conformance.given_parameters import named_class
-    from scenarios.checks.conformance.suite import checks, process_checks, raised_exits
+    from scenarios.checks.conformance.suite import raised_exits, suite_outcomes
 
     def passed(title: str) -> None:
         echo(f"ok      {title}")
 
     with raised_exits(), bad_input():
-        method = named_class(name)
-    with raised_exits():
-        found = findings(checks(method), passed)
-        if not found.failed:
-            found.failures.update(findings(process_checks(method, name), passed).failures)
-        untested = untested_promises(method)
-    for part in untested:
+        named_class(name)
+    found = findings(suite_outcomes(name), passed)
+    for part in found.untested:
         audit = f"; tokumei audit {name.partition(' ')[0]} tests it" if part == "epsilon" else ""
         echo(f"note    its {part} is not tested here{audit}")
     for warning in found.warned:
@@ -52,5 +47,6 @@ def check(name: str) -> None:
         for title in titles:
             echo(f"        - {title}")
     left_out = f"; {len(found.left_out)} further checks need what failed, and were not run" if found.left_out else ""
+    left_out += "; the checks after it were not run" if found.died else ""
     echo(f"{name}: {found.failed} failed{left_out}" if found.failed else f"{name}: conforms")
     sys.exit(GATE_FAILED if found.failed else 0)

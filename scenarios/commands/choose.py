@@ -14,11 +14,13 @@ from scenarios.assessment.choosing.goals import KINDS, QUESTIONS
 from scenarios.commands.common import (
     FORMATS,
     GATE_FAILED,
-    SIGNALLED,
     bad_input,
     check_page,
     db_option,
     echo,
+    echo_each,
+    end_interrupted,
+    ending_if_interrupted,
     html_option,
     roles_option,
     share,
@@ -26,7 +28,11 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
+    from scenarios.assessment.choosing.choice import Choice
+    from scenarios.assessment.choosing.choice_report import Source
     from scenarios.assessment.choosing.portfolio import Portfolio
+    from scenarios.assessment.choosing.whole_table import WholeTable
+    from scenarios.tables.review.rows_of_people import RowsOfPeople
 
 EPILOG = """\b
 Examples:
@@ -115,27 +121,14 @@ def choose(
     Results are stored: the same command goes on where it was interrupted. Exit code 1 says that no setting meets the
     bound. Without --roles, texts that differ in every record are refused.
     """
-    from leaderboard import Store, label
+    from leaderboard import Store
     from leaderboard.pages.number_text import exact
     from scenarios.assessment.choosing.choice import Chooser
-    from scenarios.assessment.choosing.choice_report import (
-        COMMANDS,
-        CONTROL,
-        HELD_BACK,
-        Source,
-        choice_sections,
-        class_warnings,
-        commands,
-        hidden_warnings,
-        people_warnings,
-        verdict,
-    )
+    from scenarios.assessment.choosing.choice_report import Source, verdict
     from scenarios.assessment.choosing.portfolio import read_portfolio
     from scenarios.assessment.choosing.whole_table import WholeTable
-    from scenarios.running.column_roles import promise_on
     from scenarios.running.display import Display
     from scenarios.running.workers.fork_server import start_server
-    from scenarios.running.workers.interrupts import signal_of, terminable
     from scenarios.running.workers.local import LocalProcesses, cores
     from scenarios.tables.dataset import load_table
     from scenarios.tables.note import text_notes
@@ -161,22 +154,10 @@ def choose(
         asked = dataset.records.sensitive if not goals or "attributes" in goals else ()
         whole = WholeTable(dataset, asked, bound, seed)
         chooser = Chooser(portfolio, bound, store, LocalProcesses(jobs or cores()), display, budget, whole.refused)
-        try:
-            with terminable():
-                choice = chooser.choose()
-            interrupted = choice.interrupted
-        except KeyboardInterrupt as interrupt:
-            interrupted = signal_of(interrupt)
-    if interrupted:
-        display.say("interrupted; the same command goes on where it was")
-        sys.exit(SIGNALLED + interrupted)
-    source = Source(table, roles)
-    entries = {label(one.entry.name, one.entry.parameters): one.entry for one in choice.finalists}
-    promised = {name: entry.method.guarantee(dataset.records) for name, entry in entries.items()}
-    promises = [promise_on(dataset, entry, promised[name]) for name, entry in entries.items()]
-    of_people = people_warnings(several, promised)
-    effects = {label(one.entry.name, one.entry.parameters): whole.effect(one.entry) for one in choice.finalists}
-    sections = choice_sections(choice, bound, portfolio.people, source, promises, only, effects, of_people)
+        with ending_if_interrupted(display.say, "goes on where it was"):
+            choice = chooser.choose()
+        if choice.interrupted:
+            end_interrupted(display.say, "goes on where it was", choice.interrupted)
     about = {
         "table": dataset.name,
         "bound": exact(bound),
@@ -186,6 +167,43 @@ def choose(
         "only": ", ".join(only) or "all families",
         "seed": str(seed),
     }
+    _write_choice(choice, whole, several, portfolio.people, Source(table, roles), only, about, form, html)
+    echo(f"{table}: {verdict(choice, bound, only)}", err=True)
+    sys.exit(0 if any(one.meets for one in choice.finalists) else GATE_FAILED)
+
+
+def _write_choice(
+    choice: Choice,
+    whole: WholeTable,
+    several: RowsOfPeople | None,
+    people: int,
+    source: Source,
+    only: tuple[str, ...],
+    about: dict[str, str],
+    form: str,
+    html: Path | None,
+) -> None:
+    """Write the finalists with their promises and effects on the whole table, and how each is repeated."""
+    from leaderboard import label
+    from scenarios.assessment.choosing.choice_report import (
+        COMMANDS,
+        CONTROL,
+        HELD_BACK,
+        choice_sections,
+        class_warnings,
+        commands,
+        hidden_warnings,
+        people_warnings,
+    )
+    from scenarios.running.column_roles import promise_on
+
+    dataset, bound = whole.dataset, whole.bound
+    entries = {label(one.entry.name, one.entry.parameters): one.entry for one in choice.finalists}
+    promised = {name: entry.method.guarantee(dataset.records) for name, entry in entries.items()}
+    promises = [promise_on(dataset, entry, promised[name]) for name, entry in entries.items()]
+    of_people = people_warnings(several, promised)
+    effects = {name: whole.effect(entry) for name, entry in entries.items()}
+    sections = choice_sections(choice, bound, people, source, promises, only, effects, of_people)
     # Tables of a terminal are wrapped, and a command must stay in one line.
     shown = [section for section in sections if section.title != COMMANDS] if form == "table" else sections
     write_report(f"Choice for {dataset.name}", about, shown, form, html, sections)
@@ -194,10 +212,7 @@ def choose(
             echo("\n".join([f"# {name}", *lines]))
         if any(not one.refused for one in choice.finalists):
             echo(f"# {CONTROL}: {HELD_BACK}")
-    for warning in (*of_people, *class_warnings(bound, effects), *hidden_warnings(effects)):
-        echo(f"warning: {warning}", err=True)
-    echo(f"{table}: {verdict(choice, bound, only)}", err=True)
-    sys.exit(0 if any(one.meets for one in choice.finalists) else GATE_FAILED)
+    echo_each("warning", (*of_people, *class_warnings(bound, effects), *hidden_warnings(effects)))
 
 
 def _in_words(portfolio: Portfolio, rows: int, unit: str, budget: float) -> str:

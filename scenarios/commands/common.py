@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 import leaderboard as lb
-from metrics.columns import check_new_file, write_atomically
+from metrics.columns import check_new_file, refuse, require, write_atomically
 from metrics.columns.printable import printable
 from scenarios.running.methods.code_places import complaint
 from scenarios.tables.user_warnings import user_warnings
@@ -73,8 +73,7 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--scheduler", metavar="URL", help="Scheduler of the Dask cluster, such as tcp://host:8786.")
     @wraps(command)
     def with_scheduler(*arguments: Any, backend: str, scheduler: str | None, **others: Any) -> Any:
-        if (backend == "dask") != (scheduler is not None):
-            raise BadInput("--backend dask and --scheduler go together")
+        refuse((backend == "dask") != (scheduler is not None), "--backend dask and --scheduler go together", BadInput)
         return command(*arguments, scheduler=scheduler, **others)
 
     return with_scheduler
@@ -135,8 +134,7 @@ def _delimiter(context: click.Context, option: click.Parameter, given: str | Non
 
 def share(context: click.Context, parameter: click.Parameter, value: float) -> float:
     """Callback of an option: a share between 0 and 1, neither of both; NaN is refused."""
-    if not 0 < value < 1:
-        raise click.BadParameter(f"must lie between 0 and 1, got {value:g}")
+    require(0 < value < 1, f"must lie between 0 and 1, got {value:g}", click.BadParameter)
     return value
 
 
@@ -221,6 +219,24 @@ def exit_without(what: str) -> NoReturn:
     """Say on standard error that there is nothing to show, and end with the code of that."""
     echo(what, err=True)
     sys.exit(NOTHING)
+
+
+@contextmanager
+def ending_if_interrupted(say: Callable[[str], None], then: str) -> Iterator[None]:
+    """On Ctrl-C or SIGTERM, end the command as `end_interrupted` does."""
+    from scenarios.running.workers.interrupts import signal_of, terminable
+
+    try:
+        with terminable():
+            yield
+    except KeyboardInterrupt as interrupt:
+        end_interrupted(say, then, signal_of(interrupt))
+
+
+def end_interrupted(say: Callable[[str], None], then: str, number: int) -> NoReturn:
+    """Say what the same command does `then`, and end with the code of the signal of this number."""
+    say(f"interrupted; the same command {then}")
+    sys.exit(SIGNALLED + number)
 
 
 def echo_earlier(earlier: Sequence[lb.Earlier]) -> None:
@@ -311,8 +327,7 @@ def check_page(path: Path | None, option: str = "--html") -> None:
     if path is None:
         return
     if path.exists():
-        if not os.access(path, os.W_OK):
-            raise ValueError(f"{option}: {path} cannot be written")
+        require(os.access(path, os.W_OK), f"{option}: {path} cannot be written")
         return
     try:
         # A link to a file that does not exist yet is followed.
@@ -406,5 +421,4 @@ def warnings_as_lines() -> Iterator[None]:
     """Echo each warning of a method once, without the line of code that raised it."""
     with user_warnings() as texts:
         yield
-    for text in texts:
-        echo(f"warning: {text}", err=True)
+    echo_each("warning", texts)

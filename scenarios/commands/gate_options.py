@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 import leaderboard as lb
+from metrics.columns import refuse
 from scenarios.commands.common import bad_input, echo, writable, write_text
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ def _by_goal(context: click.Context, parameter: click.Parameter, texts: tuple[st
             bound = float(number)
         except ValueError:
             raise click.BadParameter(f"must be a number or GOAL=NUMBER, got {text!r}") from None
-        if goal in bounds:
-            raise click.BadParameter(f"bounds {name or 'all goals'} twice")
+        refuse(goal in bounds, f"bounds {name or 'all goals'} twice", click.BadParameter)
         bounds[goal] = _share(context, parameter, bound) or 0.0
     return bounds
 

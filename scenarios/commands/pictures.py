@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from metrics.columns import require
 from scenarios.commands.common import bad_input, echo, exit_without
 
 EPILOG = """\b
@@ -29,10 +30,11 @@ def _points(context: click.Context, parameter: click.Parameter, value: str | Non
         width = float(number) * _POINTS[unit]
     except (KeyError, ValueError):
         width = 0.0
-    if not 50 <= width <= 3000:
-        raise click.BadParameter(
-            f"{value!r} is no width from 2cm to 100cm; write a number and cm, mm, in or pt, such as 8.5cm"
-        )
+    require(
+        50 <= width <= 3000,
+        f"{value!r} is no width from 2cm to 100cm; write a number and cm, mm, in or pt, such as 8.5cm",
+        click.BadParameter,
+    )
     return width
 
 

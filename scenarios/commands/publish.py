@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,10 @@ from leaderboard.pages.number_text import counted
 from scenarios.commands.common import (
     FAILED_TRIALS,
     GATE_FAILED,
-    SIGNALLED,
     bad_input,
     db_option,
     echo,
+    end_interrupted,
     write_page,
     written_board,
     written_summary,
@@ -83,8 +84,7 @@ def publish(
         folder.mkdir(parents=True, exist_ok=True)
         results, promises, interrupted = _played(catalogues, stored, db, jobs, Display(quiet=quiet))
         if interrupted:
-            echo("interrupted; the same command plays what is missing", err=True)
-            sys.exit(SIGNALLED + interrupted)
+            end_interrupted(partial(echo, err=True), "plays what is missing", interrupted)
         _write(folder, results, promises, catalogues, about)
     echo(f"{counted(len(results), 'result')} published in {folder}", err=True)
     sys.exit(FAILED_TRIALS if any(result.status not in ("ok", "skipped") for result in results) else 0)

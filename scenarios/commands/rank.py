@@ -11,12 +11,12 @@ import click
 from metrics.columns import refuse
 from scenarios.commands.common import (
     FAILED_TRIALS,
-    SIGNALLED,
     BadInput,
     bad_input,
     check_page,
     db_option,
     echo_each,
+    ending_if_interrupted,
     format_option,
     html_option,
     reading_options,
@@ -86,7 +86,6 @@ def rank(
     from scenarios.assessment.evaluation.ranking_report import ranking_sections
     from scenarios.running.display import Display
     from scenarios.running.workers.fork_server import start_server
-    from scenarios.running.workers.interrupts import signal_of, terminable
     from scenarios.running.workers.local import cores
     from scenarios.tables.note import text_notes
     from scenarios.tables.review.notes import table_notes
@@ -107,13 +106,8 @@ def rank(
             files += built_in
             notes += text_notes(refused)
     display.say_notes(notes)
-    with bad_input(), Store(db) as store:
-        try:
-            with terminable():
-                lines = Ranking(setting, store, workers).ranked(files, display.say)
-        except KeyboardInterrupt as interrupt:
-            display.say("interrupted; the same command goes on where it was")
-            sys.exit(SIGNALLED + signal_of(interrupt))
+    with bad_input(), Store(db) as store, ending_if_interrupted(display.say, "goes on where it was"):
+        lines = Ranking(setting, store, workers).ranked(files, display.say)
     lines += failed
     reasons = [line.reason for line in lines if line.evaluation is None]
     if len(reasons) == len(lines):

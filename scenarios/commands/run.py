@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 import leaderboard as lb
+from metrics.columns import refuse
 from scenarios.commands.common import (
     FAILED_TRIALS,
     GATE_FAILED,
@@ -21,6 +22,8 @@ from scenarios.commands.common import (
     db_option,
     echo,
     echo_board,
+    echo_each,
+    ending_if_interrupted,
     format_option,
     html_option,
     matrix_option,
@@ -277,8 +280,7 @@ def _plans(options: RunOptions, display: Display) -> list[Plan]:
     from scenarios.running.boards.playing import Changes, changed_plans
     from scenarios.tables.dataset import load_table
 
-    if options.roles is not None and options.data is None:
-        raise ValueError("--roles describes a table; name it with --data")
+    refuse(options.roles is not None and options.data is None, "--roles describes a table; name it with --data")
     dataset = None if options.data is None else load_table(options.data, options.roles)
     changes = Changes(
         defenses=options.defenses,
@@ -298,11 +300,9 @@ def _backend(options: RunOptions) -> Backend:
 
         if options.scheduler is None:
             raise ValueError("--backend dask: name its scheduler, as in --scheduler tcp://host:8786")
-        if options.jobs is not None:
-            raise ValueError("--jobs: the workers of the cluster say how many trials they play at a time")
+        refuse(options.jobs is not None, "--jobs: the workers of the cluster say how many trials they play at a time")
         return DaskCluster(options.scheduler)
-    if options.scheduler is not None:
-        raise ValueError("--scheduler: goes with --backend dask")
+    refuse(options.scheduler is not None, "--scheduler: goes with --backend dask")
     from scenarios.running.workers.local import LocalProcesses, cores
 
     return LocalProcesses(options.jobs or cores())
@@ -351,16 +351,12 @@ def _exit_code(played: Played, options: RunOptions) -> int:
     report_checks([*trials, *map(as_check, judged)], options.junit, annotate=options.annotate)
     if failed:
         return FAILED_TRIALS
-    if bounds and (note := few_plays_note(played.results)):
-        echo(f"gate: warning: {note}", err=True)
-    if note := not_sure_note(judged):
-        echo(f"gate: {note}", err=True)
+    echo_each("gate: warning", [few_plays_note(played.results) or None] if bounds else [])
+    echo_each("gate", [not_sure_note(judged) or None])
     unmeasured = lb.unmeasured_goals(played.results, bounds)
-    for goal in unmeasured:
-        echo(f"gate: no attack on {goal_words(goal)} was measured by enough trials", err=True)
-    refused = [check for check in judged if not check.passed]
-    for check in refused:
-        echo(f"gate: {check.reason}", err=True)
+    echo_each("gate", (f"no attack on {goal_words(goal)} was measured by enough trials" for goal in unmeasured))
+    refused = [check.reason for check in judged if not check.passed]
+    echo_each("gate", refused)
     if refused:
         return GATE_FAILED
     return NOTHING if unmeasured else 0
@@ -390,11 +386,9 @@ def sole_experiment(scenarios: tuple[str, ...], options: Mapping[str, Any]) -> E
     if not experiments:
         return None
     experiment = experiments[0]
-    if len(scenarios) > 1:
-        raise ValueError(f"{experiment.name} is an experiment and must be run alone")
+    refuse(len(scenarios) > 1, f"{experiment.name} is an experiment and must be run alone")
     for name, value in options.items():
-        if value:
-            raise ValueError(f"{experiment.name} is an experiment, it takes no {name}")
+        refuse(value, f"{experiment.name} is an experiment, it takes no {name}")
     return experiment
 
 
@@ -405,7 +399,6 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
     """
     from leaderboard.pages.report import StoredReport, keep_report
     from scenarios.running.boards.playing import record_run_of
-    from scenarios.running.workers.interrupts import signal_of, terminable
     from scenarios.studies.recorded_measurements import MeasurementFailed, RecordedMeasurements
 
     seed = plan.seed if options.seed is None else options.seed
@@ -414,11 +407,8 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
     with bad_input(), lb.Store(options.db) as store:
         recorded = RecordedMeasurements(store, plan, fresh=options.fresh)
         try:
-            with terminable():
+            with ending_if_interrupted(display.say, "makes the measurements that are missing"):
                 sections = plan.experiment.run(plan.plays, plan.seed, display.say, recorded)
-        except KeyboardInterrupt as interrupt:
-            display.say("interrupted; the same command makes the measurements that are missing")
-            sys.exit(SIGNALLED + signal_of(interrupt))
         except MeasurementFailed as failure:
             record_run_of(store, [plan.name], {result.key for result in recorded.results})
             echo(f"failed: {failure}; the same command tries it again", err=True)
@@ -434,8 +424,7 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
         lb.ReportedCheck(plan.name, name)
     ]
     report_checks(checks, options.junit, annotate=options.annotate)
-    for reason in reasons:
-        echo(f"gate: {reason}", err=True)
+    echo_each("gate", reasons)
     if reasons:
         sys.exit(GATE_FAILED)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrics.columns import require
+from metrics.columns import refuse, require
 from scenarios.commands.common import bad_input, echo
 
 if TYPE_CHECKING:
@@ -169,8 +169,10 @@ def _column(text: str, key: str | None) -> tuple[NDArray[Any], NDArray[Any] | No
     require(colon and file and name, f"give a column as FILE:COLUMN, got {text!r}")
     frame = load_table(input_path(file)).records.frame
     for wanted in (name, key):
-        if wanted is not None and wanted not in frame:
-            raise ValueError(f"{file}: there is no column {wanted!r}; it has {', '.join(map(str, frame.columns))}")
+        refuse(
+            wanted is not None and wanted not in frame,
+            f"{file}: there is no column {wanted!r}; it has {', '.join(map(str, frame.columns))}",
+        )
     if frame[name].isna().any():
         row = int(frame[name].isna().to_numpy().argmax()) + 1
         raise ValueError(f"{file}, row {row}, column {name}: the value is missing")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from metrics.columns import refuse
 from scenarios.commands.common import bad_input, echo, echo_each, heavy_imports, reading_options, roles_option, share
+
+if TYPE_CHECKING:
+    from metrics.columns import Booleans
+    from scenarios.tables.split_table import SplitFile
 
 EPILOG = """\b
 Examples:
@@ -103,13 +107,31 @@ def split(
         with output_files() as outputs:
             for name, rows in ((output, kept & ~held), (control, held)):
                 outputs.open(name, private=True).write(file.part(rows))
+    _say_who_counts(file, declared.person, before, kept, drop_repeated=drop_repeated, one_row=one_row)
+    sizes = [(np.unique(file.person[rows]).size, int(rows.sum())) for rows in (kept & ~held, held)]
+    (people, records), (others, other_rows) = sizes
+    enough = control_words(others, records)
+    echo(
+        f"{output}: {people:,} people, {counted(records, 'row')}; {control}: {others:,} people, "
+        f"{counted(other_rows, 'row')}. Control group for {enough}"
+    )
+
+
+def _say_who_counts(
+    file: SplitFile, person: str | None, before: int, kept: Booleans, *, drop_repeated: bool, one_row: bool
+) -> None:
+    """Say what counts as a person, and which rows were left out."""
+    import numpy as np
+
+    from leaderboard.pages.number_text import counted
+
     echo_each("note", file.notes)
-    if declared.person is None:
+    if person is None:
         echo("note: each row counts as a person; if people have several, name their column by --person", err=True)
     repeated = int(file.repeated.sum())
     if drop_repeated:
         echo(f"{counted(repeated, 'repeated row')} left out", err=True)
-    elif repeated and declared.person is None:
+    elif repeated and person is None:
         echo(
             f"warning: {repeated:,} of the rows equal an earlier row in every column; if they were exported twice, a "
             "person may be in both files: repeat with --drop-repeated, or give --person",
@@ -118,16 +140,9 @@ def split(
     left, people = before - int(kept.sum()), np.unique(file.person[kept]).size
     if one_row:
         echo(f"one row of each person kept at random; {counted(left, 'row')} left out", err=True)
-    elif declared.person is not None and people < kept.sum():
+    elif person is not None and people < kept.sum():
         echo(
             f"note: {int(kept.sum()):,} rows of {people:,} people: k and epsilon count rows; --one-row keeps one "
             "row of each person at random",
             err=True,
         )
-    sizes = [(np.unique(file.person[rows]).size, int(rows.sum())) for rows in (kept & ~held, held)]
-    (people, records), (others, other_rows) = sizes
-    enough = control_words(others, records)
-    echo(
-        f"{output}: {people:,} people, {counted(records, 'row')}; {control}: {others:,} people, "
-        f"{counted(other_rows, 'row')}. Control group for {enough}"
-    )

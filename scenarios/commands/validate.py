@@ -56,25 +56,7 @@ def validate(
     with bad_input():
         if file.suffix == ".toml" and not file.is_dir():
             refuse(write_roles is not None, "--write-roles is for tables, not for scenarios")
-            from scenarios.running.plan import read_plans
-            from scenarios.running.runner import guarantees
-            from scenarios.studies.experiment import read_experiment
-
-            experiment = read_experiment(str(file))
-            if experiment is not None:
-                echo(f"{file}: experiment {experiment.name!r}, {counted(experiment.plays, 'play')}: valid")
-                return
-            for plan in read_plans(str(file)):
-                guarantees(plan)
-                counts = ", ".join(
-                    counted(count, what)
-                    for count, what in (
-                        (len(plan.defenses), "defense"),
-                        (len(plan.attacks), "attack"),
-                        (plan.plays, "play"),
-                    )
-                )
-                echo(f"{file}: scenario {plan.name!r}, {counts}: valid")
+            _validate_scenario(file)
             return
         from scenarios.tables.parts.files.table_files import is_large, memory_bytes
 
@@ -106,6 +88,30 @@ def validate(
         echo(f"roles written to {write_roles}; review every domain that was read from the data", err=True)
     rows, columns = counted(table.rows, "record"), counted(len(dataset.records.frame.columns), "column")
     echo(f"{file}: {rows}, {columns}: valid")
+
+
+def _validate_scenario(file: Path) -> None:
+    """Read a scenario or an experiment, and ask its defenses for their guarantees."""
+    from leaderboard.pages.number_text import counted
+    from scenarios.running.plan import read_plans
+    from scenarios.running.runner import guarantees
+    from scenarios.studies.experiment import read_experiment
+
+    experiment = read_experiment(str(file))
+    if experiment is not None:
+        echo(f"{file}: experiment {experiment.name!r}, {counted(experiment.plays, 'play')}: valid")
+        return
+    for plan in read_plans(str(file)):
+        guarantees(plan)
+        counts = ", ".join(
+            counted(count, what)
+            for count, what in (
+                (len(plan.defenses), "defense"),
+                (len(plan.attacks), "attack"),
+                (plan.plays, "play"),
+            )
+        )
+        echo(f"{file}: scenario {plan.name!r}, {counts}: valid")
 
 
 class _Table(NamedTuple):

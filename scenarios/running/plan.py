@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import Field
 
 from leaderboard.results.result import label
-from metrics.columns import require
+from metrics.columns import refuse, require
 from scenarios.games.game import Game
 from scenarios.games.questions.question import Question
 from scenarios.games.shared_people import SharedPeople
@@ -66,8 +67,19 @@ def _question(given: Any) -> Question:
     return question
 
 
-def check_questions(games: Sequence[SharedPeople], defenses: Sequence[Any], attacks: Sequence[Any]) -> None:
+def check_questions(
+    games: Sequence[SharedPeople], defenses: Sequence[Any], attacks: Sequence[Any], *, whole: bool = True
+) -> None:
     """Check that the questions, named defenses and named attacks of a scenario fit each other.
+
+    Parameters
+    ----------
+    games : sequence of SharedPeople
+        The questions.
+    defenses, attacks : sequence of NamedMethod
+        Defenses and attacks of the scenario.
+    whole : bool
+        Whether these are all attacks of the scenario, so that each question must have one.
 
     Raises
     ------
@@ -84,7 +96,7 @@ def check_questions(games: Sequence[SharedPeople], defenses: Sequence[Any], atta
             )
             goals[goal] = name
         require(
-            any(entry.method.goal in game.takes for entry in attacks),
+            not whole or any(entry.method.goal in game.takes for entry in attacks),
             f"{name} is about {' and '.join(game.takes)}, but no [[attack]] of the scenario is",
         )
     for entry in attacks:
@@ -209,6 +221,8 @@ class Plan:
         Limits of time and memory for one trial.
     left_out : dict of str to str
         Reason by exported method, for methods that the scenario names as not played.
+    not_built : dict of str to tuple of str
+        Names of further ``defenses`` and ``attacks`` of the scenario, which were not asked for and not built.
     """
 
     name: str
@@ -220,6 +234,7 @@ class Plan:
     seed: int
     limits: Limits = field(default_factory=Limits)
     left_out: dict[str, str] = field(default_factory=dict)
+    not_built: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def pairs(self) -> list[tuple[int, int]]:
         """Positions of game and attack of the trials on one release.
@@ -250,9 +265,28 @@ class Plan:
         """
         return replace(
             self,
-            defenses=_distinct(_obeying(_chosen(self.defenses, defenses, "defenses"), self.dataset)),
-            attacks=_distinct(_chosen(self.attacks, attacks, "attacks")),
+            defenses=_distinct(_obeying(self._chosen(self.defenses, defenses, "defenses"), self.dataset)),
+            attacks=_distinct(self._chosen(self.attacks, attacks, "attacks")),
         )
+
+    def _chosen(
+        self, entries: tuple[NamedMethod, ...], names: Sequence[str | NamedMethod], package: str
+    ) -> tuple[NamedMethod, ...]:
+        if not names:
+            return entries
+        scenario_names = {*(entry.name for entry in entries), *self.not_built.get(package, ())}
+        chosen = [_as_written(entries, name) for name in names if isinstance(name, NamedMethod)]
+        for name in dict.fromkeys(name for name in names if isinstance(name, str)):
+            if name in scenario_names:
+                chosen += [entry for entry in entries if entry.name == name]
+            elif shown := [entry for entry in entries if label(entry.name, entry.parameters) == " ".join(name.split())]:
+                chosen += shown
+            elif ":" in name or " " in name:
+                chosen.append(_as_written(entries, _entry(written_method(name, package), package)))
+            else:
+                find(name, package)
+                raise ValueError(f"the scenario does not play {name!r}{suggestion(name, sorted(scenario_names))}")
+        return tuple(chosen)
 
 
 def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
@@ -283,8 +317,17 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
     return plans[0]
 
 
-def read_plans(source: str, *, dataset: Dataset | None = None) -> tuple[Plan, ...]:
-    """Read a scenario as one plan for each of its data sets, or for the given one; see `read_plan`."""
+def read_plans(
+    source: str,
+    *,
+    dataset: Dataset | None = None,
+    defenses: Sequence[str | NamedMethod] = (),
+    attacks: Sequence[str | NamedMethod] = (),
+) -> tuple[Plan, ...]:
+    """Read a scenario as one plan for each of its data sets, or for the given one; see `read_plan`.
+
+    With `defenses` or `attacks`, for which the caller filters the plans, other methods of that kind are not built.
+    """
     path = scenario_path(source)
     tables = scenario_tables(path)
     require("experiment" not in tables, f"{path}: this is an experiment, not a board of defenses and attacks")
@@ -298,7 +341,7 @@ def read_plans(source: str, *, dataset: Dataset | None = None) -> tuple[Plan, ..
     names = [head.dataset] if isinstance(head.dataset, str) else head.dataset
     _check_data_sets(path, file, names)
     if dataset is not None:
-        return (_plan(path, file, f"{head.name} on {dataset.name}", dataset),)
+        return (_plan(path, file, f"{head.name} on {dataset.name}", dataset, defenses, attacks),)
     label = f"{scenario_label(path)}: {located('scenario', 'dataset')}"
     require(names and all(names), f"{label}: names no data set; name a table of your own with --data")
     require(len(set(names)) == len(names), f"{label}: names a data set twice")
@@ -306,11 +349,11 @@ def read_plans(source: str, *, dataset: Dataset | None = None) -> tuple[Plan, ..
 
     loaded = [within(path, "scenario", load, name, key="dataset") for name in names]
     if len(names) == 1:
-        return (_plan(path, file, head.name, loaded[0]),)
+        return (_plan(path, file, head.name, loaded[0], defenses, attacks),)
     plans = []
     for one in loaded:
         try:
-            plans.append(_plan(path, file, f"{head.name} on {one.name}", one))
+            plans.append(_plan(path, file, f"{head.name} on {one.name}", one, defenses, attacks))
         except ValueError as error:
             raise ValueError(f"{error} (data set {one.name!r})") from None
     return tuple(plans)
@@ -332,36 +375,52 @@ def _check_data_sets(path: Path, file: _BoardFile, names: Sequence[str]) -> None
     """Raise ValueError if a method plays on a data set that the scenario does not name."""
     for table, methods in (("defense", file.defense), ("attack", file.attack)):
         for method in methods:
-            if method.dataset is not None and method.dataset not in names:
-                raise ValueError(
-                    f"{scenario_label(path)}: {located(table, 'dataset')}: {method.dataset!r} is not a data set of "
-                    f"this scenario; it has {', '.join(filter(None, names)) or 'none'}"
-                )
+            refuse(
+                method.dataset is not None and method.dataset not in names,
+                f"{scenario_label(path)}: {located(table, 'dataset')}: {method.dataset!r} is not a data set of "
+                f"this scenario; it has {', '.join(filter(None, names)) or 'none'}",
+            )
 
 
-def _plan(path: Path, file: _BoardFile, name: str, dataset: Dataset) -> Plan:
-    """A scenario's plan on one data set."""
+def _plan(
+    path: Path,
+    file: _BoardFile,
+    name: str,
+    dataset: Dataset,
+    defenses: Sequence[str | NamedMethod] = (),
+    attacks: Sequence[str | NamedMethod] = (),
+) -> Plan:
+    """A scenario's plan on one data set, with all of its methods or those that are asked for."""
     head = file.scenario
     if head.columns:
         dataset = within(path, "scenario", with_columns, dataset, head.columns, key="columns")
+    built: dict[str, list[NamedMethod]] = {}
+    not_built: dict[str, tuple[str, ...]] = {}
+    for table, methods, asked in (("defense", file.defense, defenses), ("attack", file.attack, attacks)):
+        described = [point for method in methods if (point := method.on(dataset.name)) is not None]
+        require(
+            described, f"{scenario_label(path)}: table [{table}]: no {table} plays on the data set {dataset.name!r}"
+        )
+        wanted = {_class_name(one if isinstance(one, str) else one.name) for one in asked}
+        needed = [point for point in described if not asked or _class_name(point["use"]) in wanted]
+        built[f"{table}s"] = within(path, table, _entries, needed, f"{table}s")
+        not_built[f"{table}s"] = tuple(point["use"] for point in described if point not in needed)
     plan = Plan(
         name=name,
         dataset=dataset,
         games=distinct(within(path, "scenario.game", _games, head.game.model_dump(), dataset), game_settings),
-        defenses=_distinct(
-            _obeying(within(path, "defense", _entries, file.defense, "defenses", dataset.name), dataset)
-        ),
-        attacks=_distinct(within(path, "attack", _entries, file.attack, "attacks", dataset.name)),
+        defenses=_distinct(_obeying(built["defenses"], dataset)),
+        attacks=_distinct(built["attacks"]),
         plays=head.plays,
         seed=head.seed,
         limits=within(path, "scenario", _limits, head.time_limit, head.memory_limit),
         left_out={method: entry.reason for entry in file.left_out for method in entry.use},
+        not_built=not_built,
     )
-    for table, methods in (("defense", plan.defenses), ("attack", plan.attacks)):
-        require(methods, f"{scenario_label(path)}: table [{table}]: no {table} plays on the data set {dataset.name!r}")
     questions = [game for game in plan.games if isinstance(game, SharedPeople)]
     if questions:
-        within(path, "scenario.game", check_questions, questions, plan.defenses, plan.attacks, key="question")
+        check = partial(check_questions, whole=not attacks)
+        within(path, "scenario.game", check, questions, plan.defenses, plan.attacks, key="question")
     return plan
 
 
@@ -384,8 +443,12 @@ def _entry(table: dict[str, Any], package: str) -> NamedMethod:
     return NamedMethod(source_name(method), method, parameters)
 
 
-def _entries(tables: Sequence[BoardMethodTable], package: str, dataset: str) -> list[NamedMethod]:
-    described = [point for table in tables if (point := table.on(dataset)) is not None]
+def _class_name(method: str) -> str:
+    """Name of the class that a method's text means, such as ``Mondrian k=5`` or ``module:Class``."""
+    return method.strip().partition(" ")[0].rpartition(":")[2]
+
+
+def _entries(described: Sequence[dict[str, Any]], package: str) -> list[NamedMethod]:
     return [_entry(point, package) for table in described for point in _grid(table)]
 
 
@@ -423,26 +486,6 @@ def _games(table: dict[str, Any], dataset: Dataset) -> list[Game]:
         built = {"records": dataset.records}
         return [build({**shared, **built, "question": question}, "scenarios") for question in read_questions(table)]
     return [build({**point, "records": dataset.records}, "scenarios") for point in _grid(table)]
-
-
-def _chosen(
-    entries: tuple[NamedMethod, ...], names: Sequence[str | NamedMethod], package: str
-) -> tuple[NamedMethod, ...]:
-    if not names:
-        return entries
-    scenario_names = {entry.name for entry in entries}
-    chosen = [_as_written(entries, name) for name in names if isinstance(name, NamedMethod)]
-    for name in dict.fromkeys(name for name in names if isinstance(name, str)):
-        if name in scenario_names:
-            chosen += [entry for entry in entries if entry.name == name]
-        elif shown := [entry for entry in entries if label(entry.name, entry.parameters) == " ".join(name.split())]:
-            chosen += shown
-        elif ":" in name or " " in name:
-            chosen.append(_as_written(entries, _entry(written_method(name, package), package)))
-        else:
-            find(name, package)
-            raise ValueError(f"the scenario does not play {name!r}{suggestion(name, sorted(scenario_names))}")
-    return tuple(chosen)
 
 
 def _as_written(entries: Sequence[NamedMethod], given: NamedMethod) -> NamedMethod:

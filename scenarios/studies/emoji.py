@@ -21,6 +21,7 @@ from scenarios.studies.emoji_measures import (
     M,
     PipelineRun,
     PoolResult,
+    UseCase,
     WordDiscovery,
     losses_of_pipeline,
     measure_pipeline,
@@ -67,22 +68,6 @@ def stages_section(pipeline: PipelineRun) -> Section:
 
 def histograms_section(pipeline: PipelineRun) -> Section:
     """Accuracy of both histograms, and the most frequent emoji."""
-    rows: list[list[Value]] = [
-        [
-            use_case.name,
-            type(use_case.protocol).__name__,
-            f"{use_case.protocol.get_params()['epsilon']:g}",
-            use_case.protocol.report_bits,
-            use_case.reports,
-            use_case.error,
-            use_case.theory,
-            use_case.published.threshold,
-            int((use_case.expected > use_case.published.threshold).sum()),
-            len(use_case.published.values),
-            int((use_case.expected[use_case.published.values] == 0).sum()),
-        ]
-        for use_case in pipeline.use_cases
-    ]
     names, expected, estimated = pipeline.names, pipeline.emoji.expected, pipeline.emoji.estimated
     published = pipeline.emoji.published
     top_ten: list[list[Value]] = [
@@ -110,7 +95,7 @@ def histograms_section(pipeline: PipelineRun) -> Section:
                     "published",
                     "of nobody",
                 ),
-                rows,
+                [_accuracy(use_case) for use_case in pipeline.use_cases],
                 digits=0,
                 note="Error: root mean square error of an estimated count, against 80 % of the events. Theory: the "
                 "same error from the protocol's mean variance, over hash functions too, plus the variance of sampling. "
@@ -132,6 +117,24 @@ def histograms_section(pipeline: PipelineRun) -> Section:
             ),
         ),
     )
+
+
+def _accuracy(use_case: UseCase) -> list[Value]:
+    """Row of a use case in the table of histograms."""
+    published = use_case.published
+    return [
+        use_case.name,
+        type(use_case.protocol).__name__,
+        f"{use_case.protocol.get_params()['epsilon']:g}",
+        use_case.protocol.report_bits,
+        use_case.reports,
+        use_case.error,
+        use_case.theory,
+        published.threshold,
+        int((use_case.expected > published.threshold).sum()),
+        len(published.values),
+        int((use_case.expected[published.values] == 0).sum()),
+    ]
 
 
 def words_section(discovery: WordDiscovery) -> Section:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.federated.accounting import gaussian_epsilon
-from metrics.columns import Booleans, Floats, check_integer, check_real
+from metrics.columns import Booleans, Floats, check_integer, check_real, refuse
 from metrics.empirical_epsilon import gaussian_shift_bound, one_run_epsilon
 
 # Shares of the canaries that are guessed. They are fixed before the run, and their bounds hold jointly.
@@ -185,15 +185,16 @@ def one_run_audit(
     check_real("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
     if guesses is not None:
         check_integer("guesses", guesses, low=1)
-        if guesses > count:
-            raise ValueError(f"guesses must be at most the number of canaries, {count}, got {guesses}")
+        refuse(guesses > count, f"guesses must be at most the number of canaries, {count}, got {guesses}")
     plan = _plan(count, guesses, subject.gaussian)
     level = 1 - (1 - confidence) / len(plan)
     coin_rng, release_rng, tie_rng = rng.spawn(3)
     included = coin_rng.random((runs, count)) < 0.5
     scores = np.asarray(subject.release(included, release_rng), dtype=float)
-    if scores.shape != included.shape or np.isnan(scores).any():
-        raise ValueError(f"{subject.name}: each run must give every canary a score, without NaN")
+    refuse(
+        scores.shape != included.shape or np.isnan(scores).any(),
+        f"{subject.name}: each run must give every canary a score, without NaN",
+    )
     # Ties are broken at random, so that the guesses depend on the output alone.
     order = np.lexsort((tie_rng.random(scores.shape), scores))
     ranked = np.take_along_axis(included, order, axis=1)

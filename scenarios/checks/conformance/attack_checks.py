@@ -169,19 +169,19 @@ def attack_checks(method: type[Attack]) -> Iterator[Check]:
     # Most checks use the same inputs, of which some change copies; two use the same claims.
     inputs = cache(partial(_inputs, method, stage))
     first = cache(partial(_first_run, method, stage, inputs))
-    yield Prerequisite("makes claims that a game can score", partial(_scored, method, stage, inputs, first))
-    yield Check("does not modify its inputs", partial(_unmodified, method, first))
-    yield Check("same seed, same claims", partial(_same_claims, method, stage, first))
-    yield Check("earlier runs change no claims", partial(_unremembering, method, stage))
-    if stage.success is not None:
-        yield Check(stage.success, partial(_succeeds, method, stage))
     tables: dict[str, Callable[[], Microdata]] = {
         "missing values": lambda: people(40, generator(0, "missing"), missing=True),
         "constant columns": lambda: people(40, generator(0, "constant"), constant=True),
         "two people": lambda: people(2, generator(0, "two")),
     }
-    for title, records in tables.items():
-        yield Check(f"handles {title}", partial(_answers, method, stage, records))
+    yield from (
+        Prerequisite("makes claims that a game can score", partial(_scored, method, stage, inputs, first)),
+        Check("does not modify its inputs", partial(_unmodified, method, first)),
+        Check("same seed, same claims", partial(_same_claims, method, stage, first)),
+        Check("earlier runs change no claims", partial(_unremembering, method, stage)),
+        *([Check(stage.success, partial(_succeeds, method, stage))] if stage.success is not None else []),
+        *(Check(f"handles {title}", partial(_answers, method, stage, records)) for title, records in tables.items()),
+    )
     if method.kind != "microdata":
         return
     changes: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
@@ -190,12 +190,14 @@ def attack_checks(method: type[Attack]) -> Iterator[Check]:
         "a completely suppressed release": partial(_filled, cell="*"),
         "a release of missing values": partial(_filled, cell=None),
     }
-    for title, change in changes.items():
-        yield Check(f"handles {title}, or gives a reason", partial(_changed, method, stage, inputs, change))
-    yield Check(
-        "handles an empty list of candidates, or gives a reason", partial(_no_candidates, method, stage, inputs)
+    yield from (
+        *(
+            Check(f"handles {title}, or gives a reason", partial(_changed, method, stage, inputs, change))
+            for title, change in changes.items()
+        ),
+        Check("handles an empty list of candidates, or gives a reason", partial(_no_candidates, method, stage, inputs)),
+        Check("refuses tables without a common column", partial(_no_common_column, method, stage, inputs)),
     )
-    yield Check("refuses tables without a common column", partial(_no_common_column, method, stage, inputs))
 
 
 def claims_of(method: type[Attack]) -> Claims:

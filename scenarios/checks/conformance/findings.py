@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from metrics.columns import one_line
 from scenarios.running.methods.code_places import foreign_place
+from scenarios.running.workers.isolation import Death, TaskStep
 
 # The type of conformance checks, and their assertion.
 
@@ -42,7 +43,7 @@ def require(holds: bool, otherwise: str) -> None:
         raise AssertionError(otherwise)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Findings:
     """Outcome of the conformance checks of one class.
 
@@ -54,11 +55,17 @@ class Findings:
         Titles of the checks that were not run, since they need one that failed.
     warned : list of str
         Each warning that the class gave, once, with its line.
+    untested : list of str
+        Parts of its guarantee that no check tests.
+    died : bool
+        Whether a check ended its process, so that those after it were not run.
     """
 
     failures: dict[str, list[str]] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
     warned: list[str] = field(default_factory=list)
+    untested: list[str] = field(default_factory=list)
+    died: bool = False
 
     @property
     def failed(self) -> int:
@@ -66,33 +73,73 @@ class Findings:
         return sum(map(len, self.failures.values()))
 
 
-def findings(checks: Iterable[Check], passed: Callable[[str], None]) -> Findings:
-    """Run checks in their order; after a failed `Prerequisite`, none.
+class CheckOutcome(NamedTuple):
+    """What a check found.
+
+    Attributes
+    ----------
+    title : str
+        Title of the check.
+    reason : str, optional
+        Why the check failed; None if the class passes it.
+    left_out : tuple of str
+        Titles of the checks that are not run, since they need this one.
+    warned : tuple of str
+        Warnings that the class gave meanwhile, each with its line.
+    """
+
+    title: str
+    reason: str | None
+    left_out: tuple[str, ...] = ()
+    warned: tuple[str, ...] = ()
+
+
+def outcomes(checks: Iterable[Check]) -> Iterator[TaskStep | CheckOutcome]:
+    """Run checks in their order, and say which one begins and what it found; after a failed `Prerequisite`, none."""
+    remaining = iter(checks)
+    for check in remaining:
+        yield TaskStep(check.title)
+        with warnings.catch_warnings(record=True) as caught:
+            reason = _failure(check)
+        ends = reason is not None and isinstance(check, Prerequisite)
+        left_out = tuple(other.title for other in remaining) if ends else ()
+        yield CheckOutcome(check.title, reason, left_out, tuple(map(_warned, caught)))
+
+
+class Untested(NamedTuple):
+    """Parts of a guarantee that no check tests."""
+
+    parts: tuple[str, ...]
+
+
+def findings(found: Iterable[TaskStep | CheckOutcome | Untested | Death], passed: Callable[[str], None]) -> Findings:
+    """Gather what checks found.
 
     Parameters
     ----------
-    checks : iterable of Check
-        The checks (`scenarios.checks.conformance.suite.checks`).
+    found : iterable of TaskStep, CheckOutcome, Untested or Death
+        What the checks found, as `outcomes` gives it here or in a process that may die of one.
     passed : callable
         Called with the title of each check that passes.
     """
-    found = Findings()
+    gathered = Findings()
     reasons: dict[str, str] = {}
-    remaining = iter(checks)
-    with warnings.catch_warnings(record=True) as caught:
-        for check in remaining:
-            reason = _failure(check)
-            if reason is None:
-                passed(check.title)
-                continue
-            # The same mistake on tables of different sizes counts once.
-            first = reasons.setdefault(_without_numbers(reason), reason)
-            found.failures.setdefault(first, []).append(check.title)
-            if isinstance(check, Prerequisite):
-                break
-    found.left_out.extend(check.title for check in remaining)
-    found.warned.extend(dict.fromkeys(map(_warned, caught)))
-    return found
+    for one in found:
+        if isinstance(one, Untested):
+            gathered.untested.extend(one.parts)
+        elif isinstance(one, Death):
+            gathered.died = True
+            gathered.failures.setdefault(one.reason, []).append(one.step)
+        elif isinstance(one, CheckOutcome):
+            if one.reason is None:
+                passed(one.title)
+            else:
+                # The same mistake on tables of different sizes counts once.
+                first = reasons.setdefault(_without_numbers(one.reason), one.reason)
+                gathered.failures.setdefault(first, []).append(one.title)
+            gathered.left_out.extend(one.left_out)
+            gathered.warned.extend(text for text in dict.fromkeys(one.warned) if text not in gathered.warned)
+    return gathered
 
 
 def _failure(check: Check) -> str | None:

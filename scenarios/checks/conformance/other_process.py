@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import pickle
-import subprocess
-import sys
+from itertools import chain
 from typing import Any
 
 from attacks.base import Attack
 from defenses import Defense, MicrodataRelease
 from defenses.base import Parametrized
+from metrics.columns import one_line
 from scenarios.checks.conformance.attack_checks import claims_of, stages
 from scenarios.checks.conformance.findings import require
 from scenarios.checks.conformance.given_parameters import named_class
 from scenarios.checks.conformance.trying import release_of
 from scenarios.running.methods.invented_people import people
 from scenarios.running.workers.differences import different_attribute, released_difference
+from scenarios.running.workers.isolation import LostProcessError, SeparateProcess, in_threads
+from scenarios.running.workers.limits import Limits
 from scenarios.tables.seeds import generator
 
 HASH_SEEDS = ("1", "2")
@@ -53,37 +53,18 @@ def check_other_processes(method: type[Any], name: str) -> None:
         If an output of another process differs, or that process fails.
     """
     here = output(method)
-    processes = [_started(name, seed) for seed in HASH_SEEDS]
-    ended = [process.communicate() for process in processes]
-    for process, (content, errors) in zip(processes, ended, strict=True):
-        last = errors.decode(errors="replace").strip().rpartition("\n")[2]
-        require(process.returncode == 0, f"it works in this process and fails in another one: {last}")
-        # What our own program wrote about the user's own class.
-        there = pickle.loads(content)  # noqa: S301
-        compared = released_difference if isinstance(here, MicrodataRelease) else different_attribute
-        changed = compared(here, there)
-        right = "draw from rng alone, and sort what you take from a set: its order differs between processes"
+    processes = [SeparateProcess(Limits(), hash_seed=seed) for seed in HASH_SEEDS]
+    try:
+        there = list(chain.from_iterable(in_threads(processes, lambda process: [process.call(_named_output, name)])))
+    except Exception as error:
+        reason = str(error) if isinstance(error, LostProcessError) else f"{type(error).__name__}: {one_line(error)}"
+        raise AssertionError(f"it works in this process and fails in another one: {reason}") from None
+    compared = released_difference if isinstance(here, MicrodataRelease) else different_attribute
+    right = "draw from rng alone, and sort what you take from a set: its order differs between processes"
+    for answer in there:
+        changed = compared(here, answer)
         require(not changed, f"two processes with one seed differ in {changed}; {right}")
 
 
-def _started(name: str, hash_seed: str) -> subprocess.Popen[bytes]:
-    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-    return subprocess.Popen(  # noqa: S603 (our own program)
-        [sys.executable, "-m", __name__, name],
-        env=os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": path},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-
-
-def main() -> None:
-    """Write the pickled output of the class that the first argument names to standard output."""
-    # What the method prints goes to standard error.
-    with os.fdopen(os.dup(1), "wb") as stream:
-        os.dup2(2, 1)
-        stream.write(pickle.dumps(output(named_class(sys.argv[1]))))
-
-
-if __name__ == "__main__":
-    main()
+def _named_output(name: str) -> Any:
+    return output(named_class(name))

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import os
 import pickle
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import NoReturn
@@ -17,8 +18,9 @@ from typing import NoReturn
 from attacks.base import Attack
 from defenses.base import Defense, Parametrized
 from scenarios.checks.conformance.attack_checks import attack_checks
-from scenarios.checks.conformance.defense_checks import defense_checks
-from scenarios.checks.conformance.findings import Check, Prerequisite, require
+from scenarios.checks.conformance.defense_checks import defense_checks, untested_promises
+from scenarios.checks.conformance.findings import Check, CheckOutcome, Prerequisite, Untested, outcomes, require
+from scenarios.checks.conformance.given_parameters import named_class
 from scenarios.checks.conformance.other_process import check_other_processes, has_output
 from scenarios.running.methods.declarations import (
     check_constructor,
@@ -29,6 +31,8 @@ from scenarios.running.methods.declarations import (
     constructor_at,
 )
 from scenarios.running.methods.invented_people import example
+from scenarios.running.workers.isolation import Death, IsolatedWorker, TaskStep
+from scenarios.running.workers.limits import Limits
 
 # Calls of `os._exit` that raise, so that a method under test cannot end its check without a word.
 
@@ -59,12 +63,14 @@ def checks(method: type[Parametrized]) -> Iterator[Check]:
         goal = " and goal" if issubclass(method, Attack) else ""
         yield Prerequisite(f"its kind{goal} exist" + ("" if goal else "s"), partial(_declared, method))
         yield Prerequisite("its methods take the contract's arguments", partial(check_signatures, method))
-    yield Prerequisite("every parameter has a default", partial(check_constructor, method))
-    yield Prerequisite("parameters are stored under their own names", partial(check_stored, method))
-    yield Check("parameters round-trip", partial(_parameters, method))
-    yield Check("parameters that are no numbers are refused", partial(_refused, method))
-    yield Check("parameters can be stored with results", partial(_storable, method))
-    yield Check("pickles", partial(_pickles, method))
+    yield from (
+        Prerequisite("every parameter has a default", partial(check_constructor, method)),
+        Prerequisite("parameters are stored under their own names", partial(check_stored, method)),
+        Check("parameters round-trip", partial(_parameters, method)),
+        Check("parameters that are no numbers are refused", partial(_refused, method)),
+        Check("parameters can be stored with results", partial(_storable, method)),
+        Check("pickles", partial(_pickles, method)),
+    )
     if issubclass(method, Defense) and method.kind == "microdata":
         yield from defense_checks(method)
     if issubclass(method, Attack):
@@ -75,6 +81,44 @@ def process_checks(method: type[Parametrized], name: str) -> Iterator[Check]:
     """Check of a class that passes all others: other processes, which find it by its name, get the same output."""
     if has_output(method):
         yield Check("same seed, same output in other processes", partial(check_other_processes, method, name))
+
+
+def suite(name: str) -> Iterator[TaskStep | CheckOutcome | Untested]:
+    """Run all checks of the class that a name means.
+
+    Parameters
+    ----------
+    name : str
+        Name of a defense or an attack, or ``module:Class``, with its parameters.
+    """
+    failed = False
+    with raised_exits():
+        method = named_class(name)
+        for item in outcomes(checks(method)):
+            failed |= isinstance(item, CheckOutcome) and item.reason is not None
+            yield item
+        if not failed:
+            yield from outcomes(process_checks(method, name))
+        yield Untested(tuple(untested_promises(method)))
+
+
+def suite_outcomes(name: str) -> Iterator[TaskStep | CheckOutcome | Untested | Death]:
+    """What `suite` finds; a class of the user's own is checked in a process of its own, which may die."""
+    if ":" not in name:
+        yield from suite(name)
+        return
+    prepare = partial(_search, sys.path, os.getcwd())
+    worker = IsolatedWorker[str, CheckOutcome | Untested](suite, Limits(), prepare)
+    try:
+        yield from worker.results(name)
+    finally:
+        worker.close()
+
+
+def _search(folders: Sequence[str], here: str) -> None:
+    """Find modules where the owner of this process does."""
+    sys.path[:] = folders
+    os.chdir(here)
 
 
 def _declared(method: type[Parametrized]) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from attacks.base import Attack
 from defenses.base import Defense
 from leaderboard.pages.number_text import counted
-from metrics.columns import refuse
+from metrics.columns import refuse, require
 from scenarios.running.boards.board_result import BoardResult
 
 if TYPE_CHECKING:
@@ -165,8 +165,7 @@ def _place(db: FilePath) -> str:
 
 def _listed(methods: Iterable[Any], name: str) -> Sequence[Any]:
     """Methods as a sequence; a single one is refused, since the letters of a name would be taken for names."""
-    if isinstance(methods, str | Defense | Attack):
-        raise ValueError(f"{name} must be a list, as in {name}=[{methods!r}]")
+    refuse(isinstance(methods, str | Defense | Attack), f"{name} must be a list, as in {name}=[{methods!r}]")
     return tuple(methods)
 
 
@@ -177,8 +176,7 @@ def _method(one: Any, contract: type[Defense] | type[Attack]) -> str | NamedMeth
 
     if isinstance(one, str):
         return one
-    if not isinstance(one, contract):
-        raise ValueError(f"{one!r} is no {contract.__name__.lower()}; give a name or an object")
+    require(isinstance(one, contract), f"{one!r} is no {contract.__name__.lower()}; give a name or an object")
     defaults = {name: parameter.default for name, parameter in inspect.signature(type(one)).parameters.items()}
     described, own = describe(one), one.get_params()
     given = {name: value for name, value in described.items() if own[name] != defaults[name]}

@@ -116,7 +116,7 @@ def changed_plans(
             say(str(note))
     plans = []
     for source in sources or ("bank" if dataset is None else "table",):
-        for plan in read_plans(source, dataset=dataset):
+        for plan in read_plans(source, dataset=dataset, defenses=changes.defenses, attacks=changes.attacks):
             changed = plan.filtered(changes.defenses, changes.attacks)
             plans.append(changed)
             # A method of one's own is checked later, since its kind or goal may not exist at all.

@@ -131,8 +131,7 @@ def replay(catalogue: Catalogue, results: Sequence[Result]) -> list[tuple[Result
         if not positions:
             continue
         part = unit.only(positions)
-        endings: list[Ending] = []
-        worker.play(part, lambda step, charged: None, endings.append)
+        endings = [item for item in worker.play(part) if isinstance(item, Ending)]
         replays += [(wanted[identity(part.results[ending.result])], ending) for ending in endings]
     return replays
 

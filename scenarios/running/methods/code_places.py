@@ -90,4 +90,4 @@ def defined_at(thing: type[Any] | Callable[..., Any]) -> str:
         file, line = inspect.getsourcefile(thing), inspect.getsourcelines(thing)[1]
     except (OSError, TypeError):
         return ""
-    return printable(f" ({Path(file).name}, line {line})") if file else ""
+    return _place(file, line) if file else ""

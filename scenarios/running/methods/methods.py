@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from defenses.base import Parametrized
-from metrics.columns import one_line
+from metrics.columns import one_line, refuse
 from scenarios.running.methods.code_places import defined_at, foreign_place
 from scenarios.tables.near_names import suggestion
 
@@ -28,8 +28,7 @@ def class_at(name: str) -> type[Any]:
         If there is no such module or class, or the module ends the program where it is imported.
     """
     module_name, _, class_name = name.partition(":")
-    if not module_name or not class_name:
-        raise ValueError(f"{name!r} must name a module and a class, as in mymodule:MyClass")
+    refuse(not module_name or not class_name, f"{name!r} must name a module and a class, as in mymodule:MyClass")
     if "/" in module_name or module_name.endswith(".py"):
         file = Path(module_name)
         where = ", without .py" if file.parent == Path() else f", in the folder {file.parent}"

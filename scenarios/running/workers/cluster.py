@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.results.result import Result
+from metrics.columns import refuse
 from scenarios.running.methods.fingerprint import closure, look_again, modules, versions
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
+from scenarios.running.workers.isolation import Stopped
 from scenarios.running.workers.limits import Limits
-from scenarios.running.workers.supervisor import Stopped, Supervisor
+from scenarios.running.workers.supervisor import Supervisor
 
 # Units submitted per thread of the cluster, so that no thread waits for work.
 AHEAD = 4
@@ -83,8 +85,9 @@ class DaskCluster:
                     if future.status == "finished":
                         yield future.result()
                     elif error is None or isinstance(error, dask.KilledWorker | Stopped):
-                        if attempt >= ATTEMPTS:
-                            raise ValueError(f"{self.scheduler}: {ATTEMPTS} workers in a row were lost on one unit")
+                        refuse(
+                            attempt >= ATTEMPTS, f"{self.scheduler}: {ATTEMPTS} workers in a row were lost on one unit"
+                        )
                         waiting.append((unit, attempt + 1))
                     else:
                         raise error
@@ -146,8 +149,7 @@ def check_environment(expected: dict[str, str], names: tuple[str, ...]) -> None:
     """Raise ValueError if packages or modules of this process differ from those of the machine that gave the work."""
     local = environment(names)
     differing = sorted(part for part in expected if expected[part] != local.get(part))
-    if differing:
-        raise ValueError(f"a cluster worker and this machine have different versions of {', '.join(differing)}")
+    refuse(differing, f"a cluster worker and this machine have different versions of {', '.join(differing)}")
 
 
 @dataclass(frozen=True)
@@ -225,4 +227,4 @@ def play_unit(name: str, unit: Unit) -> list[Result]:
     key = (name, threading.get_ident())
     with _lock:
         supervisor = _supervisors.setdefault(key, Supervisor(share.plan, share.limits, share.folders))
-    return [result for results in supervisor.play(unit) for result in results]
+    return list(supervisor.play(unit))

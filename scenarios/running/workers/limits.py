@@ -6,6 +6,8 @@ import math
 import re
 from dataclasses import dataclass
 
+from metrics.columns import refuse, require
+
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 # The interpreter, numpy and pandas themselves may allocate this much, so smaller limits make no sense.
 LEAST_MEMORY = 16 * UNITS["M"]
@@ -33,10 +35,14 @@ class Limits:
     memory: int = 4 * UNITS["G"]
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.time) and self.time > 0):
-            raise ValueError(f"time limit: must be a positive number of seconds, got {self.time!r}")
-        if self.memory < LEAST_MEMORY:
-            raise ValueError(f"memory limit: must be at least {written_size(LEAST_MEMORY)}, got {self.memory}")
+        require(
+            math.isfinite(self.time) and self.time > 0,
+            f"time limit: must be a positive number of seconds, got {self.time!r}",
+        )
+        refuse(
+            self.memory < LEAST_MEMORY,
+            f"memory limit: must be at least {written_size(LEAST_MEMORY)}, got {self.memory}",
+        )
 
 
 def read_size(text: str) -> int:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 import pickle
-import queue
 import threading
-import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,10 +14,8 @@ from leaderboard.results.result import Result
 from scenarios.running.methods.loaded_code import foreign_code
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
-from scenarios.running.workers.supervisor import Stopped, Supervisor
-
-# Largest batch, and seconds for which a batch waits for more results: a transaction costs as much as ten small trials.
-BATCH, LINGER = 500, 0.05
+from scenarios.running.workers.isolation import in_threads
+from scenarios.running.workers.supervisor import Supervisor
 
 
 @dataclass(frozen=True)
@@ -37,34 +32,16 @@ class LocalProcesses:
 
     def played(self, plan: Plan, units: Sequence[Unit]) -> Generator[list[Result], None, None]:
         """Yield results in batches as trials end; closing the generator ends the processes."""
-        waiting, ended = Waiting(units), queue.SimpleQueue[list[Result] | BaseException | None]()
-        packed, folders = pickle.dumps(plan), (str(Path.cwd()),)
-
-        def play(supervisor: Supervisor) -> None:
-            unit = None
-            try:
-                while (unit := waiting.next_after(unit)) is not None:
-                    for results in supervisor.play(unit):
-                        if results:
-                            ended.put(results)
-                ended.put(None)
-            except Stopped:
-                pass
-            except BaseException as error:  # raised again in the thread that waits for results
-                ended.put(error)
-
-        code = foreign_code(plan)
+        waiting, packed, code = Waiting(units), pickle.dumps(plan), foreign_code(plan)
+        folders = (str(Path.cwd()),)
         supervisors = [Supervisor(packed, plan.limits, folders, code) for _ in range(min(self.jobs, len(units)))]
-        threads = [threading.Thread(target=play, args=[supervisor], daemon=True) for supervisor in supervisors]
-        try:
-            for thread in threads:
-                thread.start()
-            yield from _gathered(ended, len(threads))
-        finally:
-            for supervisor in supervisors:
-                supervisor.stop()
-            for supervisor in supervisors:
-                supervisor.close()
+
+        def work(supervisor: Supervisor) -> Iterator[Result]:
+            unit = None
+            while (unit := waiting.next_after(unit)) is not None:
+                yield from supervisor.play(unit)
+
+        yield from in_threads(supervisors, work)
 
 
 class Waiting:
@@ -104,36 +81,6 @@ class Waiting:
             if play in self._plays:
                 return play
         return max(self._plays, key=lambda play: len(self._plays[play]))
-
-
-def _gathered(ended: queue.SimpleQueue[list[Result] | BaseException | None], running: int) -> Iterator[list[Result]]:
-    """Batches of the queued results, until all running threads have ended; an interrupt loses none that has ended."""
-    while running:
-        batch: list[Result] = []
-        closes = math.inf
-        stopped: BaseException | None = None
-        try:
-            while running and len(batch) < BATCH:
-                item = ended.get(timeout=max(0.0, closes - time.monotonic()) if batch else None)
-                if not batch:
-                    closes = time.monotonic() + LINGER
-                if isinstance(item, BaseException):
-                    raise item
-                if item is None:
-                    running -= 1
-                else:
-                    batch += item
-        except queue.Empty:
-            pass
-        except BaseException as error:  # raised again once the results are stored
-            stopped = error
-            while not ended.empty():
-                item = ended.get()
-                batch += item if isinstance(item, list) else []
-        if batch:
-            yield batch
-        if stopped is not None:
-            raise stopped
 
 
 def cores() -> int:

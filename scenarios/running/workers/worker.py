@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import collections.abc
 import copy
 import math
 import pickle
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -28,6 +29,7 @@ from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
 from scenarios.running.workers.differences import different_attribute, released_difference
 from scenarios.running.workers.failure import reason_of, status_of
+from scenarios.running.workers.isolation import TaskStep
 from scenarios.running.workers.untouched import Untouched
 from scenarios.tables.seeds import generator
 from scenarios.tables.user_warnings import user_warnings
@@ -226,16 +228,16 @@ class Ending:
     created: str = ""
 
 
+Failure = Callable[[int], Ending] | None
+"""Gives each result that depends on a failed step its outcome; None where the step has not failed."""
+
+
 @dataclass(frozen=True)
 class _Draw:
     """What a game drew for a play, and what it held then."""
 
     secret: Any
     untouched: Untouched
-
-
-Begin = Callable[[str, Sequence[int]], None]
-End = Callable[[Ending], None]
 
 
 @dataclass
@@ -258,38 +260,36 @@ class Worker:
     def __post_init__(self) -> None:
         self.packed = self.packed or pickle.dumps(self.plan)
 
-    def play(self, unit: Unit, begin: Begin, end: End) -> None:
+    def play(self, unit: Unit) -> Iterator[TaskStep | Ending]:
         """Play the results of a unit; a failure is recorded as a result, and independent trials still run.
 
         Parameters
         ----------
         unit : Unit
             One release and the trials on it.
-        begin : callable
-            Called before each step with its name and the positions of the results that fail if it does not end.
-        end : callable
-            Called with the outcome of each result.
+
+        Yields
+        ------
+        TaskStep or Ending
+            Each step before it begins, and the outcome of each result.
         """
         ended = set[int]()
-
-        def finish(ending: Ending) -> None:
-            ended.add(ending.result)
-            end(ending)
-
         try:
-            self._play(unit, begin, finish)
+            for item in self._play(unit):
+                if isinstance(item, Ending):
+                    ended.add(item.result)
+                yield item
         except ChangedInput:
             # What the method changed is shared: draws, release and plan are made anew for the results that are left.
             self.plan, self.draws = pickle.loads(self.packed), {}  # noqa: S301 (the bytes come from this machine)
             left = [result for result in range(len(unit.results)) if result not in ended]
-            if left:
-                self.play(
-                    unit.only(left),
-                    lambda step, charged: begin(step, [left[result] for result in charged]),
-                    lambda ending: end(replace(ending, result=left[ending.result])),
-                )
+            for item in self.play(unit.only(left)) if left else ():
+                if isinstance(item, Ending):
+                    yield replace(item, result=left[item.result])
+                else:
+                    yield replace(item, charged=tuple(left[result] for result in item.charged))
 
-    def _play(self, unit: Unit, begin: Begin, end: End) -> None:
+    def _play(self, unit: Unit) -> Iterator[TaskStep | Ending]:
         """Play the results of a unit until a method changes what it was given.
 
         Raises
@@ -297,72 +297,42 @@ class Worker:
         ChangedInput
             If a method has; its results have ended as errors.
         """
-        everything = range(len(unit.results))
-        first = 1 if unit.release else 0
-        draw, failure = self._drawn(0, unit.play, partial(begin, "the draw", everything))
+        everything = tuple(range(len(unit.results)))
+        draw, failure = yield from self._drawn(0, unit.play, everything)
         if failure is None:
-            begin("the defense", everything)
-            started = time.perf_counter()
-            with user_warnings() as texts:
-                defense = self.plan.defenses[unit.defense].method
-                code = type(defense).apply if is_foreign(defense) else None
-                outcome, failure = _tried("the defense failed: ", lambda: self._release(unit, draw.secret), code)
-                if failure is None and self._is_first_of(defense):
-                    begin("the repeated defense", everything)
-                    again, failure = _tried("the defense failed: ", lambda: self._release(unit, draw.secret), code)
-                    complaint = release_complaint(defense, outcome[0], again[0]) if failure is None else None
-                    if complaint:
-                        failure = partial(_ended, started=started, status="error", reason=complaint)
-            try:
-                check_defense_input(self.plan.defenses[unit.defense].method, draw.untouched)
-            except ChangedInput as changed:
-                for result in everything:
-                    end(_ended(result, started, status="error", reason=str(changed)))
-                raise
+            outcome, texts, failure = yield from self._released(unit, draw, everything)
         if failure is not None:
-            for result in everything:
-                end(failure(result))
+            yield from map(failure, everything)
             return
         release, published, seconds = outcome
         if unit.release:
-            begin("the measuring of utility", [0])
+            yield TaskStep("the measuring of utility", (0,))
             # The time of a release is the time to make it, without measuring its utility.
+            code = self._own_code(self.plan.defenses[unit.defense].method, "apply")
             measured = _timed(0, lambda: _measured(self.plan.games[0].utility(draw.secret, release)), seconds, code)
             if measured.status == "ok":
                 measured = replace(measured, reason="; ".join([*texts, *filter(None, [measured.reason])]))
-            end(measured)
-        untouched = Untouched(release=published)
+            yield measured
+        untouched, first = Untouched(release=published), int(bool(unit.release))
         for game in dict.fromkeys(game for game, _, _ in unit.trials):
             trials = [
                 (first + position, attack) for position, (other, attack, _) in enumerate(unit.trials) if other == game
             ]
-            charged = [result for result, _ in trials]
-            draw, failure = self._drawn(game, unit.play, partial(begin, "the draw", charged))
+            draw, failure = yield from self._drawn(game, unit.play, tuple(result for result, _ in trials))
             for result, attack in trials:
                 if failure is not None:
-                    end(failure(result))
-                    continue
-                begin("the trial", [result])
-                started = time.perf_counter()
-                try:
-                    ending, claims = self._attacked(result, unit, game, attack, draw.secret, published)
-                    if ending.status == "ok" and self._is_first_of(self.plan.attacks[attack].method):
-                        begin("the repeated trial", [result])
-                        _, again = self._attacked(result, unit, game, attack, draw.secret, published)
-                        complaint = claims_complaint(self.plan.attacks[attack].method, claims, again)
-                        ending = _ended(result, started, status="error", reason=complaint) if complaint else ending
-                    check_attack_input(self.plan.attacks[attack].method, draw.untouched, untouched)
-                except ChangedInput as changed:
-                    end(_ended(result, started, status="error", reason=str(changed)))
-                    raise
-                end(ending)
+                    yield failure(result)
+                else:
+                    yield from self._attacked(result, unit, game, attack, draw, published, untouched)
 
-    def _drawn(self, game: int, play: int, begin: Callable[[], None]) -> tuple[Any, Callable[[int], Ending] | None]:
+    def _drawn(
+        self, game: int, play: int, charged: tuple[int, ...]
+    ) -> collections.abc.Generator[TaskStep, None, tuple[Any, Failure]]:
         """The draw of a play, from the cache or fresh, or the failure of the draw."""
         game = self.plan.draw_of(game)
         if (game, play) in self.draws:
             return self.draws[game, play], None
-        begin()
+        yield TaskStep("the draw", charged)
         while len(self.draws) >= CACHED_PLAYS * len(self.plan.games):
             self.draws.pop(next(iter(self.draws)))
         rng = generator(self.plan.seed, self.plan.name, "draw", play)
@@ -371,6 +341,30 @@ class Worker:
             return None, failure
         self.draws[game, play] = _Draw(secret, Untouched(**shared_in(secret, self.plan.games[game])))
         return self.draws[game, play], None
+
+    def _released(
+        self, unit: Unit, draw: _Draw, everything: tuple[int, ...]
+    ) -> collections.abc.Generator[TaskStep | Ending, None, tuple[Any, list[str], Failure]]:
+        """What `_release` gives and the defense's warnings, or the failure of the defense."""
+        yield TaskStep("the defense", everything)
+        started = time.perf_counter()
+        defense = self.plan.defenses[unit.defense].method
+        code = self._own_code(defense, "apply")
+        with user_warnings() as texts:
+            outcome, failure = _tried("the defense failed: ", lambda: self._release(unit, draw.secret), code)
+            if failure is None and self._is_first_of(defense):
+                yield TaskStep("the repeated defense", everything)
+                again, failure = _tried("the defense failed: ", lambda: self._release(unit, draw.secret), code)
+                complaint = release_complaint(defense, outcome[0], again[0]) if failure is None else None
+                if complaint:
+                    failure = partial(_ended, started=started, status="error", reason=complaint)
+        try:
+            check_defense_input(defense, draw.untouched)
+        except ChangedInput as changed:
+            for result in everything:
+                yield _ended(result, started, status="error", reason=str(changed))
+            raise
+        return outcome, texts, failure
 
     def _names(self, unit: Unit) -> tuple[Any, ...]:
         entry = self.plan.defenses[unit.defense]
@@ -394,13 +388,36 @@ class Worker:
         return True
 
     def _attacked(
+        self, result: int, unit: Unit, game: int, attack: int, draw: _Draw, published: Any, untouched: Untouched
+    ) -> Iterator[TaskStep | Ending]:
+        """Play a trial, and a user's own attack twice at first."""
+        yield TaskStep("the trial", (result,))
+        started, attacker = time.perf_counter(), self.plan.attacks[attack].method
+        try:
+            ending, claims = self._tried_attack(result, unit, game, attack, draw.secret, published)
+            if ending.status == "ok" and self._is_first_of(attacker):
+                yield TaskStep("the repeated trial", (result,))
+                _, again = self._tried_attack(result, unit, game, attack, draw.secret, published)
+                complaint = claims_complaint(attacker, claims, again)
+                ending = _ended(result, started, status="error", reason=complaint) if complaint else ending
+            check_attack_input(attacker, draw.untouched, untouched)
+        except ChangedInput as changed:
+            yield _ended(result, started, status="error", reason=str(changed))
+            raise
+        yield ending
+
+    def _tried_attack(
         self, result: int, unit: Unit, game: int, attack: int, secret: Any, published: Any
     ) -> tuple[Ending, Any]:
         """Outcome of a trial, and the attack's claims, or None."""
         attacker = self.plan.attacks[attack].method
         witness = Witness(copy.deepcopy(attacker))
-        code = type(attacker).run if is_foreign(attacker) else None
-        return _timed(result, self._trial(unit, game, attack, witness, secret, published), code=code), witness.claims
+        run = self._trial(unit, game, attack, witness, secret, published)
+        return _timed(result, run, code=self._own_code(attacker, "run")), witness.claims
+
+    def _own_code(self, method: Any, name: str) -> Callable[..., Any] | None:
+        """The function that a user's own method runs, whose line messages name; None for the project's methods."""
+        return getattr(type(method), name) if is_foreign(method) else None
 
     def _trial(
         self, unit: Unit, game: int, attack: int, witness: Witness, secret: Any, published: Any
@@ -457,9 +474,7 @@ def _timed(
     )
 
 
-def _tried(
-    prefix: str, run: Callable[[], Any], code: Callable[..., Any] | None = None
-) -> tuple[Any, Callable[[int], Ending] | None]:
+def _tried(prefix: str, run: Callable[[], Any], code: Callable[..., Any] | None = None) -> tuple[Any, Failure]:
     """Value of a function, or on failure a function that fails each result that depends on the value."""
     started = time.perf_counter()
     try:

@@ -9,99 +9,21 @@ hold the interpreter's lock, for which a server waits at almost every step of a 
 
 from __future__ import annotations
 
-import pickle
 import threading
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
-from typing import Any, ParamSpec, TypeVar
 
 from leaderboard import Result, Store
 from metrics.columns import one_line
-from scenarios.running.workers.isolation import LIMITS, Death, IsolatedWorker, TaskStep
-from scenarios.running.workers.isolation import yield_processor as _yield_processor
+from scenarios.running.workers.isolation import LIMITS, IsolatedWorker, SeparateProcess, yield_processor
 from scenarios.running.workers.limits import Limits
 from scenarios.running.workers.local import cores
 from scenarios.tournament.host.updating import shares_of, update_boards
 from scenarios.tournament.rules.folder import Tournament, opened_tournament
 from scenarios.tournament.rules.scoring import Target, results_of, score_target, scoring_plan
-
-# Functions that run in a process of their own, so that they do not hold up the threads of this one.
-
-Arguments = ParamSpec("Arguments")
-Outcome = TypeVar("Outcome")
-Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
-"""A function with its arguments."""
-
-
-class SeparateProcess:
-    """Runs one function after another in a process that lasts, and that is replaced when it dies.
-
-    Parameters
-    ----------
-    limits : Limits
-        Limits of one call.
-    """
-
-    def __init__(self, limits: Limits) -> None:
-        self._worker: IsolatedWorker[Task, Done] = IsolatedWorker(called, limits)
-
-    def call(
-        self, function: Callable[Arguments, Outcome], *args: Arguments.args, **kwargs: Arguments.kwargs
-    ) -> Outcome:
-        """Outcome of a function of a module; arguments and outcome are pickled. Call it from one thread.
-
-        Raises
-        ------
-        RuntimeError
-            If the function raised an error, which the message gives, or the process ended.
-        """
-        items = list(self._worker.results((function, args, kwargs)))
-        if not items:
-            raise RuntimeError("the process was stopped")
-        (done,) = items
-        if isinstance(done, Death):
-            raise RuntimeError(done.reason)
-        if done.error is not None:
-            raise RuntimeError(one_line(done.error))
-        outcome: Outcome = done.outcome
-        return outcome
-
-    def close(self) -> None:
-        """End the process."""
-        self._worker.close()
-
-
-@dataclass(frozen=True)
-class Done:
-    """Outcome of a call in another process, or what it raised."""
-
-    outcome: Any = None
-    error: Exception | None = None
-
-
-def called(task: Task) -> Iterator[Done]:
-    """Call a function in this process, for another one, which gets the error if there is one."""
-    function, args, kwargs = task
-    try:
-        done = Done(function(*args, **kwargs))
-    except Exception as error:
-        # Tracebacks are not pickled; a note is.
-        error.add_note(traceback.format_exc())
-        done = Done(error=error if _picklable(error) else RuntimeError(one_line(error)))
-    yield done
-
-
-def _picklable(error: Exception) -> bool:
-    try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301 (this process has just written them)
-    except Exception:
-        return False
-    return True
-
 
 POLL = 1.0
 """Seconds between two looks at the log, which other processes may append to."""
@@ -171,9 +93,9 @@ class ScoringQueue:
     ) -> None:
         self._folder, self._share, self._limits, self._on_update = folder, share, limits, on_update
         self._workers: list[IsolatedWorker[tuple[Path, Target], list[Result]]] = [
-            IsolatedWorker(_scored, limits) for _ in range(jobs or max(1, cores() - 1))
+            IsolatedWorker(score_target, limits, yield_processor) for _ in range(jobs or max(1, cores() - 1))
         ]
-        self._planner = SeparateProcess(_PLANNING)
+        self._planner = SeparateProcess(_PLANNING, yield_processor)
         self._threads: list[threading.Thread] = []
         # All below is guarded by this lock. `_asked` counts calls that ask for a look at the log, and `_settled` is the
         # number of those after which everything was scored.
@@ -311,15 +233,8 @@ class ScoringQueue:
             self._progress = replace(self._progress, **changes)  # type: ignore[arg-type]
 
 
-def _scored(task: tuple[Path, Target]) -> Iterator[TaskStep | list[Result]]:
-    """Results of a table; see `score_target`."""
-    _yield_processor()
-    yield from score_target(task)
-
-
 def _planned(folder: Path, share: float, again: frozenset[str]) -> tuple[list[Target], frozenset[str], bool]:
     """Tables with missing results, keys of the results that failed, and whether any result is stored."""
-    _yield_processor()
     tournament = Tournament(folder)
     plan = scoring_plan(tournament, shares_of(tournament, share), retry=again)
     missing, wanted = sum(len(one.missing) for one in plan.waiting), sum(map(len, plan.wanted.values()))
@@ -328,5 +243,4 @@ def _planned(folder: Path, share: float, again: frozenset[str]) -> tuple[list[Ta
 
 def _updated(folder: Path, share: float) -> list[Result]:
     """Results of failed scorings, after the boards were written."""
-    _yield_processor()
     return update_boards(Tournament(folder), share)

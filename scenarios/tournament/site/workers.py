@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
-from scenarios.running.workers.isolation import Death, IsolatedWorker, yield_processor
+from scenarios.running.workers.isolation import (
+    LostProcessError,
+    SeparateProcess,
+    Stopped,
+    unprepared,
+    yield_processor,
+)
 from scenarios.running.workers.limits import Limits
-from scenarios.tournament.host.scoring_queue import Done, Task, called
-from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.refusal_error import RefusalError, refuse_if
 
 Arguments = ParamSpec("Arguments")
 Outcome = TypeVar("Outcome")
@@ -45,8 +50,8 @@ class Workers:
 
     def __init__(self, processes: int, module: str) -> None:
         self.stopped = False
-        self._lane = _Lane(called, processes, LIMITS, module)
-        self._apart = _Lane(_called_apart, min(processes, 1), LIMITS_APART, module)
+        self._lane = _Lane(processes, LIMITS, module)
+        self._apart = _Lane(min(processes, 1), LIMITS_APART, module, background=True)
 
     async def outcome(
         self, function: Callable[Arguments, Outcome], *args: Arguments.args, **kwargs: Arguments.kwargs
@@ -72,11 +77,12 @@ class Workers:
 class _Lane:
     """Worker processes that share what waits for them."""
 
-    def __init__(self, serve: Callable[[Task], Iterator[Done]], processes: int, limits: Limits, module: str) -> None:
+    def __init__(self, processes: int, limits: Limits, module: str, *, background: bool = False) -> None:
         self._limits = limits
         self._threads = ThreadPoolExecutor(processes or _THREADS, "site")
-        self._workers = [IsolatedWorker[Task, Done](serve, limits) for _ in range(processes)]
-        self._idle = SimpleQueue[IsolatedWorker[Task, Done]]()
+        prepare = yield_processor if background else unprepared
+        self._workers = [SeparateProcess(limits, prepare) for _ in range(processes)]
+        self._idle = SimpleQueue[SeparateProcess]()
         for worker in self._workers:
             self._idle.put(worker)
             self._threads.submit(self._call, _load, (module,), {})
@@ -94,24 +100,15 @@ class _Lane:
             return function(*args, **kwargs)
         worker = self._idle.get()
         try:
-            items = list(worker.results((function, args, kwargs)))
+            return worker.call(function, *args, **kwargs)
+        except Stopped:
+            raise RefusalError(503, "the server stops; what has arrived is checked once it runs again") from None
+        except LostProcessError as lost:
+            late = lost.death.status == "timeout"
+            refuse_if(late, 504, f"this took longer than {self._limits.time:g} seconds and was stopped")
+            raise RefusalError(503, "the server could not finish this; try again") from None
         finally:
             self._idle.put(worker)
-        if not items:
-            raise RefusalError(503, "the server stops; what has arrived is checked once it runs again")
-        done = items[-1]
-        if isinstance(done, Done):
-            if done.error is not None:
-                raise done.error
-            return done.outcome
-        if isinstance(done, Death) and done.status == "timeout":
-            raise RefusalError(504, f"this took longer than {self._limits.time:g} seconds and was stopped")
-        raise RefusalError(503, "the server could not finish this; try again")
-
-
-def _called_apart(task: Task) -> Iterator[Done]:
-    yield_processor()
-    yield from called(task)
 
 
 def _load(module: str) -> None:

@@ -8,12 +8,11 @@ from scenarios.running.workers.isolation import IsolatedWorker
 
 
 @pytest.mark.usefixtures("hears_interrupts")
-def test_an_interrupted_start_is_completed_and_closing_ends_the_process(monkeypatch):
+def test_an_interrupted_start_is_completed_and_its_process_ends(monkeypatch):
     context = InterruptedProcess()
     monkeypatch.setattr(isolation, "worker_context", lambda: context)
     worker = IsolatedWorker(iter)
     with pytest.raises(KeyboardInterrupt):
         next(worker.results(None))
-    assert context.calls == ["start", "started"]
+    assert context.calls == ["start", "started", "kill", "join", "close"]
     worker.close()
-    assert context.calls[2:] == ["join", "kill", "join", "close"]

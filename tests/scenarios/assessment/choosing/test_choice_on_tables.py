@@ -19,7 +19,7 @@ from scenarios.assessment.choosing.portfolio import Portfolio, read_portfolio
 from scenarios.running.display import Display
 from scenarios.running.plan import NamedMethod
 from scenarios.running.units import Catalogue
-from scenarios.running.workers.worker import Worker
+from scenarios.running.workers.worker import Ending, Worker
 from scenarios.tables.dataset import Dataset, default_hierarchy
 
 TABLES, ROWS, PEOPLE, FRESH = 200, 150, 50, 12
@@ -69,8 +69,7 @@ class InProcess:
         """Yield the results of each unit."""
         worker = Worker(plan)
         for unit in units:
-            endings = []
-            worker.play(unit, lambda step, charged: None, endings.append)
+            endings = [item for item in worker.play(unit) if isinstance(item, Ending)]
             yield [
                 replace(
                     unit.results[one.result], status=one.status, reason=one.reason, scores=one.scores, values=one.values

@@ -11,7 +11,7 @@ from run_tools import invoke
 from attacks import Decisions, LossThreshold
 from defenses import Release
 from scenarios import Game
-from scenarios.checks.conformance.findings import Check, Prerequisite, findings, require
+from scenarios.checks.conformance.findings import Check, Prerequisite, findings, outcomes, require
 from scenarios.running.methods.declarations import check_declarations, known_goals, known_kinds
 
 CODE = r"""
@@ -235,9 +235,8 @@ def test_after_a_failed_prerequisite_nothing_is_run():
         ran.append("second")
 
     failing = partial(require, False, "3 of 4, line 9)")
-    found = findings(
-        [Check("zero", lambda: None), Prerequisite("first", failing), Check("second", second)], passed.append
-    )
+    given = [Check("zero", lambda: None), Prerequisite("first", failing), Check("second", second)]
+    found = findings(outcomes(given), passed.append)
     assert (passed, ran, found.failures) == (["zero"], [], {"3 of 4, line 9)": ["first"]})
     assert found.left_out == ["second"]
 
@@ -245,7 +244,7 @@ def test_after_a_failed_prerequisite_nothing_is_run():
 def test_reasons_of_different_lines_are_different_findings():
     first, second = "3 rows (own.py, line 17)", "3 rows (own.py, line 19)"
     reasons = (first, "5 rows (own.py, line 17)", second, "3 rows", "12 rows")
-    found = findings([Check(reason, partial(require, False, reason)) for reason in reasons], print)
+    found = findings(outcomes(Check(reason, partial(require, False, reason)) for reason in reasons), print)
     assert found.failures == {first: list(reasons[:2]), second: [second], "3 rows": list(reasons[3:])}
     assert found.failed == 5
 

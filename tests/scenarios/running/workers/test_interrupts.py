@@ -15,7 +15,7 @@ from run_tools import COMMAND, environment, hear_interrupts, processes_of, wait_
 import tokumei
 from scenarios.commands import cli
 from scenarios.running.workers.fork_server import start_server
-from scenarios.running.workers.supervisor import send_or_end
+from scenarios.running.workers.isolation import send_or_end
 
 
 @pytest.fixture

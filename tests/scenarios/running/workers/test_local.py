@@ -5,7 +5,7 @@ import queue
 import pytest
 
 from leaderboard import Result
-from scenarios.running.workers.local import BATCH, LINGER, _gathered
+from scenarios.running.workers.isolation import BATCH, LINGER, _gathered
 
 
 def result(number):

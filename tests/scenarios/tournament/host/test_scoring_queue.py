@@ -90,7 +90,6 @@ def test_no_board_is_written_before_the_first_result(published, monkeypatch):
         return function(*given)
 
     monkeypatch.setattr(queue._planner, "call", here)
-    monkeypatch.setattr(scoring_queue, "_yield_processor", lambda: None)
     tournament = published.tournament
     queue.start()
     try:
@@ -230,8 +229,8 @@ class TestIsolation:
         worker = IsolatedWorker(crash)
         try:
             assert list(worker.results("fine")) == ["fine", "fine"]
-            os.kill(worker._process.pid, signal.SIGKILL)
-            worker._process.join()
+            os.kill(worker._child._process.pid, signal.SIGKILL)
+            worker._child._process.join()
             assert list(worker.results("fine")) == ["fine", "fine"]
         finally:
             worker.close()
@@ -240,7 +239,7 @@ class TestIsolation:
         """Python drops an interrupt that comes while a finalizer closes handles."""
         worker = IsolatedWorker(crash)
         assert list(worker.results("fine")) == ["fine", "fine"]
-        process, connection = worker._process, worker._idle
+        process, connection = worker._child._process, worker._child.connection
         worker.close()
         assert connection.closed
         with pytest.raises(ValueError, match="process object is closed"):

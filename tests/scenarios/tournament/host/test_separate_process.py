@@ -4,8 +4,8 @@ import os
 
 import pytest
 
+from scenarios.running.workers.isolation import SeparateProcess
 from scenarios.running.workers.limits import Limits
-from scenarios.tournament.host.scoring_queue import SeparateProcess
 
 
 def test_outcomes_errors_and_deaths_come_back():
@@ -13,7 +13,7 @@ def test_outcomes_errors_and_deaths_come_back():
     try:
         there = process.call(os.getpid)
         assert there != os.getpid()
-        with pytest.raises(RuntimeError, match="invalid literal"):
+        with pytest.raises(ValueError, match="invalid literal"):
             process.call(int, "8", base=7)
         assert process.call(os.getpid) == there
         with pytest.raises(RuntimeError, match="exit code 3"):
