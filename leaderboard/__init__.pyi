@@ -59,9 +59,9 @@ from .pages.page import render_page as render_page
 from .statistics.promise_table import promises_to_markdown as promises_to_markdown
 from .statistics.promise_table import promises_to_terminal as promises_to_terminal
 from .statistics.promise_table import promise_tables as promise_tables
-from .statistics.skipped_attacks import skip_tables as skip_tables
-from .statistics.skipped_attacks import skips_to_markdown as skips_to_markdown
-from .statistics.skipped_attacks import skips_to_terminal as skips_to_terminal
+from .pages.baseline_tables import skip_tables as skip_tables
+from .pages.baseline_tables import skips_to_markdown as skips_to_markdown
+from .pages.baseline_tables import skips_to_terminal as skips_to_terminal
 
 # Comparison of two boards, gates and history
 from .statistics.comparison import Change as Change
@@ -84,8 +84,8 @@ from .pages.check_reports import ReportedCheck as ReportedCheck
 from .pages.check_reports import github_annotations as github_annotations
 from .pages.check_reports import junit_xml as junit_xml
 from .pages.check_reports import trial_checks as trial_checks
-from .results.history import history_of as history_of
-from .results.history import history_report as history_report
+from .results.runs import history_of as history_of
+from .results.runs import history_report as history_report
 
 # Comparison of attacks with a baseline
 from .statistics.baseline import BaselineDifference as BaselineDifference

@@ -7,17 +7,17 @@ from .tables.dataset import Dataset as Dataset
 from .tables.dataset import load_table as load_table
 
 # games
-from .games.attribute_inference import AttributeInference as AttributeInference
+from .games.control_group import AttributeInference as AttributeInference
 from .games.candidate_file import CandidateFile as CandidateFile
 from .games.classifier_membership import ClassifierMembership as ClassifierMembership
 from .games.cell_downcoding import CellDowncoding as CellDowncoding
 from .games.game import Game as Game
-from .games.curators.graph_neighbours import GraphNeighbours as GraphNeighbours
+from .games.curators.indistinguishability import GraphNeighbours as GraphNeighbours
 from .games.curators.indistinguishability import Indistinguishability as Indistinguishability
 from .games.intersection import Intersection as Intersection
 from .games.join import Join as Join
-from .games.linkability import Linkability as Linkability
-from .games.membership import Membership as Membership
+from .games.control_group import Linkability as Linkability
+from .games.candidate_file import Membership as Membership
 from .games.curators.newcomer import Newcomer as Newcomer
 from .games.pk_anonymity import PkAnonymity as PkAnonymity
 from .games.pk_anonymity import PkSummary as PkSummary
@@ -29,20 +29,20 @@ from .games.reports import Reports as Reports
 from .games.curators.groups_game import SecretBits as SecretBits
 from .games.curators.groups_game import SecretNumbers as SecretNumbers
 from .games.shared_people import SharedPeople as SharedPeople
-from .games.singling_out import SinglingOut as SinglingOut
+from .games.control_group import SinglingOut as SinglingOut
 from .games.sparse_ratings import SparseRatings as SparseRatings
-from .games.curators.statistics_membership import StatisticsMembership as StatisticsMembership
+from .games.curators.newcomer import StatisticsMembership as StatisticsMembership
 from .games.training import Training as Training
-from .games.curators.visiting_hours import VisitingHours as VisitingHours
+from .games.curators.groups_game import VisitingHours as VisitingHours
 
 # Questions about the people of one play
 from .games.questions.attribute_question import AttributeQuestion as AttributeQuestion
-from .games.questions.link_question import LinkQuestion as LinkQuestion
+from .games.questions.row_question import LinkQuestion as LinkQuestion
 from .games.questions.member_question import MemberQuestion as MemberQuestion
 from .games.questions.question import Question as Question
-from .games.questions.reconstruction_question import ReconstructionQuestion as ReconstructionQuestion
+from .games.questions.attribute_question import ReconstructionQuestion as ReconstructionQuestion
 from .games.questions.row_question import RowQuestion as RowQuestion
-from .games.questions.singling_out_question import SinglingOutQuestion as SinglingOutQuestion
+from .games.questions.member_question import SinglingOutQuestion as SinglingOutQuestion
 
 # studies
 from .studies.emoji import Emoji as Emoji

@@ -11,7 +11,7 @@ from tournament_tools import START, Played, opened
 
 from scenarios.tournament.rules.folder import Tournament, csv_bytes
 from scenarios.tournament.site.application import application
-from scenarios.tournament.site.members.passwords import Passwords
+from scenarios.tournament.site.members.accounts import Passwords
 from scenarios.tournament.site.site import Site
 
 TEAMS = ("kyoto", "osaka", "nara")

@@ -27,7 +27,7 @@ from .sides import shared_columns as shared_columns
 from .sides import shared_distance as shared_distance
 from .sides import shared_table as shared_table
 from .sides import value_claims as value_claims
-from .transition_matrix import cell_codes as cell_codes
-from .transition_matrix import column_matrix as column_matrix
-from .transition_matrix import report_likelihoods as report_likelihoods
-from .transition_matrix import values as values
+from .sides import cell_codes as cell_codes
+from .sides import column_matrix as column_matrix
+from .sides import report_likelihoods as report_likelihoods
+from .sides import values as values

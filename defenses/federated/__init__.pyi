@@ -52,5 +52,5 @@ from .garbling.comparisons import SecureAnswer as SecureAnswer
 from .garbling.comparisons import secure_common_count as secure_common_count
 from .garbling.comparisons import secure_greater as secure_greater
 from .garbling.comparisons import secure_maximum as secure_maximum
-from .garbling.protocol import TwoPartyResult as TwoPartyResult
-from .garbling.protocol import run_two_parties as run_two_parties
+from .garbling.comparisons import TwoPartyResult as TwoPartyResult
+from .garbling.comparisons import run_two_parties as run_two_parties

@@ -23,9 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain, format_number
 from metrics.columns.parameters import refuse, require
-from metrics.columns.values import distinct_cells, distinct_values, in_column, numbers_of, text_of
+from metrics.columns.values import SUPPRESSED, distinct_cells, distinct_values, in_column, numbers_of, text_of
 
-SUPPRESSED = "*"
 _SPECIAL = re.compile(r"([\\|\[{*])")
 _ESCAPED = re.compile(r"\\(.)")
 _BAR = re.compile(r"(?<!\\)((?:\\\\)*)\|")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from scenarios.commands.common import bad_input, echo, echo_each, parameter_option, roles_option
-from scenarios.running.methods.written_methods import given_parameters
+from scenarios.running.methods.methods import given_parameters
 
 if TYPE_CHECKING:
     import numpy as np

@@ -16,7 +16,7 @@ from scenarios.commands.common import (
     parameter_option,
     warnings_as_lines,
 )
-from scenarios.running.methods.written_methods import given_parameters
+from scenarios.running.methods.methods import given_parameters
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -185,7 +185,7 @@ def _show_baseline(
     baseline: str, stored: lb.StoredBoard, db: str, form: str, html: Path | None, *, by_defense: bool
 ) -> None:
     """Compare every attack with a baseline."""
-    from scenarios.running.boards.shown_names import shown_rows
+    from scenarios.running.boards.board_result import shown_rows
 
     in_text = form in ("table", "markdown")
     with bad_input():

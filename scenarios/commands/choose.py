@@ -29,9 +29,8 @@ from scenarios.commands.common import (
 
 if TYPE_CHECKING:
     from scenarios.assessment.choosing.choice import Choice
-    from scenarios.assessment.choosing.choice_report import Source
+    from scenarios.assessment.choosing.choice_report import Source, WholeTable
     from scenarios.assessment.choosing.portfolio import Portfolio
-    from scenarios.assessment.choosing.whole_table import WholeTable
     from scenarios.tables.review.rows_of_people import RowsOfPeople
 
 EPILOG = """\b
@@ -124,17 +123,15 @@ def choose(
     from leaderboard import Store
     from leaderboard.pages.number_text import exact
     from scenarios.assessment.choosing.choice import Chooser
-    from scenarios.assessment.choosing.choice_report import Source, verdict
+    from scenarios.assessment.choosing.choice_report import Source, WholeTable, verdict
     from scenarios.assessment.choosing.portfolio import read_portfolio
-    from scenarios.assessment.choosing.whole_table import WholeTable
     from scenarios.running.display import Display
     from scenarios.running.workers.fork_server import start_server
-    from scenarios.running.workers.local import LocalProcesses, cores
+    from scenarios.running.workers.supervisor import LocalProcesses, cores
     from scenarios.tables.dataset import load_table
     from scenarios.tables.note import text_notes
-    from scenarios.tables.review.notes import table_notes
+    from scenarios.tables.review.notes import refuse_undeclared_identifiers, table_notes, unique_text_columns
     from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes
-    from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
 
     display = Display(quiet=quiet)
     display.say_on_terminal("reading the table")

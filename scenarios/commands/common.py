@@ -278,7 +278,7 @@ def written_board(results: Sequence[lb.Result], form: str, *, matrix: bool, prom
 
 def _shown(results: Sequence[lb.Result], promises: Sequence[lb.Promise]) -> tuple[list[lb.Result], list[lb.Promise]]:
     """Results and promises with the names that tables show."""
-    from scenarios.running.boards.shown_names import shown_board
+    from scenarios.running.boards.board_result import shown_board
 
     return shown_board(results, promises)
 
@@ -361,7 +361,7 @@ def write_page(
     OSError
         If the file cannot be written.
     """
-    from scenarios.running.boards.board_page import board_page
+    from scenarios.running.boards.board_result import board_page
 
     write_text(board_page(results, promises, earlier), path)
 

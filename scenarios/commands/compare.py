@@ -108,7 +108,7 @@ def compare(
     disagree, no time is corrected. A slowdown beyond that factor by more than --time-tolerance is an alarm.
     """
     from leaderboard.statistics.comparison import COUNTED, newly_skipped, paces
-    from scenarios.running.boards.shown_names import shown_rows
+    from scenarios.running.boards.board_result import shown_rows
 
     with bad_input():
         sides = [_results(name, db) for name in (base, head)]

@@ -23,7 +23,7 @@ from scenarios.commands.common import (
     roles_option,
     warnings_as_lines,
 )
-from scenarios.running.methods.written_methods import given_parameters
+from scenarios.running.methods.methods import given_parameters
 
 if TYPE_CHECKING:
     from defenses import Guarantee, MicrodataDefense
@@ -108,9 +108,13 @@ def defend(
             write_table,
             write_text,
         )
-        from scenarios.tables.review.notes import release_notes, table_notes
+        from scenarios.tables.review.notes import (
+            refuse_undeclared_identifiers,
+            release_notes,
+            table_notes,
+            unique_text_columns,
+        )
         from scenarios.tables.review.rows_of_people import RowsOfPeople, people_of_release
-        from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
 
     with bad_input():
         defense = named_defense(method, given_parameters(parameters))
@@ -170,7 +174,7 @@ def _defend_in_parts(
     from scenarios.tables.parts.defending import defend_in_parts
     from scenarios.tables.parts.validation import large_table_notes
     from scenarios.tables.released import input_path
-    from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers
+    from scenarios.tables.review.notes import refuse_undeclared_identifiers
 
     def described(records: LargeRecords, unique: Sequence[str]) -> None:
         refuse_undeclared_identifiers(table, roles, unique, records.rows)

@@ -47,7 +47,7 @@ def describe(
             memory is not None and table == STANDARD, "--memory: standard input cannot be read in parts; name a file"
         )
         if is_large(path, asked=memory is not None):
-            from scenarios.tables.parts.description import describe_large_table
+            from scenarios.tables.parts.validation import describe_large_table
 
             description = describe_large_table(path, roles, target, reading=reading, memory=memory_bytes(memory))
         else:

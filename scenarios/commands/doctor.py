@@ -26,8 +26,7 @@ def doctor(db: str, *, as_json: bool, quick: bool) -> None:
 
     The exit code is 1 if a check fails. What an extra lacks is a note: pip can install it where it is needed.
     """
-    from scenarios.checks.doctor.packages import check_packages, check_python
-    from scenarios.checks.doctor.self_test import check_database, check_space
+    from scenarios.checks.doctor.self_test import check_database, check_packages, check_python, check_space
 
     findings = [check_python(), *check_packages(), check_space(), check_database(db)]
     if not quick and all(finding.status != "failed" for finding in findings[:2]):

@@ -84,7 +84,7 @@ def check_goals(bounds: Mapping[str | None, float], plans: Sequence[Plan]) -> No
     ValueError
         If there is such a bound.
     """
-    from scenarios.running.methods.goal_names import check_goal_names
+    from scenarios.running.methods.declarations import check_goal_names
 
     goals = {goal for plan in plans for game in plan.games for goal in game.takes}
     goals |= {entry.method.goal for plan in plans for entry in plan.attacks}

@@ -82,11 +82,10 @@ def rank(
     from leaderboard.results.store import Store
     from scenarios.assessment.evaluation.control_people import read_tables
     from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-    from scenarios.assessment.evaluation.ranking import Ranking, baseline_releases
-    from scenarios.assessment.evaluation.ranking_report import ranking_sections
+    from scenarios.assessment.evaluation.ranking import Ranking, baseline_releases, ranking_sections
     from scenarios.running.display import Display
     from scenarios.running.workers.fork_server import start_server
-    from scenarios.running.workers.local import cores
+    from scenarios.running.workers.supervisor import cores
     from scenarios.tables.note import text_notes
     from scenarios.tables.review.notes import table_notes
 

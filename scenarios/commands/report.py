@@ -19,7 +19,7 @@ from scenarios.commands.common import (
     roles_option,
     share,
 )
-from scenarios.running.methods.written_methods import given_parameters
+from scenarios.running.methods.methods import given_parameters
 
 if TYPE_CHECKING:
     from defenses.base import MicrodataDefense

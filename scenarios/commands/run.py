@@ -303,7 +303,7 @@ def _backend(options: RunOptions) -> Backend:
         refuse(options.jobs is not None, "--jobs: the workers of the cluster say how many trials they play at a time")
         return DaskCluster(options.scheduler)
     refuse(options.scheduler is not None, "--scheduler: goes with --backend dask")
-    from scenarios.running.workers.local import LocalProcesses, cores
+    from scenarios.running.workers.supervisor import LocalProcesses, cores
 
     return LocalProcesses(options.jobs or cores())
 

@@ -224,7 +224,7 @@ def score(opened: Tournament, public_share: float, jobs: int | None, form: str, 
 @on_tournament
 def verify(opened: Tournament) -> None:
     """Verify that log, accepted files and published files are unchanged (exit code 1 if not)."""
-    from scenarios.tournament.host.verifying import verify
+    from scenarios.tournament.host.backup import verify
 
     try:
         echo(verify(opened))
@@ -275,7 +275,7 @@ def guide(reader: str) -> None:
 def _scored(opened: Tournament, public_share: float, jobs: int | None, form: str, *, retry: bool = False) -> None:
     """Score all tables, write boards and reports, and show the standings."""
     import leaderboard as lb
-    from scenarios.running.workers.local import cores
+    from scenarios.running.workers.supervisor import cores
     from scenarios.tournament.host.boards import FOR_THE_HOST
     from scenarios.tournament.host.updating import score_all
     from scenarios.tournament.rules.incidents import counted_incidents, tournament_incidents

@@ -175,7 +175,7 @@ def preview(tournament: Tournament, team: str, file: Path, form: str) -> None:
 def status(tournament: Tournament, team: str | None) -> None:
     """Show the phase and what each team has submitted, or all submissions of TEAM."""
     import leaderboard as lb
-    from scenarios.tournament.host.status import team_status, tournament_status
+    from scenarios.tournament.host.boards import team_status, tournament_status
 
     section = tournament_status(tournament) if team is None else team_status(tournament, team)
     echo(lb.report_to_terminal([section]))

@@ -120,7 +120,7 @@ def show_outcomes(files: Sequence[Path], outcomes: Sequence[Receipt | ValueError
 
 def show_check(report: CheckReport, form: str) -> None:
     """Show what a check of a table found."""
-    from scenarios.tournament.rules.check_report import check_report_to_json, check_report_to_terminal
+    from scenarios.tournament.rules.validating import check_report_to_json, check_report_to_terminal
 
     echo(check_report_to_json(report) if form == "json" else check_report_to_terminal(report))
 

@@ -118,7 +118,7 @@ def _small(paths: list[Path], roles: Path | None, others: Path | None, seed: int
     from scenarios.assessment.reporting.rank_correlations import rank_correlations
     from scenarios.tables.dataset import load_table
     from scenarios.tables.note import text_notes
-    from scenarios.tables.reading.readable_cells import readable_cells
+    from scenarios.tables.reading.cell_spelling import readable_cells
     from scenarios.tables.reading.text_column import TextColumn
     from scenarios.tables.released import read_released
     from scenarios.tables.review.notes import release_notes, table_notes

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent
 
 MADE = {
-    "city": "scenarios.datasets.generated_city:city",
-    "friends": "scenarios.datasets.generated_friends:friends",
-    "movielens": "scenarios.datasets.movielens:movielens",
-    "nhanes": "scenarios.datasets.nhanes:nhanes",
-    "ratings": "scenarios.datasets.generated_ratings:ratings",
-    "visits": "scenarios.datasets.generated_visits:visits",
-    "x-city": "scenarios.datasets.generated_city:x_city",
+    "city": "scenarios.datasets.generated:city",
+    "friends": "scenarios.datasets.generated:friends",
+    "movielens": "scenarios.datasets.downloaded:movielens",
+    "nhanes": "scenarios.datasets.downloaded:nhanes",
+    "ratings": "scenarios.datasets.generated:ratings",
+    "visits": "scenarios.datasets.generated:visits",
+    "x-city": "scenarios.datasets.generated:x_city",
 }
 """Data sets without a folder, as ``module:function``: generated ones, and those of packages installed as extras. The
 function takes no argument and returns a `Dataset`."""

@@ -28,7 +28,7 @@ from metrics.columns import (
 )
 from metrics.ranking import area_under_curve
 from metrics.table_utility import prediction_target
-from scenarios.games.membership import Membership
+from scenarios.games.candidate_file import Membership
 from scenarios.games.people import Drawn
 from scenarios.games.table_game import table
 

@@ -14,7 +14,7 @@ from attacks.attributes.composition_attack import OtherRelease
 from attacks.base import Knowledge
 from defenses import Defense, Microdata
 from metrics.columns import check_integer, refuse
-from scenarios.games.attribute_inference import AttributeInference
+from scenarios.games.control_group import AttributeInference
 from scenarios.games.people import People
 
 

@@ -16,8 +16,15 @@ from metrics.columns import refuse, require
 from scenarios.games.game import Game
 from scenarios.games.questions.question import Question
 from scenarios.games.shared_people import SharedPeople
-from scenarios.running.methods.methods import build, describe, exported, find, game_settings, source_name
-from scenarios.running.methods.written_methods import written_method
+from scenarios.running.methods.methods import (
+    build,
+    describe,
+    exported,
+    find,
+    game_settings,
+    source_name,
+    written_method,
+)
 from scenarios.running.workers.limits import Limits, read_size
 from scenarios.tables.dataset import Dataset, with_columns
 from scenarios.tables.impossible_rows import with_rules

@@ -17,7 +17,7 @@ from scenarios.running.methods.fingerprint import is_own_code
 from scenarios.running.plan import NamedMethod, Plan
 from scenarios.running.units import Catalogue, Unit
 from scenarios.running.workers.interrupts import signal_of
-from scenarios.running.workers.local import LocalProcesses
+from scenarios.running.workers.supervisor import LocalProcesses
 from scenarios.tables.seeds import generator
 
 # Methods that play no game of their scenario.

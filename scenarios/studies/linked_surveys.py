@@ -16,7 +16,7 @@ from leaderboard.pages.number_text import counted, exact
 from leaderboard.pages.report import Section, Table, Value
 from metrics.columns import Floats, check_integer, check_list, check_real, refuse, require
 from scenarios.studies.experiment import Experiment, Losses, Measuring, by_play, measured_anew
-from scenarios.studies.shipped_records import shipped_records
+from scenarios.studies.survey import shipped_records
 from scenarios.tables.seeds import generator
 
 # Measurements of linked surveys: likelihoods of all people, multiplied over the surveys.

@@ -16,12 +16,40 @@ from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON, Fre
 from defenses.ldp.local_reports import LocalReports, protocols
 from leaderboard.pages.number_text import counted
 from leaderboard.pages.report import Bars, Section, Table, Value
-from metrics.columns import Floats, Integers, check_list, check_real
+from metrics.columns import Floats, Integers, check_list, check_real, refuse
 from scenarios.games.playing import play
 from scenarios.games.reports import Reports
 from scenarios.studies.experiment import Experiment, Losses, Measuring, by_play, measured_anew, no_losses
-from scenarios.studies.shipped_records import shipped_records
 from scenarios.tables.seeds import generator
+
+# Records of a shipped data set, for experiments that name its columns.
+
+
+def shipped_records(dataset: str, columns: Sequence[str]) -> Microdata:
+    """Records of a shipped data set.
+
+    Parameters
+    ----------
+    dataset : str
+        Name of the data set.
+    columns : sequence of str
+        Columns that the experiment needs.
+
+    Raises
+    ------
+    ValueError
+        If there is no such data set, or it has no such column with a declared domain.
+    """
+    from scenarios.datasets import load
+
+    records = load(dataset).records
+    for name in columns:
+        refuse(
+            name not in records.domains,
+            f"columns: {dataset!r} has no column {name!r}; it has {', '.join(records.domains)}",
+        )
+    return records
+
 
 # Measurements of the survey: errors of every protocol on a column, and how often a value is guessed.
 

@@ -14,7 +14,7 @@ from defenses import Microdata
 from defenses.base.hierarchy import Hierarchy
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.commands.defend import EPILOG
-from scenarios.running.methods.written_methods import given_parameters
+from scenarios.running.methods.methods import given_parameters
 
 ROOT = Path(__file__).parents[2]
 PAGES = [

@@ -24,12 +24,12 @@ from defenses.base import (
 from defenses.base.channel_parts import Containment
 from defenses.grouping.constraints import ConstrainedDefense, SensitiveColumn, all_hold, check_apart, sensitive_columns
 from defenses.grouping.counted_table import ClassCells, CountedTable, Recoding
-from defenses.grouping.incognito.branching import limited_optimum
 from defenses.grouping.incognito.lattice import Lattice, build_lattice, counted_lattice, leveled_column
 from defenses.grouping.incognito.losses import LOSSES
 from defenses.grouping.incognito.search import (
     ClassRequirements,
     SearchResult,
+    limited_optimum,
     minimal_nodes,
     optimum,
     rows_of_share,

@@ -15,15 +15,15 @@ from defenses.base import Microdata
 from metrics.columns import Domain, Integers, NumericDomain, refuse
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, with_all_columns
 from scenarios.assessment.evaluation.row_origin import MOST_PAIRS, held_people, kinds_of_rows
-from scenarios.tables.candidate_table import with_values_of
 from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tables.file_methods import row_hashes
+from scenarios.tables.linkage_files import with_values_of
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
 from scenarios.tables.released import input_path
+from scenarios.tables.review.notes import refuse_undeclared_identifiers, unique_text_columns
 from scenarios.tables.review.rows_of_people import RowsOfPeople
 from scenarios.tables.review.suggestions import MOSTLY_DISTINCT
-from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers, unique_text_columns
 from scenarios.tables.roles import Roles, read_roles
 from scenarios.tables.toml.toml_file import read_bytes
 

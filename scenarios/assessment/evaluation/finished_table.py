@@ -24,8 +24,7 @@ from metrics.columns import (
     require,
 )
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.tables.reading.cell_spelling import with_one_spelling
-from scenarios.tables.reading.readable_cells import category_note, readable_cells
+from scenarios.tables.reading.cell_spelling import category_note, readable_cells, with_one_spelling
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import rows_from_one, text_table
 from scenarios.tables.released import refuse_identifiers, text_frame

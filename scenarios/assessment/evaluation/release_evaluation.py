@@ -16,9 +16,8 @@ from metrics.table_utility import headline_utility
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.finished_table import FinishedTable
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack, joint_confidence, upper_confidence
-from scenarios.assessment.evaluation.people_of_rows import people_notes, people_of_rows
 from scenarios.assessment.evaluation.posed_questions import PosedQuestions
-from scenarios.assessment.evaluation.row_origin import RowOrigin, recognized_origin
+from scenarios.assessment.evaluation.row_origin import RowOrigin, people_notes, people_of_rows, recognized_origin
 from scenarios.tables.released import ReleasedTable
 from scenarios.tables.review.rows_of_people import ClassMembers
 from scenarios.tables.risk import RiskReport, risk_report

@@ -24,7 +24,7 @@ from scenarios.assessment.reporting.findings import (
     interval_words,
     verdict,
 )
-from scenarios.games.questions.link_question import two_halves
+from scenarios.games.questions.row_question import two_halves
 
 # Named thresholds of risk, with their sources.
 

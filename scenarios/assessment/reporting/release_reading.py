@@ -21,10 +21,15 @@ from scenarios.assessment.evaluation.control_people import control_warnings, ref
 from scenarios.assessment.evaluation.control_size import trials_needed
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, most_asked
 from scenarios.assessment.evaluation.finished_table import FinishedTable, read_finished
-from scenarios.assessment.evaluation.people_of_rows import people_of_rows
 from scenarios.assessment.evaluation.posed_questions import most_targets
 from scenarios.assessment.evaluation.release_evaluation import FEWEST_RIGHT, ReleaseEvaluation, class_report, evaluate
-from scenarios.assessment.evaluation.row_origin import random_share, recognized_origin, refuse_misfit, told_origin
+from scenarios.assessment.evaluation.row_origin import (
+    people_of_rows,
+    random_share,
+    recognized_origin,
+    refuse_misfit,
+    told_origin,
+)
 from scenarios.assessment.reporting.findings import (
     ABOVE,
     FEW,

@@ -15,21 +15,18 @@ from attacks.attributes.composition_attack import OtherRelease
 from attacks.base import Attack, Claims, Decisions, Knowledge, NotApplicable, Predicates, RankedAnswers, ValueClaims
 from attacks.criteria.nearest_row_linkability import LinkedRows
 from defenses import Channel, Identity, Microdata, MicrodataRelease, Mondrian
-from scenarios.checks.conformance.findings import Check, Prerequisite, require
-from scenarios.checks.conformance.memory import check_memory
-from scenarios.datasets.rating_table import rating_table
-from scenarios.games.candidate_file import CandidateFile
+from scenarios.checks.conformance.findings import Check, Prerequisite, check_memory, require
+from scenarios.datasets.sums import rating_table
+from scenarios.games.candidate_file import CandidateFile, Membership
 from scenarios.games.cell_downcoding import CellDowncoding
 from scenarios.games.classifier_membership import ClassifierMembership
+from scenarios.games.control_group import Linkability, SinglingOut
 from scenarios.games.game import Game
 from scenarios.games.intersection import Intersection
-from scenarios.games.linkability import Linkability
-from scenarios.games.membership import Membership
 from scenarios.games.playing import make_release, play_alone
+from scenarios.games.questions.attribute_question import ReconstructionQuestion
 from scenarios.games.questions.question import Question
-from scenarios.games.questions.reconstruction_question import ReconstructionQuestion
 from scenarios.games.shared_people import SharedPeople
-from scenarios.games.singling_out import SinglingOut
 from scenarios.games.sparse_ratings import SparseRatings
 from scenarios.running.methods.code_places import defined_at, foreign_place
 from scenarios.running.methods.declarations import known_goals

@@ -23,10 +23,9 @@ from metrics import (
     t_closeness_ordered,
 )
 from metrics.columns import Booleans, Integers
-from scenarios.checks.audits.independence import dependence, false_declaration
-from scenarios.checks.conformance.findings import Check, Prerequisite, require
-from scenarios.checks.conformance.memory import check_memory
-from scenarios.checks.conformance.trying import release_of
+from scenarios.checks.audits.tables import dependence, false_declaration
+from scenarios.checks.conformance.findings import Check, Prerequisite, check_memory, require
+from scenarios.checks.conformance.given_parameters import release_of
 from scenarios.running.methods.code_places import defined_at, foreign_place
 from scenarios.running.methods.invented_people import example, people
 from scenarios.running.workers.differences import difference, released_difference

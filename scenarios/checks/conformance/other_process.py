@@ -11,8 +11,7 @@ from defenses.base import Parametrized
 from metrics.columns import one_line
 from scenarios.checks.conformance.attack_checks import claims_of, stages
 from scenarios.checks.conformance.findings import require
-from scenarios.checks.conformance.given_parameters import named_class
-from scenarios.checks.conformance.trying import release_of
+from scenarios.checks.conformance.given_parameters import named_class, release_of
 from scenarios.running.methods.invented_people import people
 from scenarios.running.workers.differences import different_attribute, released_difference
 from scenarios.running.workers.isolation import LostProcessError, SeparateProcess, in_threads

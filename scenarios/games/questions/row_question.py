@@ -2,20 +2,162 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base import Claims, RankedAnswers
-from defenses.base import MicrodataRelease
-from metrics.columns import refuse
+from attacks.base import Claims, Knowledge, RankedAnswers
+from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows, TwoFiles
+from defenses.base import Microdata, MicrodataRelease
+from metrics.columns import refuse, require
 from metrics.ranking import area_under_curve
 from metrics.score import Score, Scores
 from scenarios.games.people import Drawn
-from scenarios.games.questions.question import CandidateQuestion
+from scenarios.games.questions.question import CandidateQuestion, Question, controlled
+
+# Question of linkability: which two parts of records belong together.
+
+SIDES = ("first", "second")
+
+
+class LinkQuestion(Question):
+    """Linkability: the adversary links two files that hold different columns of all candidates, in different orders.
+
+    A person is linked if both parts of its record lead to a common released row. People outside the table are the
+    control group: their parts lead to a common row by chance, or because the row is typical.
+
+    Parameters
+    ----------
+    parts : mapping of str to sequence of str, optional
+        Columns of the ``first`` and the ``second`` file. By default the first and the second half of the released
+        columns.
+
+    References
+    ----------
+    Giomi, Boenisch, Wehmeyer and Tasnádi (2023), A unified framework for quantifying privacy risk in synthetic data,
+    section 4.2.
+
+    Examples
+    --------
+    >>> LinkQuestion(parts={"first": ["age"], "second": ["job"]}).parts["second"]
+    ['job']
+    """
+
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"linkability": LinkedRows}
+
+    def __init__(self, *, parts: Mapping[str, Sequence[str]] | None = None) -> None:
+        self.parts = parts
+        if parts is None:
+            return
+        refuse(
+            not isinstance(parts, Mapping) or set(parts) != set(SIDES),
+            "parts must name the columns of first and second",
+        )
+        refuse(
+            not parts["first"] or not parts["second"] or set(parts["first"]) & set(parts["second"]),
+            "parts must be two non-empty sets of columns without a common column",
+        )
+
+    def check(self, records: Microdata, originals: int, others: int) -> None:
+        """Refuse parts that are not released, and a table of one column."""
+        first, second = self._columns(records)
+        for name in (*first, *second):
+            records.check_released("parts", name)
+        require(second, "parts must be two non-empty sets of columns; the table releases one column")
+
+    def _columns(self, records: Microdata) -> tuple[list[str], list[str]]:
+        if self.parts is not None:
+            return list(self.parts["first"]), list(self.parts["second"])
+        return two_halves(records.released_columns)
+
+    def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
+        """Give both files."""
+        first, second = self._columns(people.records)
+        other = people.candidates[second].iloc[_second_order(people)].reset_index(drop=True)
+        return TwoFiles(people.candidates[first], people.auxiliary, simulate, other)
+
+    def score(self, people: Drawn, published: MicrodataRelease, claims: LinkedRows, rng: Generator) -> Scores:
+        """Count expected links.
+
+        Returns
+        -------
+        Scores
+            ``linkability``: expected share of the originals whose two parts lead to a common row; chance is the same
+            share in the control group. Measures: ``risk``, ``risk_low``, ``risk_high``: the rate after control.
+
+        Raises
+        ------
+        ValueError
+            If the claims have another number of rows or people.
+        """
+        shape = (len(published.frame), len(people.order))
+        refuse(
+            claims.first.sure.shape != shape or claims.second.sure.shape != shape,
+            f"the claims must be about {shape[0]} rows and {shape[1]} people in each file",
+        )
+        inverse = np.argsort(_second_order(people))
+        second = NearestRows(
+            claims.second.sure[:, inverse], claims.second.tied[:, inverse], claims.second.drawn[inverse]
+        )
+        linked = common_row_probability(claims.first, second)
+        member = people.member
+        return controlled(
+            "linkability",
+            float(linked[member].sum()),
+            int(member.sum()),
+            float(linked[~member].sum()),
+            int((~member).sum()),
+        )
+
+
+def two_halves(columns: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Columns of the two files that an adversary joins, if none are named."""
+    half = (len(columns) + 1) // 2
+    return list(columns[:half]), list(columns[half:])
+
+
+def common_row_probability(first: NearestRows, second: NearestRows) -> NDArray[np.float64]:
+    """Probability that two sets of rows have a row in common, for each person, shape (people,).
+
+    Notes
+    -----
+    If a row is sure in both sets, it is 1. Otherwise m of the t tied rows are drawn for the first set, and n of the u
+    tied rows for the second. Let b be the number of tied rows of the first set that are sure in the second, a the
+    reverse, and c the number of rows tied in both. The first set draws none of the b rows and j of the c rows with
+    probability C(c, j) C(t - b - c, m - j) / C(t, m). The second set then draws none of the other a + j rows with
+    probability C(u - a - j, n) / C(u, n). The sum of the products over j is the probability of no common row.
+    """
+    m, n = first.drawn, second.drawn
+    t, u = first.tied.sum(axis=0), second.tied.sum(axis=0)
+    a = (first.sure & second.tied).sum(axis=0)
+    b = (first.tied & second.sure).sum(axis=0)
+    c = (first.tied & second.tied).sum(axis=0)
+    none = np.zeros(m.size)
+    for j in range(int(m.max(initial=0)) + 1):
+        drawn = _log_ways(c, j) + _log_ways(t - b - c, m - j) - _log_ways(t, m)
+        none += np.exp(drawn + _log_ways(u - a - j, n) - _log_ways(u, n))
+    return np.where((first.sure & second.sure).any(axis=0), 1.0, np.clip(1.0 - none, 0.0, 1.0))
+
+
+def _log_ways(total: NDArray[np.intp], drawn: NDArray[np.intp] | int) -> NDArray[np.float64]:
+    """Logarithm of a binomial coefficient, which itself may overflow; -inf where the coefficient is 0."""
+    from scipy.special import gammaln
+
+    count = np.broadcast_to(drawn, total.shape)
+    ways = np.full(total.shape, -np.inf)
+    valid = (count >= 0) & (count <= total)
+    ways[valid] = gammaln(total[valid] + 1) - gammaln(count[valid] + 1) - gammaln(total[valid] - count[valid] + 1)
+    return ways
+
+
+def _second_order(people: Drawn) -> NDArray[np.intp]:
+    """Order of the second file, as positions in the first."""
+    return deepcopy(people.rng).permutation(people.order.size)
+
 
 # Scores of links between released rows and candidates.
 

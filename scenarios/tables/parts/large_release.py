@@ -42,15 +42,18 @@ from defenses.grouping.incognito.lattice import number_tuples
 from metrics.columns import Integers
 from scenarios.tables.parts.blocked import blocked
 from scenarios.tables.parts.combinations import TooManyCombinations
-from scenarios.tables.parts.counted_release import counted_release
-from scenarios.tables.parts.mondrian_parts import parted_release
+from scenarios.tables.parts.mondrian_parts import counted_release, parted_release
 from scenarios.tables.parts.records import LargeRecords
 from scenarios.tables.parts.released_blocks import LargeRelease
-from scenarios.tables.parts.rowwise.columnwise import columnwise, constant, is_columnwise, top_bottom_coding
-from scenarios.tables.parts.rowwise.noise import additive_noise
+from scenarios.tables.parts.rowwise.columnwise import (
+    additive_noise,
+    columnwise,
+    constant,
+    is_columnwise,
+    top_bottom_coding,
+)
 from scenarios.tables.parts.rowwise.pram import optimal_matrix, retention_replacement, retention_vectors
-from scenarios.tables.parts.rowwise.pseudonyms import pseudonymization
-from scenarios.tables.parts.rowwise.samples import sampling, shuffle, stratified_sampling
+from scenarios.tables.parts.rowwise.samples import pseudonymization, sampling, shuffle, stratified_sampling
 from scenarios.tables.parts.rowwise.steps import independent
 
 # Releases of grouping methods: from counted combinations, or part by part where these do not fit.

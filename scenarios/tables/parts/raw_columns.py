@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from metrics.columns import Integers, refuse
-from scenarios.tables.parts.files.sql_names import quoted
-from scenarios.tables.parts.files.table_files import TableFiles, parquet_schema
+from scenarios.tables.parts.files.csv_files import literal, quoted
+from scenarios.tables.parts.files.table_files import OneMachine, TableFiles, parquet_schema
+from scenarios.tables.reading.text_column import TextError
+from scenarios.tables.reading.text_table import TextTable, arrow_text_table
+from scenarios.tables.roles import Roles
 
 LIMIT = 1 << 20
 """Largest number of distinct values that a column is coded by."""
@@ -267,3 +271,180 @@ def sampled_rows(files: TableFiles, raw: Mapping[str, RawColumn]) -> dict[str, N
         numbers = stored.to_numpy(zero_copy_only=False)
         rows[name] = numbers if column.sampled else np.asarray(numbers, dtype=np.int64)
     return rows
+
+
+# Columns with more distinct values than a list of them may have, numbered by DuckDB.
+
+SAMPLED_TEXTS = 1 << 12
+"""Number of distinct values from which the form of the column is told."""
+_FLOATS = ("FLOAT", "DOUBLE")
+
+
+def wide_column(files: TableFiles, name: str, na: Sequence[str] = ()) -> RawColumn:
+    """Number the distinct values of a column of numbers or texts, however many there are.
+
+    Parameters
+    ----------
+    files : TableFiles
+        The table.
+    name : str
+        The column.
+    na : sequence of str
+        Texts that mean a missing value; so do an empty text and NaN.
+
+    Returns
+    -------
+    RawColumn
+        Its `values` are a sample of the distinct values, and its codes refer to `counts` instead. Two texts that are
+        one number, such as 1 and 1.0, remain two values.
+    """
+    if not isinstance(files.engine, OneMachine):
+        raise ValueError(
+            f"{files.path}: column {name!r} has too many distinct cells to be numbered on several machines; "
+            "leave out --backend dask"
+        )
+    column, number = f"source.{quoted(name)}", files.columns.index(name)
+    kind = files.type_of(name)
+    value = column
+    if kind in _FLOATS:
+        value = f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END"
+    elif kind == "VARCHAR":
+        missing = ", ".join(map(literal, ("", *na)))
+        value = f"CASE WHEN trim({column}) IN ({missing}) THEN NULL ELSE {column} END"
+    table = f"wide_{number}"
+    files.derive(
+        table,
+        f"SELECT value, row_number() OVER () AS code, n FROM (SELECT {value} AS value, count(*) AS n FROM source "
+        "GROUP BY 1) WHERE value IS NOT NULL",
+    )
+    counts = files.arrow(f"SELECT n FROM {table} ORDER BY code").column("n").to_numpy().astype(np.int64)
+    every = max(1, counts.size // SAMPLED_TEXTS)
+    values = files.arrow(f"SELECT value FROM {table} WHERE hash(value) % {every} = 0 ORDER BY value").column("value")
+    return RawColumn(
+        name,
+        values,
+        counts,
+        files.rows - int(counts.sum()),
+        f"coalesce({table}.code, 0)",
+        counts.size + 1,
+        np.append(-1, np.arange(counts.size)),
+        f" LEFT JOIN {table} ON {value} = {table}.value",
+        sampled=True,
+    )
+
+
+def wide_values(files: TableFiles, column: RawColumn, size: int) -> Iterator[Any]:
+    """Distinct values of a column of `wide_column` as chunked arrays of text, `size` at a time in the order of codes.
+
+    Parameters
+    ----------
+    files : TableFiles
+        The table.
+    column : RawColumn
+        The column; its first value has code 1.
+    size : int
+        Largest number of values in an array.
+    """
+    table = f"wide_{files.columns.index(column.name)}"
+    for batch in files.batches(f"SELECT value::VARCHAR AS value FROM {table} ORDER BY code", size):
+        yield pa.chunked_array([batch.column("value")])
+
+
+def wide_code(files: TableFiles, column: RawColumn, text: str) -> int | None:
+    """Code of a text in a column of `wide_column`; None if the column does not hold it."""
+    table = f"wide_{files.columns.index(column.name)}"
+    found = files.fetch(f"SELECT code FROM {table} WHERE value::VARCHAR = {literal(text)}")
+    return int(found[0][0]) if found else None
+
+
+# Texts of the distinct values of a table in files, read by the rules for tables in memory.
+
+_ROWS = 1 << 18
+"""Rows that are read at once in search of a value."""
+
+
+def value_texts(
+    files: TableFiles, raw: Mapping[str, RawColumn], declared: Roles, *, released: bool = False
+) -> TextTable:
+    """Read the distinct values of some columns as text.
+
+    Parameters
+    ----------
+    files : TableFiles
+        The table.
+    raw : mapping of str to RawColumn
+        The columns.
+    declared : Roles
+        Content of the roles file.
+    released : bool
+        As in `scenarios.tables.reading.text_table.read_text_table`.
+
+    Returns
+    -------
+    TextTable
+        Row i of a column is value number i of the column as stored; see
+        `scenarios.tables.parts.raw_columns.value_table`. Its weight is the number of records. Columns that are not
+        among `raw` are empty.
+
+    Raises
+    ------
+    ValueError
+        As `scenarios.tables.reading.text_table.read_text_table`; rows in messages are those of the table.
+    """
+    table = _with_empty(value_table(raw), files)
+    separator = files.header.separator
+    opened = TextTable({}, files.header.notes, {"separator": separator} if separator and not declared.separator else {})
+    with true_rows(files, raw):
+        text = arrow_text_table(files.path, table, declared, opened, separator, released=released)
+    columns = {
+        name: replace(column, weights=_weights(raw[name], table.num_rows)) if name in raw else column
+        for name, column in text.columns.items()
+    }
+    return text._replace(columns=columns)
+
+
+@contextmanager
+def true_rows(files: TableFiles, raw: Mapping[str, RawColumn]) -> Iterator[None]:
+    """Name the table's row instead of the row among distinct values in refusals."""
+    try:
+        yield
+    except TextError as refusal:
+        for name, column in raw.items():
+            if refusal.where == f"{files.path}: column {name!r}" and not column.sampled:
+                code = int(np.flatnonzero(column.of_code == min(refusal.row, len(column.values) - 1))[0])
+                raise TextError(refusal.where, _first_row(files, column, code), refusal.why) from None
+        raise
+
+
+def _first_row(files: TableFiles, column: RawColumn, code: int) -> int:
+    """Position of the first row with a code."""
+    start = 0
+    for batch in files.batches(ordered_rows(f"({column.code})::INTEGER AS code", [column], files), _ROWS):
+        rows = np.flatnonzero(batch.column("code").to_numpy() == code)
+        if rows.size:
+            return start + int(rows[0])
+        start += len(batch)
+    raise ValueError(f"{files.path}: was changed while it was read; start again when it is complete")
+
+
+def _with_empty(table: Any, files: TableFiles) -> Any:
+    """The table with columns of missing values for those that it lacks, under the headers of the files."""
+    empty = pa.chunked_array([pa.nulls(table.num_rows, pa.string())])
+    fields, arrays = [], []
+    for heading, name in zip(files.header.fields, files.columns, strict=True):
+        is_read = name in table.column_names
+        # A column that is not read may have values, so that it is no column without name and values.
+        fields.append(heading if is_read else name)
+        arrays.append(table.column(name) if is_read else empty)
+    return pa.table(arrays, names=fields)
+
+
+def _weights(raw: RawColumn, length: int) -> Integers:
+    """Number of records of each row of `value_table`; repetitions stand for none."""
+    if len(raw.values) < raw.counts.size:
+        return np.ones(length, dtype=np.int64)
+    weights = np.zeros(length, dtype=np.int64)
+    weights[: raw.counts.size] = raw.counts
+    if raw.missing and raw.counts.size < length:
+        weights[raw.counts.size] = raw.missing
+    return weights

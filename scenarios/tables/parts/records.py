@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from defenses.base import Microdata, code_column, code_values
 from metrics.columns import Integers, NumericDomain, require
 from scenarios.tables.dataset import Dataset, check_sum, described_table, with_roles_of
-from scenarios.tables.parts.files.sql_names import quoted
+from scenarios.tables.parts.files.csv_files import quoted
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
-from scenarios.tables.parts.raw_columns import RawColumn, ordered_rows, raw_columns
-from scenarios.tables.parts.value_texts import true_rows, value_texts
+from scenarios.tables.parts.raw_columns import RawColumn, ordered_rows, raw_columns, true_rows, value_texts
 from scenarios.tables.roles import read_roles
 from scenarios.tables.toml.toml_file import read_bytes
 

@@ -14,14 +14,11 @@ import pandas as pd
 import pyarrow as pa
 
 from metrics.columns import SUPPRESSED, Domain, Floats, Integers, is_generalized
-from scenarios.tables.parts.files.sql_names import quoted
+from scenarios.tables.parts.files.csv_files import quoted
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
-from scenarios.tables.parts.raw_columns import RawColumn, raw_columns
+from scenarios.tables.parts.raw_columns import RawColumn, raw_columns, value_texts, wide_code, wide_column, wide_values
 from scenarios.tables.parts.records import Block, InParts, LargeColumn, coded_blocks
-from scenarios.tables.parts.value_texts import value_texts
-from scenarios.tables.parts.wide_columns import wide_code, wide_column, wide_values
-from scenarios.tables.reading.cell_spelling import with_one_spelling
-from scenarios.tables.reading.readable_cells import readable_cells
+from scenarios.tables.reading.cell_spelling import readable_cells, with_one_spelling
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.released import refuse_identifiers, released_roles, spelling_domains

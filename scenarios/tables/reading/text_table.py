@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from scenarios.tables.reading.arrow_tables import csv_table, opened_parquet, text_of
+from scenarios.tables.reading.arrow_tables import csv_table, opened_parquet, text_of, workbook_table
 from scenarios.tables.reading.csv_text import (
     PARQUET,
     WORKBOOK,
@@ -24,7 +24,6 @@ from scenarios.tables.reading.csv_text import (
 from scenarios.tables.reading.date_columns import dated_columns, native_dates
 from scenarios.tables.reading.number_forms import MISSING, recognized
 from scenarios.tables.reading.text_column import TextColumn
-from scenarios.tables.reading.workbook import workbook_table
 from scenarios.tables.roles import CategoryColumn, DateColumn, Roles
 
 # Rows of files in messages, which count from 1 below the header.

@@ -2,23 +2,174 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from defenses import MicrodataDefense
-from metrics.columns import CategoricalDomain, Domain
+from defenses import Microdata, MicrodataDefense, Pipeline
+from metrics.columns import CategoricalDomain, Domain, Floats, NumericCells, NumericDomain, read_cells
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.empty_cells import empty_cells_warning, lost_gaps_note
 from scenarios.tables.impossible_rows import rule_notes
 from scenarios.tables.note import Note, grouped
-from scenarios.tables.review.coarse_bins import coarse_bin_warnings, hidden_differences
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at, look_like_people
 from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
 from scenarios.tables.review.rows_of_people import RowsOfPeople
 from scenarios.tables.review.suggestions import FEW, suggested_identifier
-from scenarios.tables.review.undeclared_identifiers import hierarchy_notes
+
+# Columns that tell every record apart in a table without roles: they would be released, and attacked for long.
+
+# Default hierarchies of quasi-identifiers, which a note names where they are used.
+
+USERS = frozenset(("GlobalRecoding", "Incognito"))
+"""Defenses that release levels of hierarchies."""
+
+
+def hierarchy_notes(dataset: Dataset, defense: MicrodataDefense | None = None) -> list[Note]:
+    """A note on the quasi-identifiers that declare no hierarchy.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data set.
+    defense : MicrodataDefense, optional
+        The defense that will be applied. If it uses no hierarchy, there is no note.
+    """
+    if not dataset.bare or (defense is not None and not uses_hierarchies(defense)):
+        return []
+    return [Note("no hierarchy", tuple(dataset.bare))]
+
+
+def uses_hierarchies(defense: MicrodataDefense) -> bool:
+    """Return whether a defense, or a step of a pipeline, releases levels of hierarchies."""
+    if type(defense) is Pipeline:
+        return any(map(uses_hierarchies, defense.steps))
+    # Incognito takes SciPy, which other defenses do not need.
+    return not USERS.isdisjoint(kind.__name__ for kind in type(defense).__mro__)
+
+
+def unique_text_columns(records: Microdata) -> list[str]:
+    """Released text columns whose value differs in every record."""
+    frame, columns = records.frame, records.released_columns
+    return [name for name in columns if frame[name].dtype == object and len(frame) > 1 and frame[name].is_unique]
+
+
+def refuse_undeclared_identifiers(table: str, roles: Path | None, columns: Sequence[str], rows: int) -> None:
+    """Raise ValueError if a table without roles has columns that differ in every record, as identifiers do.
+
+    Parameters
+    ----------
+    table : str
+        Name of the table, for the message.
+    roles : Path, optional
+        File of the columns' roles; with one, the user has decided.
+    columns : sequence of str
+        Columns whose texts all differ.
+    rows : int
+        Number of records; in a table of few, columns may differ by chance.
+    """
+    if roles is None and columns and rows > FEW:
+        differ = "differs" if len(columns) == 1 else "differ"
+        name, argument = ("standard input", "TABLE") if table == "-" else (table, shlex.quote(table))
+        raise ValueError(
+            f"{name}: {', '.join(columns)} {differ} in every record, as identifiers do; give every column a role with "
+            f"--roles (tokumei describe {argument} -o roles.toml proposes them)"
+        )
+
+
+# Columns of numbers whose public bins are too coarse to tell most values apart.
+
+MOST = 0.5
+"""Share of the records in one bin, apart from its commonest value, from which the bins are too coarse."""
+DIFFERENT = 0.2
+"""Difference of the distribution functions from which two columns of numbers differ much."""
+FAR = 0.5
+"""Standard deviations by which a mean must move until two columns of numbers differ much."""
+ALIKE = 0.1
+"""Difference of the shares of bins up to which two columns look alike."""
+
+
+def coarse_bin_warnings(dataset: Dataset, frame: pd.DataFrame) -> Iterator[Note]:
+    """Warnings of columns most of whose records fall into one bin, though their values differ.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data set.
+    frame : DataFrame
+        Values of the records, or of a sample of them.
+
+    Notes
+    -----
+    Synthesizers draw numbers evenly inside a bin, and l-diversity, utility and inferred values compare bins. A value
+    that most records share may fill a bin of its own, so it does not count.
+    """
+    records = dataset.records
+    for name in records.released_columns:
+        domain = records.domain(name)
+        numbers = _numbers(frame[name]) if isinstance(domain, NumericDomain) else np.empty(0)
+        if not isinstance(domain, NumericDomain) or not numbers.size or dataset.written.dates(name) is not None:
+            continue
+        values, counts = np.unique(numbers, return_counts=True)
+        bins = domain.codes(values)
+        fullest = np.bincount(bins, counts).argmax()
+        inside = counts[bins == fullest]
+        if inside.sum() - inside.max() > MOST * numbers.size:
+            share = inside.sum() / numbers.size
+            said = {"share": share, "bins": domain.size, "fullest": domain.cells()[fullest]}
+            yield Note("coarse bins", (name,), said)
+
+
+def hidden_differences(original: pd.DataFrame, released: pd.DataFrame, domains: Mapping[str, Domain]) -> Iterator[Note]:
+    """Warnings of columns of plain numbers that differ much in mean or distribution, though their bins do not.
+
+    Parameters
+    ----------
+    original : DataFrame, shape (n, columns)
+        Original values.
+    released : DataFrame, shape (m, columns)
+        Released cells.
+    domains : mapping of str to Domain
+        Domains of the columns to compare.
+
+    Notes
+    -----
+    Distributions are compared by the statistic of Kolmogorov and Smirnov, the largest distance of their functions.
+    """
+    for name, domain in domains.items():
+        if not isinstance(domain, NumericDomain) or name not in original or name not in released:
+            continue
+        cells = read_cells(released[name], domain)
+        if not isinstance(cells, NumericCells) or not (cells.plain | cells.missing)[cells.codes].all():
+            continue
+        before, after = _numbers(original[name]), cells.midpoint()[cells.codes]
+        after = after[~np.isnan(after)]
+        if not before.size or not after.size:
+            continue
+        shares = [np.bincount(domain.codes(values), minlength=domain.size) / values.size for values in (before, after)]
+        if np.abs(shares[0] - shares[1]).sum() / 2 >= ALIKE:
+            continue
+        distance = _largest_distance(before, after)
+        if abs(after.mean() - before.mean()) > FAR * before.std() or distance > DIFFERENT:
+            said = {"before": before.mean(), "after": after.mean(), "distance": distance}
+            yield Note("hidden difference", (name,), said)
+
+
+def _largest_distance(first: Floats, second: Floats) -> float:
+    """Largest distance of two empirical distribution functions."""
+    values = np.union1d(first, second)
+    shares = [np.searchsorted(np.sort(one), values, side="right") / one.size for one in (first, second)]
+    return float(np.abs(shares[0] - shares[1]).max())
+
+
+def _numbers(column: pd.Series[float]) -> Floats:
+    """Values of a column that are not missing."""
+    return np.asarray(column.dropna(), dtype=float)
+
 
 SEEN = 200
 """Number of values that are looked at for names of people."""

@@ -24,9 +24,8 @@ from scenarios.tournament.codabench.submission_files import (
     refuse_submission,
 )
 from scenarios.tournament.rules.folder import Submission, Tournament
-from scenarios.tournament.rules.leakage import leaking_columns
 from scenarios.tournament.rules.problems import InvalidFileError
-from scenarios.tournament.rules.scoring import Target, baseline_name, baselines, score_target
+from scenarios.tournament.rules.scoring import Target, baseline_name, baselines, leaking_columns, score_target
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.standings import AttackOutcome, outcome_of, standings
 from scenarios.tournament.rules.validating import attacked, named_target, validated

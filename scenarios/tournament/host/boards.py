@@ -2,24 +2,139 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 import leaderboard as lb
+from leaderboard.pages.report import Section, Table
 from leaderboard.results.goals import goal_words
 from leaderboard.results.result import FAILURES, Result
 from leaderboard.results.version import version
 from leaderboard.statistics.board import ranked
 from metrics.columns import PRIVATE
 from scenarios.running.methods.descriptions import one_liners
-from scenarios.tournament.host.spreadsheet import neutralized_csv
 from scenarios.tournament.rules.folder import PUBLIC, Tournament, write_whole
 from scenarios.tournament.rules.incidents import tournament_incidents
 from scenarios.tournament.rules.log import LogEntry
 from scenarios.tournament.rules.scoring import BASELINE, WAITING
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.standings import Standing, standings
+
+# CSV files that spreadsheets may open: no cell becomes a formula.
+
+SEPARATORS = ",;\t"
+"""What separates cells in one country or another."""
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+
+
+def neutralized(cell: Any, separator: str = ",") -> Any:
+    """A cell that no spreadsheet takes for a formula: texts that begin like one get an apostrophe in front.
+
+    Numbers stay as they are. So that a spreadsheet with other habits finds no formula either, the same holds behind a
+    line break and behind the separators that the file does not use.
+
+    Parameters
+    ----------
+    cell : object
+        The cell.
+    separator : str
+        Separator of the file.
+
+    Examples
+    --------
+    >>> neutralized("=1+1"), neutralized("-5"), neutralized(-5), neutralized("kyoto"), neutralized("x;=1+1")
+    ("'=1+1", '-5', -5, 'kyoto', "x;'=1+1")
+    """
+    if not isinstance(cell, str):
+        return cell
+    others = "".join(one for one in SEPARATORS if one != separator)
+    parts = re.split(f"(?<=[{others}\r\n])", cell)
+    return "".join(f"'{part}" if _like_a_formula(part) else part for part in parts)
+
+
+def _like_a_formula(text: str) -> bool:
+    """Whether a text begins like a formula and is no number."""
+    begins = text[:1] in ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+    return begins and not _NUMBER.fullmatch(text.rstrip(f"{SEPARATORS}\r\n"))
+
+
+def neutralized_csv(header: Sequence[str], rows: Iterable[Sequence[Any]], separator: str = ",") -> str:
+    """A CSV file of neutralized cells; None is an empty field."""
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=separator, lineterminator="\n")
+    for row in (header, *rows):
+        writer.writerow(["" if cell is None else neutralized(cell, separator) for cell in row])
+    return text.getvalue()
+
+
+# Who has submitted what: the state of a tournament and of one team as tables.
+
+
+def tournament_status(tournament: Tournament) -> Section:
+    """Phase, deadline, and what each team has submitted.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    """
+    state = tournament.state(tournament.log.entries())
+    titles, out, tables = state.titles, state.disqualified, state.tables
+    rows = [
+        (
+            team,
+            titles[team] if titles[team] != team else "",
+            tables[team].number if team in tables else None,
+            tables[team].rows if team in tables else None,
+            sum(attacker == team for attacker, _ in state.attacks),
+            len(state.submissions[team]),
+            f"disqualified: {out[team]}" if team in out else "",
+        )
+        for team in tournament.settings.teams
+    ]
+    absent = sum(team not in tables and team not in out for team in tournament.settings.teams)
+    until = f", until {state.until.isoformat()}" if state.until is not None else ""
+    columns = ("team", "title", "table (entry)", "rows", "attacks", "files", "remark")
+    note = f"{absent} of {len(rows)} teams have no table. Attacks are those in force, files all that were accepted."
+    return Section(f"Phase {state.phase}{until}", tables=(Table("Teams", columns, rows, 0, note),))
+
+
+def team_status(tournament: Tournament, team: str) -> Section:
+    """All submissions of a team, with the one in force, and what is left of its quota.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    team : str
+        The team.
+
+    Raises
+    ------
+    ValueError
+        If there is no such team.
+    """
+    tournament.team_folder(team)
+    state = tournament.state(tournament.log.entries())
+    in_force = {one.number for one in state.in_force.values() if one.team == team}
+    rows = [
+        (
+            *(one.number, entry.arrived.replace("T", " "), str(one.phase)),
+            one.kind,
+            *(one.rows, one.content[:16], "yes" if one.number in in_force else ""),
+        )
+        for one, entry in state.submissions[team]
+    ]
+    columns = ("entry", "time", "phase", "file", "rows", "content", "in force")
+    left = tournament.settings.quota - state.used(team)
+    note = f"{left:,} bytes of the quota are left. `take` brings an older file into force."
+    return Section(state.titles[team], tables=(Table("Submissions", columns, rows, 0, note),))
+
 
 COLUMNS = ("rank", "team", "defense_rank", "defense", "attack_rank", "attack")
 MOST_ATTACKERS = 30

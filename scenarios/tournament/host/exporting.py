@@ -15,9 +15,8 @@ from typing import BinaryIO
 
 from metrics.columns import PRIVATE, UNFINISHED, check_new_file, refuse
 from scenarios.tables.reading.csv_text import inferred_separator
-from scenarios.tournament.host.boards import PAGES
+from scenarios.tournament.host.boards import PAGES, neutralized_csv
 from scenarios.tournament.host.presenting import media_type, presentations, presented_file
-from scenarios.tournament.host.spreadsheet import neutralized_csv
 from scenarios.tournament.rules.folder import PUBLIC, State, Submission, Tournament, folder_files
 from scenarios.tournament.rules.log import LogEntry, named_file
 

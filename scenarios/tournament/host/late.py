@@ -7,8 +7,7 @@ from datetime import datetime
 from metrics.columns import refuse
 from scenarios.tournament.rules.advancing import publish_again
 from scenarios.tournament.rules.folder import State, Submission, Tournament
-from scenarios.tournament.rules.names import checked_reason, checked_title
-from scenarios.tournament.rules.settings import Phase, moment
+from scenarios.tournament.rules.settings import Phase, checked_reason, checked_title, moment
 from scenarios.tournament.rules.submitting import Receipt, archive
 from scenarios.tournament.rules.validating import attacked, validated
 

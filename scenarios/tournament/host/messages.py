@@ -11,8 +11,7 @@ from scenarios.tables.dataset import load_table
 from scenarios.tournament.rules.folder import Tournament, write_whole
 from scenarios.tournament.rules.guide import rules
 from scenarios.tournament.rules.log import LogEntry
-from scenarios.tournament.rules.names import LONGEST_MESSAGE, checked_text
-from scenarios.tournament.rules.settings import Phase, moment_text
+from scenarios.tournament.rules.settings import LONGEST_MESSAGE, Phase, checked_text, moment_text
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from datetime import datetime
 from metrics.columns import PRIVATE, refuse, require
 from scenarios.tournament.rules.folder import State, Tournament, store_file, stored_file
 from scenarios.tournament.rules.log import LogEntry
-from scenarios.tournament.rules.names import checked_text
-from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.rules.settings import Phase, checked_text
 
 # Pictures of presentations: PNG or JPEG within limits, and without metadata.
 

@@ -26,9 +26,8 @@ from scenarios.tournament.host.boards import (
 from scenarios.tournament.rules.advancing import publish_again
 from scenarios.tournament.rules.folder import Tournament, write_whole
 from scenarios.tournament.rules.incidents import record_scoring
-from scenarios.tournament.rules.leakage import leaking_columns
 from scenarios.tournament.rules.log import LogEntry
-from scenarios.tournament.rules.scoring import BASELINE, score_shares, scoring_plan
+from scenarios.tournament.rules.scoring import BASELINE, leaking_columns, score_shares, scoring_plan
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.standings import UNSCORABLE, AttackOutcome, Standing, outcome_of, standings
 

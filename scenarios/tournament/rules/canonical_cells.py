@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from decimal import Decimal, InvalidOperation
+import unicodedata
+from collections.abc import Iterator
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
 from functools import lru_cache
 
 import pandas as pd
@@ -103,3 +106,175 @@ def _check_numbers(text: str, domain: NumericDomain, decimals: int) -> None:
         if isinstance(exponent, int) and -exponent > decimals:
             most = "be integers" if decimals == 0 else f"have at most {decimals} digits after the point"
             raise ValueError(f"is too precise: numbers here must {most}")
+
+
+# Suggestions for cells that break a rule: what the team probably meant, as a cell that would be accepted.
+
+LONGEST_SUGGESTION = 100
+"""Largest length of a cell for which something is suggested."""
+MOST_DIGITS = 15
+"""Largest power of ten of a number that is rounded."""
+_UNKNOWN = {"", "?", "-", "na", "n/a", "nan", "none", "null", "any", "all", "unknown", "missing", "不明"}
+_PART = r"([+-]?\d{1,15}(?:\.\d{1,15})?)"
+_DASH = r"(?:-|‐|–|—|−|ー|~|〜|\.\.+|…|:|;|,|、|to|bis|から)"
+_RANGE = re.compile(rf"([\[(]?)\s*{_PART}\s*({_DASH})\s*{_PART}(?:まで)?\s*([\])]?)", re.IGNORECASE)
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+"""A number with separators of thousands, such as ``1,234,567``."""
+_SPACED = re.compile(r"[+-]?\d{1,3}(?:[ '’]\d{3})+(?:\.\d{1,15})?")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d{1,15},\d{1,15}")
+_OR_MORE = r"(?:\+|or more|and over|以上|から|~|〜)"
+_AT_LEAST = re.compile(rf"(?:>=|≥|=>|from|over)\s*{_PART}|{_PART}\s*{_OR_MORE}", re.IGNORECASE)
+_AT_MOST = re.compile(rf"(?:<=|≤|=<|up to|[~〜])\s*{_PART}|{_PART}\s*(?:or less|and under|以下|まで)", re.IGNORECASE)
+_BELOW = re.compile(rf"<\s*{_PART}|{_PART}\s*未満")
+_BOTH_BOUNDS = re.compile(rf"{_PART}\s*以上[、,]?\s*{_PART}\s*(以下|未満)")
+_DECADE = re.compile(r"(\d*0)(?:s|代)")
+_UNIT = re.compile(r"(?<=\d)\s*(?:歳|才|円|回|日|秒|人|件)")
+_BETWEEN = re.compile(r"\s*(?:[|,;/、・]|または)\s*|\s+or\s+")
+
+
+def suggested_cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) -> str | None:
+    """A valid cell that a wrong one probably stands for; None without an idea.
+
+    Parameters
+    ----------
+    text : str
+        The wrong cell.
+    domain : Domain
+        Domain of its column.
+    decimals : int
+        Largest number of decimals.
+    may_miss : bool
+        Whether a cell may be empty.
+    """
+    if len(text) > LONGEST_SUGGESTION:
+        return None
+    plain = unicodedata.normalize("NFKC", text).strip().removeprefix("=").strip('"').strip()
+    ideas = _numeric(plain, domain, decimals) if isinstance(domain, NumericDomain) else _categorical(plain, domain)
+    for idea in (plain, *ideas):
+        try:
+            canonical_cell(idea, domain, decimals, may_miss=may_miss)
+        except ValueError:
+            continue
+        return idea
+    return SUPPRESSED if plain.casefold() in _UNKNOWN else None
+
+
+def _numeric(text: str, domain: NumericDomain, decimals: int) -> Iterator[str]:
+    """Ideas for a cell of numbers, the likeliest first; each means the same as the text, but for digits that it rounds.
+
+    A number outside the public range is left alone: the nearest number of the range would be another value.
+    """
+    low, high = format_number(domain.low), format_number(domain.high)
+    text = _UNIT.sub("", text)
+    if numbers := _separated(text, domain, decimals):
+        if len(numbers) == 1:
+            yield _rounded(numbers[0], decimals)
+        return
+    # In brackets, a single comma separates two ends.
+    if text.count(",") > 1 or text[:1] not in "[(":
+        text = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
+    if (match := _RANGE.fullmatch(text)) and not _may_be_one_number(match):
+        yield from _interval(*_ends(match, domain), domain, decimals)
+    if match := _BOTH_BOUNDS.fullmatch(text):
+        yield from _interval(match[1], match[2], domain, decimals, closed=match[3] == "以下")
+    if match := _AT_LEAST.fullmatch(text):
+        yield from _interval(match[1] or match[2], high, domain, decimals)
+    if match := _AT_MOST.fullmatch(text):
+        yield from _interval(low, match[1] or match[2], domain, decimals)
+    if match := _BELOW.fullmatch(text):
+        yield from _interval(low, match[1] or match[2], domain, decimals, closed=False)
+    if match := _DECADE.fullmatch(text):
+        yield from _interval(match[1], str(int(match[1]) + 9), domain, decimals)
+    if "|" in text and not text.startswith("{"):
+        yield "{" + text + "}"
+    if (value := _number(text)) is not None and _inside(value, domain):
+        yield _rounded(text, decimals)
+
+
+def _separated(text: str, domain: NumericDomain, decimals: int) -> list[str]:
+    """Numbers that a text with separators of thousands or a decimal comma may mean; those of the range if any is."""
+    readings = []
+    if re.fullmatch(rf"[+-]?{_THOUSANDS.pattern}(?:\.\d{{1,15}})?", text) or _SPACED.fullmatch(text):
+        readings.append(re.sub("[, '’]", "", text))
+    if decimals and _DECIMAL_COMMA.fullmatch(text):
+        readings.append(text.replace(",", "."))
+    return [one for one in readings if _inside(Decimal(one), domain)] or readings
+
+
+def _may_be_one_number(match: re.Match[str]) -> bool:
+    """Whether the comma of a range may also separate decimals or thousands, as in ``20,4`` and ``[1,000]``."""
+    first, last = match[2], match[4]
+    reversed_ends = Decimal(first) > Decimal(last)
+    return match[3] == "," and reversed_ends and (not match[1] or (len(last) == 3 and last.startswith("0")))
+
+
+def _ends(match: re.Match[str], domain: NumericDomain) -> tuple[str, str]:
+    """Both ends of a range, the smaller one first."""
+    first, last = match[2], match[4]
+    if match[1] == "(" and match[5] == "]" and domain.integer:
+        # An interval that is open below, as pandas writes it, begins with the next integer.
+        return f"{Decimal(first).to_integral_value(ROUND_FLOOR) + 1:f}", last
+    return (first, last) if Decimal(first) <= Decimal(last) else (last, first)
+
+
+def _interval(first: str, last: str, domain: NumericDomain, decimals: int, *, closed: bool = True) -> Iterator[str]:
+    """The interval, as it is and then without the numbers that lie outside the public range or between its values."""
+    yield f"[{first},{last}{']' if closed else ')'}"
+    low, high = Decimal(format_number(domain.low)), Decimal(format_number(domain.high))
+    ends = max(Decimal(first), low), min(Decimal(last), high)
+    closed = closed or ends[1] < Decimal(last)
+    if domain.integer:
+        ends = (
+            ends[0].to_integral_value(ROUND_CEILING),
+            ends[1].to_integral_value(ROUND_FLOOR if closed else ROUND_CEILING),
+        )
+    if ends[0] <= ends[1]:
+        yield f"[{_rounded(f'{ends[0]:f}', decimals)},{_rounded(f'{ends[1]:f}', decimals)}{']' if closed else ')'}"
+
+
+def _number(text: str) -> Decimal | None:
+    """The number that a text is; None if it is none, or too large or small to be rounded."""
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        return None
+    return value if value.is_finite() and abs(value.adjusted()) <= MOST_DIGITS else None
+
+
+def _inside(value: Decimal, domain: NumericDomain) -> bool:
+    """Whether a number lies in the public range."""
+    return Decimal(format_number(domain.low)) <= value <= Decimal(format_number(domain.high))
+
+
+def _rounded(number: str, decimals: int) -> str:
+    """A number with at most so many decimals, in decimal notation."""
+    value = Decimal(number)
+    return f"{round(value, decimals).normalize():f}" if decimals else f"{value.to_integral_value():f}"
+
+
+def _categorical(text: str, domain: CategoricalDomain) -> Iterator[str]:
+    """Ideas for a cell of categories, the likeliest first."""
+    folded = {category.casefold(): category for category in reversed(domain.categories)}
+
+    def meant(part: str) -> str | None:
+        name = part.strip().casefold()
+        if name in folded:
+            return folded[name]
+        close = difflib.get_close_matches(name, folded, n=1, cutoff=0.75)
+        return folded[close[0]] if close else None
+
+    if (one := meant(text)) is not None:
+        yield set_cell([one])
+    parts = [part for part in _BETWEEN.split(text.strip("{}[]()")) if part]
+    several = [meant(part) for part in parts]
+    if len(parts) > 1 and all(several):
+        yield set_cell(dict.fromkeys(category for category in several if category))
+
+
+def suggested_name(name: str, names: list[str]) -> str | None:
+    """The column whose name is most like a wrong one; None if none is."""
+    folded = {one.casefold().replace(" ", "_"): one for one in names}
+    close = difflib.get_close_matches(
+        name[:LONGEST_SUGGESTION].strip().casefold().replace(" ", "_"), folded, n=1, cutoff=0.75
+    )
+    return folded[close[0]] if close else None

@@ -27,9 +27,17 @@ from scenarios.tables.toml.toml_file import read_bytes
 from scenarios.tournament.rules.folder import PUBLIC, csv_bytes, new_folder, toml_bytes, write_whole
 from scenarios.tournament.rules.guide import rules
 from scenarios.tournament.rules.log import Log
-from scenarios.tournament.rules.names import alike, checked_title, tournament_title
 from scenarios.tournament.rules.opening_record import file_hashes
-from scenarios.tournament.rules.settings import FILE, QUOTA, Settings, moment, team_name
+from scenarios.tournament.rules.settings import (
+    FILE,
+    QUOTA,
+    Settings,
+    alike,
+    checked_title,
+    moment,
+    team_name,
+    tournament_title,
+)
 
 OTHERS = 1000
 """Largest number of other people whose records every team may study."""

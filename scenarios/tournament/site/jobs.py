@@ -16,7 +16,6 @@ from scenarios.tournament.host.late import admit
 from scenarios.tournament.host.messages import write_notices
 from scenarios.tournament.host.presenting import present
 from scenarios.tournament.rules.advancing import publish_again
-from scenarios.tournament.rules.check_report import check_report_to_json
 from scenarios.tournament.rules.checking import preview
 from scenarios.tournament.rules.folder import Tournament, opened_tournament
 from scenarios.tournament.rules.problems import FileError, InvalidFileError
@@ -29,7 +28,7 @@ from scenarios.tournament.rules.submitting import (
     submit_content,
     take_into_force,
 )
-from scenarios.tournament.rules.validating import check_kind
+from scenarios.tournament.rules.validating import check_kind, check_report_to_json
 from scenarios.tournament.site.host_jobs import without_options
 from scenarios.tournament.site.posted_form import UploadedContent
 from scenarios.tournament.site.refusal_error import noticing_damage

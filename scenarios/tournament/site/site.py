@@ -14,17 +14,14 @@ from anyio import to_thread
 
 from scenarios.tournament.rules.arrivals import last_number
 from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.site.background_scoring import BackgroundScoring
 from scenarios.tournament.site.journal import Journal, SiteState
-from scenarios.tournament.site.members.accounts import Accounts
+from scenarios.tournament.site.members.accounts import Accounts, Passwords
 from scenarios.tournament.site.members.attempts import RequestRates
-from scenarios.tournament.site.members.passwords import Passwords
-from scenarios.tournament.site.once import Once
+from scenarios.tournament.site.once import Once, Turns
 from scenarios.tournament.site.pages.live_updates import LiveUpdates
 from scenarios.tournament.site.posted_form import clear_uploads
 from scenarios.tournament.site.refusal_error import noticing_damage
-from scenarios.tournament.site.turns import Turns
-from scenarios.tournament.site.workers import Workers
+from scenarios.tournament.site.workers import BackgroundScoring, Workers
 
 # Cache of pages that many visitors see.
 

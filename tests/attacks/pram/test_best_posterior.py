@@ -5,7 +5,7 @@ import pytest
 from pk_tools import game, played
 
 from attacks import BestPosterior
-from attacks.base.transition_matrix import column_matrix
+from attacks.base.sides import column_matrix
 from attacks.pram.best_posterior import most_informative_pair
 from defenses import (
     OptimalRetentionWithPrior,

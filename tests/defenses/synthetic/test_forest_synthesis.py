@@ -9,7 +9,7 @@ from attacks import DistanceToClosestRecord
 from defenses import ForestSynthesis
 from defenses.synthetic import forest_synthesis
 from scenarios.datasets import load
-from scenarios.games.membership import Membership
+from scenarios.games.candidate_file import Membership
 from scenarios.running.methods.invented_people import people
 from scenarios.tables.seeds import generator
 

@@ -10,7 +10,7 @@ from attacks import DistanceToClosestRecord
 from defenses import ClassificationTrees, NeighbourInterpolation
 from metrics import NumericDomain
 from scenarios.datasets import load
-from scenarios.games.membership import Membership
+from scenarios.games.candidate_file import Membership
 
 
 def test_rows_lie_between_a_record_and_a_nearest_neighbour():

@@ -14,8 +14,7 @@ from run_tools import invoke
 
 from leaderboard import Bars, Lines, Section, Series, Store, render_report
 from leaderboard.pages.pictures import PALETTE, SVG, pictures_of
-from scenarios.running.boards.board_page import board_page
-from scenarios.running.boards.board_result import BoardResult
+from scenarios.running.boards.board_result import BoardResult, board_page
 
 NAMES = {"s": SVG}
 ATTRIBUTES = {"class", "style", "href", "data-row", "tabindex", "onclick"}

@@ -1,9 +1,9 @@
 """Attacks that were skipped are named below a board, with the reason."""
 
 from leaderboard import Result, matrix
-from leaderboard.statistics.skipped_attacks import TITLE, skip_tables, skips_to_markdown, skips_to_terminal
+from leaderboard.pages.baseline_tables import TITLE, skip_tables, skips_to_markdown, skips_to_terminal
 from metrics import Score
-from scenarios.running.boards.board_page import board_page
+from scenarios.running.boards.board_result import board_page
 
 CHANNEL, ROWS = "the release discloses no channel", "released rows stem from no single person"
 SCORES = {"membership": Score("membership", rate=0.75, chance=0.5, trials=100)}

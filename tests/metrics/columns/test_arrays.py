@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from metrics.columns.arrays import gathered
+from metrics.columns.values import gathered
 
 
 @pytest.mark.parametrize("kinds", [1, 5, 30])

@@ -16,7 +16,7 @@ from attacks import (
     NotApplicable,
     RankedAnswers,
 )
-from attacks.base.transition_matrix import cell_codes, column_matrix
+from attacks.base.sides import cell_codes, column_matrix
 from defenses import (
     Constant,
     GlobalRecoding,

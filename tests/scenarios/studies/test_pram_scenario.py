@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from playing_tools import scored
 
 from attacks import histogram_from_matrix
-from attacks.base.transition_matrix import column_matrix
+from attacks.base.sides import column_matrix
 from defenses import (
     Microdata,
     OptimalRetention,
@@ -46,6 +46,7 @@ from scenarios.studies.pram_histogram import (
     limit_section,
     measure_limits,
     published_corners,
+    releases,
 )
 from scenarios.studies.pram_privacy import (
     ages,
@@ -56,7 +57,6 @@ from scenarios.studies.pram_privacy import (
     sampled_epsilon,
     secret_matrix_epsilon,
 )
-from scenarios.studies.pram_releases import releases
 from scenarios.tables.dataset import with_columns
 from scenarios.tables.seeds import generator
 

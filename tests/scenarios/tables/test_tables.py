@@ -11,8 +11,8 @@ from defenses import GlobalRecoding, Identity, Mondrian, Pipeline, PrivateMargin
 from metrics.columns.cells import read_cells
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.tables.dataset import load_table
+from scenarios.tables.review.notes import hierarchy_notes
 from scenarios.tables.review.summary import summary
-from scenarios.tables.review.undeclared_identifiers import hierarchy_notes
 
 CSV = """name;age;income;job;zip;grade;disease
 Ann;34;1200.5;nurse;01234;1;flu

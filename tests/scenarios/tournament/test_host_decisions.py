@@ -7,9 +7,9 @@ import pytest
 from run_tools import invoke
 from tournament_tools import DAY, HOUR, START, opened
 
+from scenarios.tournament.host.backup import verify
 from scenarios.tournament.host.late import admit, disqualify, extend, give_title, readmit, reopen
 from scenarios.tournament.host.messages import notices, post, write_notices
-from scenarios.tournament.host.verifying import verify
 from scenarios.tournament.rules.advancing import advance, publish_again
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import Log

@@ -13,8 +13,8 @@ from tournament_tools import DAY, HOUR, START, opened
 from metrics.profile import original_profile, profile, record_similarity
 from scenarios import load
 from scenarios.commands.cli import cli
+from scenarios.tournament.host.backup import verify
 from scenarios.tournament.host.boards import standings_csv
-from scenarios.tournament.host.verifying import verify
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.scoring import score
 from scenarios.tournament.rules.settings import Phase

@@ -10,10 +10,10 @@ from tournament_tools import DAY, HOUR, START, opened
 
 from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
+from scenarios.tournament.host.backup import verify
 from scenarios.tournament.host.boards import write_boards
 from scenarios.tournament.host.late import give_title
 from scenarios.tournament.host.updating import write_reports
-from scenarios.tournament.host.verifying import verify
 from scenarios.tournament.rules.advancing import publish_again
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import CHECKPOINT_EVERY, Log

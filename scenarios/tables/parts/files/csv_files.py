@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from metrics.columns import refuse, require
-from scenarios.tables.parts.files.sql_names import literal, quoted
 from scenarios.tables.reading.csv_text import (
     COMPRESSED,
     HEAD,
@@ -24,6 +23,19 @@ from scenarios.tables.reading.csv_text import (
 )
 from scenarios.tables.roles import Roles
 from scenarios.tables.toml.toml_file import read_text, unreadable
+
+# Names and texts in SQL.
+
+
+def quoted(name: str) -> str:
+    """A column's name in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text in SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
 
 _CHUNK = 1 << 22
 

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from metrics.columns import Booleans, in_digits, number_texts
-from scenarios.tables.parts.files.output_files import OutputFiles
-from scenarios.tables.parts.files.private_folder import private_folder
+from scenarios.tables.parts.files.output_files import OutputFiles, private_folder
 from scenarios.tables.parts.files.spool import Spool
 from scenarios.tables.parts.progress import progress
 from scenarios.tables.parts.released_blocks import CellList, LargeRelease

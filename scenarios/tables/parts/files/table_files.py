@@ -12,9 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from metrics.columns import refuse, require
-from scenarios.tables.parts.files.csv_files import begins_with, check_csv, csv_source, large_csv_header, utf8_copy
-from scenarios.tables.parts.files.private_folder import private_folder
-from scenarios.tables.parts.files.sql_names import literal, quoted
+from scenarios.tables.parts.files.csv_files import (
+    begins_with,
+    check_csv,
+    csv_source,
+    large_csv_header,
+    literal,
+    quoted,
+    utf8_copy,
+)
+from scenarios.tables.parts.files.output_files import private_folder
 from scenarios.tables.reading.arrow_tables import opened_parquet
 from scenarios.tables.reading.csv_text import COMPRESSED, PARQUET, CsvHeader, column_names
 from scenarios.tables.reading.text_table import MOST_SHOWN, blank_rows_words

@@ -5,9 +5,8 @@ from __future__ import annotations
 from anyio import to_thread
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from scenarios.tournament.site.members.accounts import LIFETIME
+from scenarios.tournament.site.members.accounts import LIFETIME, LONGEST_PASSWORD, SHORTEST_PASSWORD
 from scenarios.tournament.site.members.cookies import DEVICE, SESSION, read_cookie, remove_cookie, set_cookie
-from scenarios.tournament.site.members.passwords import LONGEST, SHORTEST
 from scenarios.tournament.site.members.user import Role, User, user_of
 from scenarios.tournament.site.pages.answers import answered, page
 from scenarios.tournament.site.refusal_error import RefusalError
@@ -44,7 +43,9 @@ async def invitation_page(visit: Visit) -> Response:
     invited = await to_thread.run_sync(site.accounts.invitations.find, token, site.clock())
     if invited is None or invited[1]:
         raise RefusalError(404, "this link is wrong, was used, or has expired; log in, or ask the host for a new one")
-    return answered(visit, "invitation.html", {"name": invited[0]}, shortest=SHORTEST, longest=LONGEST, message="")
+    return answered(
+        visit, "invitation.html", {"name": invited[0]}, shortest=SHORTEST_PASSWORD, longest=LONGEST_PASSWORD, message=""
+    )
 
 
 async def accept_invitation(visit: Visit) -> Response:
@@ -69,8 +70,8 @@ async def accept_invitation(visit: Visit) -> Response:
             "invitation.html",
             refusal.status,
             name=invited[0],
-            shortest=SHORTEST,
-            longest=LONGEST,
+            shortest=SHORTEST_PASSWORD,
+            longest=LONGEST_PASSWORD,
             message=str(refusal),
         )
     user = user_of(invited[0], site.settings.teams) if invited else None

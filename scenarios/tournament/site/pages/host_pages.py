@@ -17,7 +17,7 @@ from scenarios.tournament.site.host_jobs import decide, incidents, without_optio
 from scenarios.tournament.site.jobs import admit_file, export_all
 from scenarios.tournament.site.journal import SiteState
 from scenarios.tournament.site.members.attempts import RateLimit
-from scenarios.tournament.site.members.invitations import LIFETIME
+from scenarios.tournament.site.members.inviting import LIFETIME
 from scenarios.tournament.site.members.user import Role, host_name
 from scenarios.tournament.site.pages.answers import answered, decided, shown
 from scenarios.tournament.site.pages.public_pages import read_board

@@ -5,9 +5,9 @@ import pytest
 from nacl import bindings
 
 from defenses.federated import AggregationError
-from defenses.federated.garbling import protocol as oblivious_transfer
+from defenses.federated.garbling import comparisons as oblivious_transfer
+from defenses.federated.garbling.comparisons import _encrypted, _key, _masked, _scalar, transfer
 from defenses.federated.garbling.gates import random_labels
-from defenses.federated.garbling.protocol import _encrypted, _key, _masked, _scalar, transfer
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 31, 128, 129, 1000])

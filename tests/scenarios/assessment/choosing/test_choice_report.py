@@ -11,13 +11,13 @@ from leaderboard.statistics.exposure import Exposure, WorstAttack
 from metrics import Estimate
 from scenarios.assessment.choosing.choice import Choice, Finalist
 from scenarios.assessment.choosing.choice_report import (
+    Effect,
     Source,
     choice_sections,
     class_warnings,
     people_warnings,
     verdict,
 )
-from scenarios.assessment.choosing.whole_table import Effect
 from scenarios.running.plan import NamedMethod
 from scenarios.tables.review.rows_of_people import RowsOfPeople
 

@@ -8,7 +8,7 @@ import pytest
 
 from defenses import Microdata, Mondrian, PrivateMarginals, RankSwapping
 from metrics import CategoricalDomain, NumericDomain
-from scenarios.assessment.choosing.whole_table import WholeTable
+from scenarios.assessment.choosing.choice_report import WholeTable
 from scenarios.running.plan import NamedMethod
 from scenarios.tables.dataset import Dataset
 

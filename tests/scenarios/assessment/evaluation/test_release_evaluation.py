@@ -14,8 +14,8 @@ from leaderboard.results.result import canonical
 from metrics.score import Score
 from scenarios.assessment.evaluation.control_people import read_control
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.assessment.evaluation.given_people import bound
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
+from scenarios.assessment.evaluation.posed_questions import bound
 from scenarios.assessment.evaluation.ranking import read_evaluation, written_evaluation
 from scenarios.assessment.evaluation.release_evaluation import evaluate
 from scenarios.commands.cli import cli

@@ -13,9 +13,8 @@ from defenses import Guarantee, MicrodataDefense
 from defenses.base.columns import category_cells
 from defenses.base.defense import released_frame, rowwise_release
 from scenarios.checks.audits.canaries import canaries
-from scenarios.checks.audits.independence import _p_value
 from scenarios.checks.audits.subjects import subject
-from scenarios.checks.audits.tables import check_declaration
+from scenarios.checks.audits.tables import _p_value, check_declaration
 from scenarios.checks.conformance.suite import checks
 from scenarios.commands.cli import cli
 

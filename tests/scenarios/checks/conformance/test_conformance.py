@@ -16,7 +16,7 @@ from attacks.base.attack import Attack, Predicates, RankedAnswers, ValueClaims
 from defenses.base.channel import Channel
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
-from scenarios.checks.conformance import memory
+from scenarios.checks.conformance import findings as memory
 from scenarios.checks.conformance.suite import checks
 from scenarios.games.classifier_membership import MODELS
 from scenarios.running.methods.invented_people import example, people

@@ -13,7 +13,8 @@ from run_tools import invoke
 
 from leaderboard import Store
 from scenarios import BoardResult
-from scenarios.checks.doctor import packages, self_test
+from scenarios.checks.doctor import self_test
+from scenarios.checks.doctor import self_test as packages
 from scenarios.checks.doctor import self_test as places
 
 pytestmark = pytest.mark.waits

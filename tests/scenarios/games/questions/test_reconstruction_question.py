@@ -9,7 +9,7 @@ from attacks import ValueClaims
 from defenses import Microdata
 from metrics import NumericDomain
 from scenarios import AttributeQuestion, ReconstructionQuestion, SharedPeople, load
-from scenarios.games.questions.reconstruction_question import information
+from scenarios.games.questions.attribute_question import information
 from scenarios.tables.seeds import generator
 
 AGE = NumericDomain(0, 99, integer=True, cuts=(50,))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenarios.running.methods.code_text import code_text
+from scenarios.running.methods.fingerprint import code_text
 
 CODE = '''
 """A module."""

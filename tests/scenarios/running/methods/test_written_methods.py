@@ -4,7 +4,7 @@ import pytest
 from run_tools import invoke
 
 from scenarios import read_plan
-from scenarios.running.methods.written_methods import given_parameters, written_method
+from scenarios.running.methods.methods import given_parameters, written_method
 
 
 @pytest.mark.parametrize(

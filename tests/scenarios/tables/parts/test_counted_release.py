@@ -11,8 +11,8 @@ from counted_tools import ROLES, as_cells, people, released_rows
 from defenses import GlobalRecoding, Incognito, Mondrian, Pipeline, RecordSuppression
 from scenarios.tables.dataset import load_table
 from scenarios.tables.parts.combinations import TooManyCombinations
-from scenarios.tables.parts.counted_release import counted_release, counted_table
 from scenarios.tables.parts.large_release import counted_form
+from scenarios.tables.parts.mondrian_parts import counted_release, counted_table
 from scenarios.tables.parts.records import large_records
 
 

@@ -7,8 +7,8 @@ from click.testing import CliRunner
 
 from scenarios.commands.cli import cli
 from scenarios.tables.parts import raw_columns
-from scenarios.tables.parts.description import describe_large_table
 from scenarios.tables.parts.records import large_records
+from scenarios.tables.parts.validation import describe_large_table
 from scenarios.tables.review.description import describe_table
 
 MEMORY = 1 << 30

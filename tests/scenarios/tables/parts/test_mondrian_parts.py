@@ -14,9 +14,8 @@ from metrics.columns.cells import read_cells
 from scenarios.tables.dataset import load_table
 from scenarios.tables.parts import mondrian_parts
 from scenarios.tables.parts.combinations import TooManyCombinations
-from scenarios.tables.parts.counted_release import counted_table
 from scenarios.tables.parts.large_release import large_release
-from scenarios.tables.parts.mondrian_parts import parted_release
+from scenarios.tables.parts.mondrian_parts import counted_table, parted_release
 from scenarios.tables.parts.records import large_records
 
 NAMES = ["age", "town", "job", "size", "member"]

@@ -10,14 +10,13 @@ import pandas as pd
 import pytest
 
 from metrics import CategoricalDomain, NumericDomain
-from scenarios.tables.candidate_table import candidates_beside
 from scenarios.tables.dataset import load_table
-from scenarios.tables.hierarchy_file import hierarchy_rows
+from scenarios.tables.linkage_files import candidates_beside
 from scenarios.tables.parts.records import large_records
 from scenarios.tables.parts.released import large_released
 from scenarios.tables.reading.column_file import ColumnFile
 from scenarios.tables.released import read_released
-from scenarios.tables.roles import read_roles
+from scenarios.tables.roles import hierarchy_rows, read_roles
 from scenarios.tables.split_table import SplitFile
 from scenarios.tournament.rules.problems import InvalidFileError
 from scenarios.tournament.rules.sheets import Form, read_answers, read_sheet

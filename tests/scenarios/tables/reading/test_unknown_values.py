@@ -6,7 +6,7 @@ import pytest
 from run_tools import invoke
 
 from metrics import NumericDomain
-from scenarios.tables.reading.readable_cells import category_note, number_note
+from scenarios.tables.reading.cell_spelling import category_note, number_note
 
 ALIKE = "only in blanks, case or Unicode form"
 NO_HELP = "so the column does not help"

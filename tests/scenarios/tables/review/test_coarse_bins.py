@@ -7,7 +7,7 @@ from run_tools import invoke
 
 from metrics import NumericDomain
 from scenarios.tables.dataset import load_table
-from scenarios.tables.review.coarse_bins import coarse_bin_warnings, hidden_differences
+from scenarios.tables.review.notes import coarse_bin_warnings, hidden_differences
 
 ROLES = """
 quasi_identifiers = ["age"]

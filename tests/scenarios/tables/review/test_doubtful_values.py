@@ -11,9 +11,15 @@ from run_tools import invoke
 from scenarios.datasets import load
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.date_format import ISO
-from scenarios.tables.review.doubtful_values import doubtful_dates, doubtful_numbers, doubtful_words, telling_columns
+from scenarios.tables.review.doubtful_values import (
+    changing_traits,
+    doubtful_dates,
+    doubtful_numbers,
+    doubtful_words,
+    repeated_days,
+    telling_columns,
+)
 from scenarios.tables.review.notes import record_notes
-from scenarios.tables.review.repeated_days import changing_traits, repeated_days
 
 TODAY = date(2026, 1, 1)
 NOW = (TODAY - date(1970, 1, 1)).days

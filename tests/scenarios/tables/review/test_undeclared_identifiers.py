@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.tables.review.undeclared_identifiers import refuse_undeclared_identifiers
+from scenarios.tables.review.notes import refuse_undeclared_identifiers
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from run_tools import invoke
 from tournament_tools import DAY, START, opened
 
 from scenarios.tournament.codabench.bundle import export_codabench
-from scenarios.tournament.host.backup import backup, restore
-from scenarios.tournament.host.verifying import verify
+from scenarios.tournament.host.backup import backup, restore, verify
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.checking import preview
 from scenarios.tournament.rules.folder import Tournament

@@ -14,13 +14,13 @@ from starlette.testclient import TestClient
 from tournament_tools import DAY, START
 
 from scenarios.running.workers.limits import Limits
-from scenarios.tournament.host.backup import backup, restore
-from scenarios.tournament.host.verifying import verify
+from scenarios.tournament.host.backup import backup, restore, verify
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.arrivals import arrivals, phase_at
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.site import jobs, turns, workers
+from scenarios.tournament.site import jobs, workers
+from scenarios.tournament.site import once as turns
 from scenarios.tournament.site.deciding import settle
 from scenarios.tournament.site.pages import team_pages
 from scenarios.tournament.site.refusal_error import RefusalError

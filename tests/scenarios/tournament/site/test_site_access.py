@@ -6,8 +6,7 @@ import stat
 import pytest
 from site_tools import HOUR, JSON, START, TEAMS, served
 
-from scenarios.tournament.site.application import ENDPOINTS
-from scenarios.tournament.site.guarding import Access
+from scenarios.tournament.site.application import ENDPOINTS, Access
 
 ROLES = ("guest", "kyoto", "osaka", "host")
 # Who may use each address of team kyoto: written out here, apart from the table that the site itself uses.

@@ -14,6 +14,7 @@ from tournament_tools import DAY
 
 from scenarios.tournament.host import presenting
 from scenarios.tournament.host import presenting as presentation_picture
+from scenarios.tournament.host.backup import verify
 from scenarios.tournament.host.exporting import export
 from scenarios.tournament.host.late import disqualify, give_title
 from scenarios.tournament.host.presenting import (
@@ -24,7 +25,6 @@ from scenarios.tournament.host.presenting import (
     presentations,
     presented_file,
 )
-from scenarios.tournament.host.verifying import verify
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.site.pages.presentation_pages import method_html
 

