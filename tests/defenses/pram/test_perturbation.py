@@ -77,7 +77,8 @@ def test_noise_and_strong_convexity_are_those_of_the_proofs(monkeypatch, epsilon
 
 
 def test_spherical_noise_has_its_law():
-    # The length of b has the gamma distribution with shape d: mean d scale, variance d scale². Within 5 standard errors.
+    # The length of b has the gamma distribution with shape d: mean d scale, variance d scale². Within 5 standard errors
+    # of mean and variance.
     rng = np.random.default_rng(14)
     lengths = np.linalg.norm([_spherical(4, 0.5, rng) for _ in range(20_000)], axis=1)
     assert abs(lengths.mean() - 2.0) < 5 * 1.0 / np.sqrt(20_000)
