@@ -11,7 +11,15 @@ import numpy as np
 import pandas as pd
 
 from defenses import Microdata, MicrodataDefense, Pipeline
-from metrics.columns import CategoricalDomain, Domain, Floats, NumericCells, NumericDomain, holds_generalized, read_cells
+from metrics.columns import (
+    CategoricalDomain,
+    Domain,
+    Floats,
+    NumericCells,
+    NumericDomain,
+    holds_generalized,
+    read_cells,
+)
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.empty_cells import empty_cells_warning, lost_gaps_note
 from scenarios.tables.impossible_rows import rule_notes
