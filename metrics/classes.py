@@ -274,6 +274,11 @@ def group_starts(groups: Integers) -> Integers:
     return np.flatnonzero(np.diff(groups, prepend=-1))
 
 
+def ranks_in_groups(groups: Integers) -> Integers:
+    """Number of rows of the same group before each row, shape (n,)."""
+    return np.asarray(pd.Series(groups).groupby(groups).cumcount(), dtype=np.intp)
+
+
 def require_columns(frame: pd.DataFrame, names: Sequence[str]) -> None:
     """Raise ValueError unless `names` is a sequence of columns of the frame."""
     refuse(isinstance(names, str), f"columns must be given as a sequence of names, got the text {names!r}")

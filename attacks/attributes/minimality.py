@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from attacks.base import Attack, Knowledge, ReleasedClasses, ValueClaims, applicable, claims_from_scores, match
 from defenses.base import MicrodataRelease
+from metrics.classes import ranks_in_groups
 from metrics.columns import Booleans, Floats, Integers, check_integer
 
 
@@ -171,8 +172,7 @@ def _assigned_values(owner: Integers, counts: Floats) -> Integers:
     ranked = np.lexsort((-amount, class_of))
     class_of = np.repeat(class_of[ranked], amount[ranked])
     value = np.repeat(value[ranked], amount[ranked])
-    rows = np.bincount(class_of, minlength=len(counts))
-    rank = np.arange(class_of.size) - np.repeat(np.cumsum(rows) - rows, rows)
+    rank = ranks_in_groups(class_of)
     assigned = np.full(owner.size, -1, dtype=np.intp)
     fits = rank < people[class_of]
     starts = np.cumsum(people) - people

@@ -208,7 +208,7 @@ def released_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[Re
     result = []
     for name in names:
         column = release.frame[name]
-        domain = people.domains[name] if name in people.domains else people.domain(name)
+        domain = people.domain(name)
         cells = read_cells(column, domain)
         numbers = cells.hull()[0][cells.codes] if isinstance(cells, NumericCells) and cells.plain.all() else None
         result.append(ReleasedColumn(name, domain, column, cells, numbers))

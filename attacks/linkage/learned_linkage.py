@@ -183,7 +183,7 @@ def column_features(column: SharedColumn, pairs: tuple[Integers, Integers] | Non
     """
     covered = (column.contains() if pairs is None else column.contains()[pairs]).astype(float)
     cells, values = pairs or (np.s_[:, None], np.s_[None, :])
-    share = np.bincount(column.codes, minlength=len(column.values)) / column.codes.size
+    share = column.shares
     with np.errstate(divide="ignore"):
         rarity = np.where(share > 0, -np.log(share), 0.0)
     features = [covered, covered * rarity[values]]

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base import Knowledge, NotApplicable, applicable
+from attacks.base import Knowledge, applicable, given
 from defenses.base import Microdata
 from metrics.columns import Booleans, Floats, Integers, refuse
 
@@ -118,13 +118,11 @@ def shadows(knowledge: Knowledge, pool: Microdata, size: int, count: int, rng: G
     NotApplicable
         If the attacker cannot repeat the training, or has too few people to train on.
     """
-    if knowledge.simulate is None:
-        raise NotApplicable("the attacker does not know how the model was trained")
+    train = given(knowledge.simulate, "the attacker does not know how the model was trained")
     applicable(size >= 1 and len(pool) >= 2, "the attacker has too few people of its own to train a model on")
     order = np.arange(0)
     for number in range(count):
         order = rng.permutation(len(pool)) if number % 2 == 0 else order[::-1]
         member = np.zeros(len(pool), dtype=bool)
         member[order[:size]] = True
-        published = knowledge.simulate(pool.take(np.flatnonzero(member)), rng)
-        yield Shadow(classifier(published.model), member)
+        yield Shadow(classifier(train(pool.take(np.flatnonzero(member)), rng).model), member)

@@ -142,9 +142,8 @@ def _storable(text: str) -> str:
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> dict[str, Any]:
     """Parsed JSON; the cache helps since many rows share their parameters."""
-    content = json.loads(text, parse_constant=_refused, parse_float=_finite)
-    if not isinstance(content, dict):
-        raise TypeError(f"{type(content).__name__} where an object is expected")
+    content: dict[str, Any] = json.loads(text, parse_constant=_refused, parse_float=_finite)
+    require(isinstance(content, dict), f"{type(content).__name__} where an object is expected", TypeError)
     return content
 
 
@@ -487,10 +486,7 @@ class Store:
 
     def document(self, name: str) -> str | None:
         """Content of one document by its hash; None if it is not stored."""
-        query = sql.select(documents_table.c.content).where(documents_table.c.hash == name)
-        with self.transaction() as connection:
-            content: str | None = connection.execute(query).scalar()
-        return content
+        return self.documents([name]).get(name)
 
     def rows_of(self, table: sql.Table, order: sql.Column[Any]) -> list[sql.RowMapping]:
         """All rows of a further table of this database, in order; none where no earlier command made the table."""

@@ -34,7 +34,16 @@ from defenses.grouping.incognito.search import (
     optimum,
     rows_of_share,
 )
-from metrics.columns import SUPPRESSED, Integers, check_choice, check_integer, check_real, escape_column, require
+from metrics.columns import (
+    SUPPRESSED,
+    Integers,
+    check_choice,
+    check_integer,
+    check_real,
+    escape_column,
+    refuse,
+    require,
+)
 
 # Tables released by full-domain generalization.
 
@@ -273,8 +282,8 @@ class Incognito(ConstrainedDefense):
         if not _is_large(problem.lattice):
             return self._promise(problem, records, self._search(problem)[0])
         coarsest = tuple(levels - 1 for levels in problem.lattice.shape)
-        if problem.requirements.test(problem.lattice.frequency_set(coarsest)).refutes:
-            raise ValueError(self._nothing_meets(problem))
+        verdict = problem.requirements.test(problem.lattice.frequency_set(coarsest))
+        refuse(verdict.refutes, self._nothing_meets(problem))
         return self._promise(problem, records, None)
 
     works_on_counts: ClassVar[bool] = True
