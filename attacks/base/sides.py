@@ -345,8 +345,9 @@ def shared_distance(release: MicrodataRelease, knowledge: Knowledge) -> Floats:
     ValueError
         As `shared_columns`.
     """
-    columns = shared_columns(release, knowledge)
-    return shared_table(release, knowledge, "Gower's distance", lambda: gower_distance(columns))
+    return shared_table(
+        release, knowledge, "Gower's distance", lambda: gower_distance(shared_columns(release, knowledge))
+    )
 
 
 def gower_distance(columns: list[SharedColumn], rows: NDArray[np.intp] | None = None) -> Floats:

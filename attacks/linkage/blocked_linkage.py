@@ -358,5 +358,4 @@ def _unsearchable_note(
 
 
 def _information(columns: list[RunCodedColumn], bits: Floats) -> str:
-    order = np.argsort(-bits, kind="stable")
-    return ", ".join(f"{columns[column].name} {bits[column]:.1f} bits" for column in order)
+    return ", ".join(f"{columns[one].name} {bits[one]:.1f} bits" for one in np.argsort(-bits, kind="stable"))

@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from attacks.base import Knowledge, applicable, given
 from defenses.base import Microdata
-from metrics.columns import Booleans, Floats, Integers, refuse
+from metrics.columns import Booleans, Floats, Integers, refuse, refuse_rows
 
 # Ensembles give probabilities of 0 and 1, whose logits are infinite. Clipping them here also keeps the logit's tails
 # from depending on the clipping more than on the person.
@@ -61,9 +61,7 @@ def class_numbers(model: Classifier, people: pd.DataFrame) -> Integers:
     """
     refuse(model.target not in people, f"the candidates have no column {model.target!r}, which the model predicts")
     positions = pd.Index(model.classes).get_indexer(pd.Index(people[model.target]))
-    unknown = np.flatnonzero(positions < 0)
-    if unknown.size:
-        raise ValueError(f"column {model.target!r}, candidate {unknown[0]}: no class of the model")
+    refuse_rows(positions < 0, lambda row: f"column {model.target!r}, candidate {row}: no class of the model")
     return positions
 
 

@@ -80,8 +80,7 @@ class Reconstruction(StatisticalDisclosure):
         if not groups:
             return [None] * persons
         solve = _least_squares if self.solver == "least_squares" else _linear_program
-        values = solve(np.array(groups, dtype=float), np.array(answers), knowledge.low, knowledge.high)
-        return list(values)
+        return list(solve(np.array(groups, dtype=float), np.array(answers), knowledge.low, knowledge.high))
 
 
 def _least_squares(

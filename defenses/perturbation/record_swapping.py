@@ -65,8 +65,10 @@ class RecordSwapping(MicrodataDefense):
         self.similar = check_columns(similar)
         self.rate = check_real("rate", rate, low=0, high=1, open_low=True)
         require(columns, "columns must name at least one column to swap")
-        both = [name for name in similar or () if name in columns]
-        refuse_any(both, lambda name: f"similar: column {name!r} is to be swapped and cannot be kept alike")
+        refuse_any(
+            [name for name in similar or () if name in columns],
+            lambda name: f"similar: column {name!r} is to be swapped and cannot be kept alike",
+        )
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the records with their swapped columns."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base import Channel, Microdata, MicrodataDefense, MicrodataRelease, released_frame
+from defenses.base import Channel, Microdata, MicrodataDefense, MicrodataRelease, released_frame, rowwise_release
 from metrics.columns import check_real
 
 
@@ -33,5 +33,4 @@ class Sampling(MicrodataDefense):
         size = len(records)
         count = min(size, max(1, int(np.floor(self.rate * size + 0.5))))
         chosen = np.sort(rng.choice(size, count, replace=False)) if size else np.arange(0)
-        release = MicrodataRelease(released_frame(records), np.arange(size), Channel(sampling_rate=float(self.rate)))
-        return release.take(chosen)
+        return rowwise_release(released_frame(records), Channel(sampling_rate=float(self.rate))).take(chosen)

@@ -95,8 +95,7 @@ def recorded_runs(store: Store) -> list[Run]:
     ValueError
         If a run was changed by others.
     """
-    rows = store.rows_of(_runs, _runs.c.id)
-    return [Run(row["id"], row["started"], _about(row["id"], row["about"])) for row in rows]
+    return [Run(row["id"], row["started"], _about(row["id"], row["about"])) for row in store.rows_of(_runs, _runs.c.id)]
 
 
 def _about(number: int, text: Any) -> dict[str, Any]:

@@ -262,8 +262,9 @@ def migrate(connection: sql.Connection, name: str) -> None:
     absent = [column for column in expected if column not in present and column not in ADDED_COLUMNS]
     unknown = sorted(present - set(expected))
     if absent or unknown:
-        why = _why(absent, unknown)
-        raise ValueError(f"{name}: holds results of another version ({why}); name another file to play again")
+        raise ValueError(
+            f"{name}: holds results of another version ({_why(absent, unknown)}); name another file to play again"
+        )
     for column in ADDED_COLUMNS:
         if column not in present:
             connection.execute(add_column(results_table.c[column], connection.dialect))

@@ -152,10 +152,11 @@ def check_real(
 
     if optional and value is None:
         return value
+    number: Any = value
     inside = (
         isinstance(value, int | float | np.integer | np.floating)
         and not isinstance(value, bool)
-        and max(low, -GREATEST) <= value <= min(high, GREATEST)
+        and max(low, -GREATEST) <= number <= min(high, GREATEST)
     )
     if not inside or (open_low and value == low) or (open_high and value == high):
         left, right = "(" if open_low else "[", ")" if open_high or np.isinf(high) else "]"

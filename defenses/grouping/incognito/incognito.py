@@ -337,8 +337,9 @@ class Incognito(ConstrainedDefense):
         if _is_large(problem.lattice):
             choices = math.prod(problem.lattice.shape)
             raise ValueError(f"there are {choices} choices of levels, more than {_NODES}; name fewer columns")
-        nodes = minimal_nodes(problem.lattice, problem.requirements)
-        return [dict(zip(problem.names, node, strict=True)) for node in nodes]
+        return [
+            dict(zip(problem.names, node, strict=True)) for node in minimal_nodes(problem.lattice, problem.requirements)
+        ]
 
     def _problem(self, records: Microdata) -> tuple[_Problem, Integers]:
         """The problem, and the distinct combination of original values of each record."""

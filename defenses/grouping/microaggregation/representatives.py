@@ -183,8 +183,7 @@ def release_representatives(
     representative : str
         One of `REPRESENTATIVES`.
     """
-    replaced = {column.name: column.replaced(groups, representative) for column in columns}
-    return release_replaced(records, replaced)
+    return release_replaced(records, {column.name: column.replaced(groups, representative) for column in columns})
 
 
 def release_replaced(
