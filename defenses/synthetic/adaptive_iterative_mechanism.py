@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -192,11 +193,10 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
     def _check(self, records: Microdata) -> None:
         super()._check(records)
         check_pairs(records, self.most_cells)
-        if self.workload is not None:
-            for columns in self.workload:
-                for name in columns:
-                    records.check_released("workload", name)
-            check_workload(records, self.workload, self.most_cells)
+        workload = self.workload or ()
+        for name in chain.from_iterable(workload):
+            records.check_released("workload", name)
+        check_workload(records, workload, self.most_cells)
 
     def _fitted(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> DrawnCodes:
         budget = AnnealedBudget(Fraction(rho), ROUNDS * len(names))
@@ -208,7 +208,9 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
         model = fitted(iterations=steps)
         most_cells = min(self.most_cells, CELLS_PER_RECORD * table.n)
         largest = min(self.most_cells, CANDIDATE_CELLS_PER_RECORD * table.n)
-        candidates = Candidates(table, self._sets(names), [single.present for single in measured], largest)
+        workload = [tuple(sorted(map(names.index, columns))) for columns in self.workload or ()]
+        workload = workload or default_workload(len(names))
+        candidates = Candidates(table, workload, [single.present for single in measured], largest)
         while budget.remaining > 0:
             budget.start_round()
             rows = candidates.rows(model, rng)
@@ -248,12 +250,6 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
                     allowed[option] = growth.fits(sets[option])
                 if allowed[option]:
                     return sets[option]
-
-    def _sets(self, names: tuple[str, ...]) -> list[Columns]:
-        """The workload as ascending positions of columns."""
-        if self.workload is None:
-            return default_workload(len(names))
-        return [tuple(sorted(names.index(name) for name in columns)) for columns in self.workload]
 
 
 def _is_list(value: Any) -> bool:
