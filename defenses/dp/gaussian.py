@@ -275,7 +275,8 @@ class Gaussian(NoiseMechanism):
 
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, sensitivity: float = 1.0) -> None:
         check_privacy(epsilon, sensitivity)
-        check_real_delta(delta)
+        check_delta(delta)
+        refuse(delta < SMALLEST_DELTA, f"delta must be at least 1e-300, got {delta!r}")
         self.epsilon = epsilon
         self.delta = delta
         self.sensitivity = sensitivity
@@ -323,9 +324,3 @@ class Gaussian(NoiseMechanism):
         step = self.resolution
         noisy = on_lattice(number, step) * step + self.sample(1, rng)
         return float(noisy[0])
-
-
-def check_real_delta(delta: float) -> None:
-    """Raise ValueError unless delta lies in [10^-300, 1)."""
-    check_delta(delta)
-    refuse(delta < SMALLEST_DELTA, f"delta must be at least 1e-300, got {delta!r}")

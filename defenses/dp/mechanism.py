@@ -97,6 +97,10 @@ class PureMechanism(Mechanism):
         self.epsilon = epsilon
         self.sensitivity = sensitivity
 
+    def _step(self) -> float:
+        """Step of the lattice of real numbers."""
+        return lattice_step(float(self.sensitivity), float(self.sensitivity) / float(self.epsilon))
+
 
 class NoiseMechanism(Mechanism):
     """A mechanism that adds noise to numbers; `bias`, `variance` and `error_bound` describe the error of one number."""
@@ -294,4 +298,4 @@ class PureLatticeNoise(PureMechanism, NoiseMechanism):
     @property
     def resolution(self) -> float:
         """Step of the lattice."""
-        return lattice_step(float(self.sensitivity), float(self.sensitivity) / float(self.epsilon))
+        return self._step()

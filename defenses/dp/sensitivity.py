@@ -103,10 +103,8 @@ def mean_sensitivity(low: float, high: float, n: int, neighbours: str = "replace
     ValueError
         If a parameter is refused.
     """
-    check_bounds(low, high)
     check_integer("n", n, low=1)
-    check_neighbours(neighbours)
-    return float((high - low) / n)
+    return maximum_sensitivity(low, high, neighbours) / n
 
 
 def maximum_sensitivity(low: float, high: float, neighbours: str = "replace") -> float:

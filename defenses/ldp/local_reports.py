@@ -138,10 +138,9 @@ class LocalReports(Defense):
             )
         if "d" in make.parameter_names():
             return make(**parameters, d=d)
-        if d != 2:
-            which = "the column" if column is None else f"column {column!r}"
-            hint = " with the missing one; set missing to 'refuse'" if self.missing == "category" and d == 3 else ""
-            raise ValueError(f"protocol: {self.protocol} is for two values, {which} has {d}{hint}")
+        which = "the column" if column is None else f"column {column!r}"
+        hint = " with the missing one; set missing to 'refuse'" if self.missing == "category" and d == 3 else ""
+        require(d == 2, f"protocol: {self.protocol} is for two values, {which} has {d}{hint}")
         return make(**parameters)
 
     def guarantee(self, records: Microdata) -> Guarantee:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.ldp.encoding.hashing import buckets, seeds_of
 from defenses.ldp.pure_oracle import PureOracle, guess_among_independent
-from defenses.ldp.report_batch import ReportBatch
+from defenses.ldp.report_batch import ReportBatch, chunks
 from metrics.columns import Booleans, Floats, Integers64, Words64, check_integer, refuse
 
 # Number of hashes computed at a time.
@@ -111,9 +111,8 @@ class Sketch(PureOracle):
     def estimate_of(self, sketch: Floats, values: ArrayLike, n: int) -> Floats:
         """Counts of some values, shape (values,), from the sketch of n reports."""
         array = np.asarray(values)
-        step = max(1, _AT_ONCE // self.k)
-        parts = [array[start : start + step] for start in range(0, array.size, step)]
-        return np.concatenate([mean_estimate(sketch, self.positions(part), n) for part in parts])
+        parts = chunks(array.size, self.k, _AT_ONCE)
+        return np.concatenate([mean_estimate(sketch, self.positions(array[part]), n) for part in parts])
 
     def supports(self, reports: ReportBatch) -> Booleans:
         """Return the values that each report supports, shape (n, d)."""
@@ -124,11 +123,10 @@ class Sketch(PureOracle):
         self.check_reports(reports)
         array = np.asarray(values)
         result = np.empty((len(reports), array.size), dtype=bool)
-        step = max(1, _AT_ONCE // array.size)
-        for start in range(0, len(reports), step):
-            part = reports.take(np.arange(start, min(start + step, len(reports))))
+        for rows in chunks(len(reports), array.size, _AT_ONCE):
+            part = reports.take(rows)
             columns = buckets(self._seeds(part.parts["hash"])[:, None], array, self.m)
-            result[start : start + step] = self._supported(part, columns)
+            result[rows] = self._supported(part, columns)
         return result
 
     @abstractmethod

@@ -445,7 +445,7 @@ def secure_greater(left: int, right: int, rng: Generator, *, bits: int = 32) -> 
     """
     own = to_bits(_checked("left must be an integer", [left], bits)[0], bits)
     other = to_bits(_checked("right must be an integer", [right], bits)[0], bits)
-    cost = run_two_parties(_greater_bit, own, other, rng)
+    cost = run_two_parties(greater, own, other, rng)
     return SecureAnswer(int(cost.bits), cost)
 
 
@@ -511,10 +511,6 @@ def secure_common_count(left: ArrayLike, right: ArrayLike, rng: Generator) -> Se
     require(own.size == other.size, f"left and right must be of one length, got {own.size} and {other.size} people")
     cost = run_two_parties(_common_count, own, other, rng)
     return SecureAnswer(int(from_bits(cost.bits)), cost)
-
-
-def _greater_bit(gates: Gates, left: Wires, right: Wires) -> Wires:
-    return greater(gates, left, right)
 
 
 def _shared_maximum(gates: Gates, left: Wires, right: Wires) -> Wires:
