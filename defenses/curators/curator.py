@@ -12,7 +12,7 @@ from defenses.dp.account import Account
 from defenses.dp.accountant import Accountant
 from defenses.dp.concentrated_accountant import ConcentratedAccountant
 from defenses.dp.sensitivity import check_neighbours
-from metrics.columns import check_choice, check_integer, check_real
+from metrics.columns import check_choice, check_integer, check_real, require
 
 MECHANISMS = ("laplace", "gaussian")
 
@@ -87,9 +87,11 @@ class Curator(Defense):
         check_integer("queries", queries, low=1)
         check_neighbours(neighbours)
         check_choice("mechanism", mechanism, MECHANISMS)
-        if (mechanism == "gaussian") != (delta > 0):
-            wanted = "positive" if mechanism == "gaussian" else "0"
-            raise ValueError(f"delta must be {wanted} with mechanism {mechanism}, got {delta!r}")
+        wanted = "positive" if mechanism == "gaussian" else "0"
+        require(
+            (mechanism == "gaussian") == (delta > 0),
+            f"delta must be {wanted} with mechanism {mechanism}, got {delta!r}",
+        )
         self.epsilon = epsilon
         self.delta = delta
         self.mechanism = mechanism

@@ -322,5 +322,4 @@ class Gaussian(NoiseMechanism):
         """
         number = checked_number(value, "; DiscreteGaussian takes arrays")
         step = self.resolution
-        noisy = on_lattice(number, step) * step + self.sample(1, rng)
-        return float(noisy[0])
+        return float((on_lattice(number, step) * step + self.sample(1, rng))[0])

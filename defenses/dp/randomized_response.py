@@ -124,8 +124,7 @@ class RandomizedResponse(Mechanism):
         """
         check_integer("n", n, low=1)
         p, q = self.probabilities
-        share = np.asarray(frequencies, dtype=float)
-        return n * q * (1 - q) / (p - q) ** 2 + n * share * (1 - p - q) / (p - q)
+        return n * q * (1 - q) / (p - q) ** 2 + n * np.asarray(frequencies, dtype=float) * (1 - p - q) / (p - q)
 
     def error_bound(self, confidence: float, n: int) -> float:
         """Return a bound that one category's error for n people exceeds with probability at most 1 - confidence.

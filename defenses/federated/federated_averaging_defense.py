@@ -181,8 +181,7 @@ class FederatedAveraging(Defense):
         knows the participants, so drawing them does not amplify privacy. Neighbouring tables place each record at the
         same client: a split describes where records already are, and costs nothing.
         """
-        split = self.split or EqualSplit()
-        sizes = split.sizes(len(records))
+        sizes = (self.split or EqualSplit()).sizes(len(records))
         encoding = Encoding.of(records, self.target)
         # A promise is made only about tables that can be trained on.
         encoding.labels(records.frame)

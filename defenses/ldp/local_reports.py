@@ -250,5 +250,4 @@ def protocols() -> dict[str, type[FrequencyOracle]]:
 
 def longitudinal_protocols() -> dict[str, type[LongitudinalUnaryEncoding]]:
     """Return the protocols that memoize bits and randomize them again in every round, by class name."""
-    classes = (LongitudinalSymmetricUnaryEncoding, LongitudinalOptimizedUnaryEncoding)
-    return {make.__name__: make for make in classes}
+    return {make.__name__: make for make in (LongitudinalSymmetricUnaryEncoding, LongitudinalOptimizedUnaryEncoding)}

@@ -251,8 +251,7 @@ class ShuffledResponse(Parametrized):
         """
         array = np.asarray(values)
         require(array.shape == (self.n,), f"values must hold {self.n} integers, one a person, got shape {array.shape}")
-        reports = self.local.privatize(array, rng)
-        return np.bincount(reports.parts["value"], minlength=self.d)
+        return np.bincount(self.local.privatize(array, rng).parts["value"], minlength=self.d)
 
     def repeated(self, counts: Integers64, runs: int, rng: Generator) -> Integers64:
         """Draw the releases of `runs` tables with the same counts of values, shape (runs, d)."""

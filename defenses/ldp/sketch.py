@@ -135,8 +135,7 @@ class Sketch(PureOracle):
 
     def support_counts(self, reports: ReportBatch) -> Integers64:
         """Number of reports that support each value, shape (d,)."""
-        estimated = self._estimated(reports)
-        return np.rint(estimated * (self.p - self.q) + len(reports) * self.q).astype(np.int64)
+        return np.rint(self._estimated(reports) * (self.p - self.q) + len(reports) * self.q).astype(np.int64)
 
     def _estimated(self, reports: ReportBatch) -> Floats:
         return self.estimate_of(self._sketch(reports), np.arange(self.d), len(reports))

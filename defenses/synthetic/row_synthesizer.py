@@ -12,12 +12,7 @@ from numpy.random import Generator
 
 from defenses.base import Microdata, MicrodataDefense, MicrodataRelease, filled, released_frame
 from defenses.synthetic.mixed_column import Drawn, MixedColumn, mixed_column
-from defenses.synthetic.structural_zero import (
-    StructuralZero,
-    Zeros,
-    check_structural_zeros,
-    structural_zeros,
-)
+from defenses.synthetic.structural_zero import StructuralZero, Zeros, check_structural_zeros, structural_zeros
 from metrics.columns import check_integer, refuse
 
 Draw = Callable[[int, Generator], list[Drawn]]
@@ -80,8 +75,7 @@ class RowSynthesizer(MicrodataDefense):
         }
         if columns:
             draw = self.fit(list(columns.values()), rng)
-            zeros = structural_zeros(records, self.structural_zeros)
-            drawn = possible_rows(draw, names, zeros, count, rng)
+            drawn = possible_rows(draw, names, structural_zeros(records, self.structural_zeros), count, rng)
             cells |= {name: column.released(drawn[name]).array for name, column in columns.items()}
         return MicrodataRelease(pd.DataFrame(cells, index=pd.RangeIndex(count)), np.full(count, -1), None)
 

@@ -126,8 +126,7 @@ class Indistinguishability(Game):
         return Microdata(frame, sensitive=(self.column,), domains={self.column: self.records.domain(self.column)})
 
     def _drawn(self, rng: Generator) -> pd.DataFrame:
-        rows = rng.choice(len(self.records), self.size, replace=False)
-        return self.records.take(rows).frame[[self.column]]
+        return self.records.take(rng.choice(len(self.records), self.size, replace=False)).frame[[self.column]]
 
     @property
     def _questions(self) -> tuple[AnalystQuery, ...]:
