@@ -147,7 +147,7 @@ class NumberDistribution(Distribution):
         code = _codes_at(counts + smoothing * np.append(possible, 0), shares)
         low, high = np.append(edges[:-1], np.nan)[code], np.append(edges[1:], np.nan)[code]
         values = low + rng.random(code.size) * (high - low)
-        return np.floor(values) if domain.integer else values
+        return np.asarray(np.floor(values) if domain.integer else values)
 
 
 def distribution(column: MixedColumn) -> Distribution:
