@@ -52,10 +52,8 @@ class Minimality(Attack):
     goal = "attribute"
 
     def __init__(self, *, l: int = 2, worlds: int = 400) -> None:  # noqa: E741 (the field's own name for it)
-        self.l = l
-        self.worlds = worlds
-        check_integer("l", l, low=2)
-        check_integer("worlds", worlds, low=1)
+        self.l = check_integer("l", l, low=2)
+        self.worlds = check_integer("worlds", worlds, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Draw worlds, keep the possible ones and claim each target's most frequent value."""

@@ -137,10 +137,8 @@ class ExpectationMaximizationLinkage(Linkage):
     """
 
     def __init__(self, *, iterations: int = 12, sharpness: float = 100.0) -> None:
-        self.iterations = iterations
-        self.sharpness = sharpness
-        check_integer("iterations", iterations, low=1)
-        check_real("sharpness", sharpness, low=0, open_low=True)
+        self.iterations = check_integer("iterations", iterations, low=1)
+        self.sharpness = check_real("sharpness", sharpness, low=0, open_low=True)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> LearnedAnswers:
         """Learn, assign one to one and name the informative columns.

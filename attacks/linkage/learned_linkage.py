@@ -55,14 +55,10 @@ class LearnedLinkage(Linkage):
     """
 
     def __init__(self, *, simulations: int = 6, near: int = 20, far: int = 20, penalty: float = 0.3) -> None:
-        self.simulations = simulations
-        self.near = near
-        self.far = far
-        self.penalty = penalty
-        check_integer("simulations", simulations, low=1)
-        check_integer("near", near, low=1)
-        check_integer("far", far, low=0)
-        check_real("penalty", penalty, low=0, open_low=True)
+        self.simulations = check_integer("simulations", simulations, low=1)
+        self.near = check_integer("near", near, low=1)
+        self.far = check_integer("far", far, low=0)
+        self.penalty = check_real("penalty", penalty, low=0, open_low=True)
 
     def evidence(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Floats:
         """Log-odds of each pair, shape (rows, candidates).

@@ -78,17 +78,13 @@ class ScoreboardDeanonymization(Attack):
         eccentricity: float = 1.5,
         depth: int = 10,
     ) -> None:
-        check_real("rating_scale", rating_scale, low=0, open_low=True)
-        check_real("date_scale", date_scale, low=0, open_low=True)
-        check_real("eccentricity", eccentricity, low=0)
-        check_integer("depth", depth, low=1)
+        self.rating_scale = check_real("rating_scale", rating_scale, low=0, open_low=True)
+        self.date_scale = check_real("date_scale", date_scale, low=0, open_low=True)
+        self.eccentricity = check_real("eccentricity", eccentricity, low=0)
+        self.depth = check_integer("depth", depth, low=1)
         self.item = item
         self.rating = rating
         self.date = date
-        self.rating_scale = rating_scale
-        self.date_scale = date_scale
-        self.eccentricity = eccentricity
-        self.depth = depth
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Rank released persons for each person of the known ratings.

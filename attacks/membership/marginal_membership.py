@@ -255,8 +255,7 @@ class MarginalMembership(Attack):
     goal = "membership"
 
     def __init__(self, *, rounds: int = 6) -> None:
-        check_integer("rounds", rounds, low=1)
-        self.rounds = rounds
+        self.rounds = check_integer("rounds", rounds, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
         """Score every candidate.

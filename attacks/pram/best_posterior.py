@@ -39,8 +39,7 @@ class BestPosterior(Attack):
     goal = "pk"
 
     def __init__(self, *, table: str = "worst") -> None:
-        check_choice("table", table, TABLES)
-        self.table = table
+        self.table = check_choice("table", table, TABLES)
 
     def choose(self, knowledge: Knowledge, rng: Generator) -> pd.DataFrame | None:
         """Worst table under the matrix that the defense discloses when it is simulated on a table of this form.

@@ -71,8 +71,7 @@ class Distinguishing(Attack):
     goal = "distinguishing"
 
     def __init__(self, *, runs: int = 500) -> None:
-        self.runs = runs
-        check_integer("runs", runs, low=4)
+        self.runs = check_integer("runs", runs, low=4)
 
     def choose(self, knowledge: Knowledge, rng: Generator) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Choose two tables that differ in their first record."""

@@ -48,10 +48,8 @@ class Reconstruction(StatisticalDisclosure):
     """
 
     def __init__(self, *, queries_per_person: int = 4, solver: str = "least_squares") -> None:
-        self.queries_per_person = queries_per_person
-        self.solver = solver
-        check_integer("queries_per_person", queries_per_person, low=1)
-        check_choice("solver", solver, SOLVERS)
+        self.queries_per_person = check_integer("queries_per_person", queries_per_person, low=1)
+        self.solver = check_choice("solver", solver, SOLVERS)
 
     def secrets(
         self, session: QuerySession, knowledge: StatisticsKnowledge, rng: Generator

@@ -26,8 +26,7 @@ class Sampling(MicrodataDefense):
     """
 
     def __init__(self, *, rate: float = 0.5) -> None:
-        check_real("rate", rate, low=0, high=1, open_low=True)
-        self.rate = rate
+        self.rate = check_real("rate", rate, low=0, high=1, open_low=True)
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the sampled records; none if the table is empty."""

@@ -239,14 +239,10 @@ class Incognito(ConstrainedDefense):
         time_limit: float | None = None,
     ) -> None:
         super().__init__(k=k, l=l, diversity=diversity, c=c, t=t, distance=distance, alpha=alpha, columns=columns)
-        check_real("max_suppression", max_suppression, low=0, high=1)
-        check_choice("loss", loss, LOSSES)
-        check_integer("search_limit", search_limit, low=1)
-        check_real("time_limit", time_limit, low=0, open_low=True, optional=True)
-        self.max_suppression = max_suppression
-        self.loss = loss
-        self.search_limit = search_limit
-        self.time_limit = time_limit
+        self.max_suppression = check_real("max_suppression", max_suppression, low=0, high=1)
+        self.loss = check_choice("loss", loss, LOSSES)
+        self.search_limit = check_integer("search_limit", search_limit, low=1)
+        self.time_limit = check_real("time_limit", time_limit, low=0, open_low=True, optional=True)
 
     def apply(self, records: Microdata, rng: Generator) -> FullDomainRelease:
         """Release the columns at their optimal levels; nothing is drawn."""

@@ -143,10 +143,9 @@ class Mondrian(ConstrainedDefense):
         representative: str | None = None,
     ) -> None:
         super().__init__(k=k, l=l, diversity=diversity, c=c, t=t, distance=distance, alpha=alpha, columns=columns)
-        check_boolean("strict", strict)
+        self.strict = check_boolean("strict", strict)
         if representative is not None:
             check_representative(representative)
-        self.strict = strict
         self.representative = representative
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
