@@ -216,10 +216,8 @@ class Account(ABC):
         path: str | Path | None = None,
         about: Mapping[str, str] | None = None,
     ) -> None:
-        check_real("epsilon", epsilon, low=0, open_low=True)
-        check_real("delta", delta, low=0, high=1, open_high=True)
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon = check_real("epsilon", epsilon, low=0, open_low=True)
+        self.delta = check_real("delta", delta, low=0, high=1, open_high=True)
         self.about = dict(about or {})
         self.path = None if path is None else account_path(path)
         self.refused = 0

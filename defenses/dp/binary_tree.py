@@ -63,10 +63,9 @@ class BinaryTree(PureMechanism):
 
     def __init__(self, *, epsilon: float = 1.0, horizon: int = 1024, sensitivity: int = 1) -> None:
         super().__init__(epsilon=epsilon, sensitivity=sensitivity)
-        check_integer("horizon", horizon, low=1)
+        self.horizon = check_integer("horizon", horizon, low=1)
         require(horizon <= 2**30, f"horizon must be at most 2^30, got {horizon}")
         check_integer("sensitivity", sensitivity, low=1)
-        self.horizon = horizon
 
     @property
     def guarantee(self) -> Guarantee:

@@ -168,9 +168,8 @@ class DiscreteGaussian(IntegerNoise):
 
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, sensitivity: float = 1) -> None:
         check_privacy(epsilon, sensitivity)
-        check_delta(delta)
+        self.delta = check_delta(delta)
         self.epsilon = epsilon
-        self.delta = delta
         self.sensitivity = sensitivity
         refuse(self.sigma > 2.0**44, f"sensitivity must not make sigma exceed 2^44, got {sensitivity!r}")
 
@@ -275,10 +274,9 @@ class Gaussian(NoiseMechanism):
 
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, sensitivity: float = 1.0) -> None:
         check_privacy(epsilon, sensitivity)
-        check_delta(delta)
+        self.delta = check_delta(delta)
         refuse(delta < SMALLEST_DELTA, f"delta must be at least 1e-300, got {delta!r}")
         self.epsilon = epsilon
-        self.delta = delta
         self.sensitivity = sensitivity
 
     @property

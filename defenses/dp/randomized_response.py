@@ -65,9 +65,8 @@ class RandomizedResponse(Mechanism):
 
     def __init__(self, *, epsilon: float = 1.0, d: int = 2) -> None:
         check_privacy(epsilon, 1)
-        check_integer("d", d, low=2)
+        self.d = check_integer("d", d, low=2)
         self.epsilon = epsilon
-        self.d = d
 
     @property
     def guarantee(self) -> Guarantee:

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.columns import Floats, check_choice, check_integer, check_real, refuse, require
+from metrics.columns import Floats, Given, check_choice, check_integer, check_real, refuse, require
 
 NEIGHBOURS = ("replace", "add or remove")
 
 
-def check_neighbours(neighbours: Any) -> None:
-    """Raise ValueError unless `neighbours` is a known relation between tables."""
-    check_choice("neighbours", neighbours, NEIGHBOURS)
+def check_neighbours(neighbours: Given) -> Given:
+    """Return `neighbours` if it is a known relation between tables; otherwise raise ValueError."""
+    return check_choice("neighbours", neighbours, NEIGHBOURS)
 
 
 def check_bounds(low: Any, high: Any) -> None:

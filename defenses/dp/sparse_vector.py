@@ -80,11 +80,9 @@ class SparseVector(PureMechanism):
         self, *, epsilon: float = 1.0, threshold: float = 0.0, sensitivity: float = 1.0, count: int = 1
     ) -> None:
         super().__init__(epsilon=epsilon, sensitivity=sensitivity)
-        check_real("threshold", threshold, low=-math.inf)
-        check_integer("count", count, low=1)
+        self.threshold = check_real("threshold", threshold, low=-math.inf)
+        self.count = check_integer("count", count, low=1)
         require(count <= 2**20, f"count must be at most 2^20, got {count}")
-        self.threshold = threshold
-        self.count = count
 
     @property
     def guarantee(self) -> Guarantee:

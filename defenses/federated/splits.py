@@ -21,8 +21,7 @@ class Split(Parametrized, ABC):
     """
 
     def __init__(self, *, clients: int = 10) -> None:
-        check_integer("clients", clients, low=2)
-        self.clients = clients
+        self.clients = check_integer("clients", clients, low=2)
 
     @abstractmethod
     def sizes(self, records: int) -> Integers:
@@ -77,8 +76,7 @@ class UnequalSplit(Split):
 
     def __init__(self, *, clients: int = 10, ratio: float = 10.0) -> None:
         super().__init__(clients=clients)
-        check_real("ratio", ratio, low=1)
-        self.ratio = ratio
+        self.ratio = check_real("ratio", ratio, low=1)
 
     def sizes(self, records: int) -> Integers:
         """Sizes proportional to 1, ..., ratio, rounded so that they add up to all records."""
@@ -118,8 +116,7 @@ class LabelSkewedSplit(EqualSplit):
 
     def __init__(self, *, clients: int = 10, concentration: float = 1.0) -> None:
         super().__init__(clients=clients)
-        check_real("concentration", concentration, low=0, open_low=True)
-        self.concentration = concentration
+        self.concentration = check_real("concentration", concentration, low=0, open_low=True)
 
     def assign(self, labels: Integers, rng: Generator) -> Integers:
         """Client of each record; clients take their records in random order."""

@@ -91,21 +91,17 @@ class LocalReports(Defense):
         missing: str = "refuse",
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        check_real("epsilon", epsilon, low=0, open_low=True)
-        check_integer("rounds", rounds, low=1)
-        check_boolean("memoize", memoize)
+        self.epsilon = check_real("epsilon", epsilon, low=0, open_low=True)
+        self.rounds = check_integer("rounds", rounds, low=1)
+        self.memoize = check_boolean("memoize", memoize)
         refuse(column is not None and not isinstance(column, str), f"column must be a name, got {column!r}")
-        check_choice("missing", missing, MISSING)
+        self.missing = check_choice("missing", missing, MISSING)
         refuse(
             options is not None and not isinstance(options, Mapping),
             f"options must be a table of the protocol's parameters, got {options!r}",
         )
         self.protocol = protocol
-        self.epsilon = epsilon
         self.column = column
-        self.rounds = rounds
-        self.memoize = memoize
-        self.missing = missing
         self.options = options
         refuse(
             memoize and protocol in longitudinal_protocols(), f"memoize: {protocol} memoizes by itself; leave it out"

@@ -51,8 +51,7 @@ class LongitudinalUnaryEncoding(UnaryEncoding):
 
     def __init__(self, *, epsilon: float = 1.0, d: int = 128, alpha: float = 0.5) -> None:
         super().__init__(epsilon=epsilon, d=d)
-        check_real("alpha", alpha, low=0, high=1, open_low=True, open_high=True)
-        self.alpha = alpha
+        self.alpha = check_real("alpha", alpha, low=0, high=1, open_low=True, open_high=True)
 
     @property
     @abstractmethod

@@ -71,13 +71,10 @@ class Sketch(PureOracle):
 
     def __init__(self, *, epsilon: float = 1.0, d: int = 128, m: int = 1024, k: int = 2048, hash_seed: int = 0) -> None:
         super().__init__(epsilon=epsilon, d=d)
-        check_integer("m", m, low=2)
-        check_integer("k", k, low=1)
-        check_integer("hash_seed", hash_seed, low=0)
+        self.m = check_integer("m", m, low=2)
+        self.k = check_integer("k", k, low=1)
+        self.hash_seed = check_integer("hash_seed", hash_seed, low=0)
         refuse(max(m, k) > 1 << 31, f"m and k must be at most 2^31, got {m} and {k}")
-        self.m = m
-        self.k = k
-        self.hash_seed = hash_seed
 
     @property
     @abstractmethod

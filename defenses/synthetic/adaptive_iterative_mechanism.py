@@ -177,7 +177,7 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
         structural_zeros: Zeros = (),
     ) -> None:
         super().__init__(epsilon=epsilon, delta=delta, structural_zeros=structural_zeros)
-        check_integer("most_cells", most_cells, low=1)
+        self.most_cells = check_integer("most_cells", most_cells, low=1)
         refuse(
             workload is not None and not (_is_list(workload) and len(workload)),
             f"workload must be a list of at least one list of column names, got {workload!r}",
@@ -188,7 +188,6 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
                 f"workload must hold lists of different column names, got {columns!r}",
             )
         self.workload = workload
-        self.most_cells = most_cells
 
     def _check(self, records: Microdata) -> None:
         super()._check(records)

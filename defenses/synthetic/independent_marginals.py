@@ -46,8 +46,7 @@ class IndependentMarginals(MicrodataDefense):
     """
 
     def __init__(self, *, smoothing: float = 1.0) -> None:
-        check_real("smoothing", smoothing, low=0)
-        self.smoothing = smoothing
+        self.smoothing = check_real("smoothing", smoothing, low=0)
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Draw the rows."""

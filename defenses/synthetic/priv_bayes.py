@@ -190,16 +190,13 @@ class PrivBayes(MicrodataDefense):
         structure_share: float = 0.3,
         structural_zeros: Zeros = (),
     ) -> None:
-        check_real("epsilon", epsilon, low=LEAST_EPSILON, high=2.0**20)
-        check_integer("degree", degree, low=1)
-        check_real("usefulness", usefulness, low=0, open_low=True)
-        check_real("structure_share", structure_share, low=0, high=1, open_low=True, open_high=True)
-        check_structural_zeros(structural_zeros)
-        self.epsilon = epsilon
-        self.degree = degree
-        self.usefulness = usefulness
-        self.structure_share = structure_share
-        self.structural_zeros = structural_zeros
+        self.epsilon = check_real("epsilon", epsilon, low=LEAST_EPSILON, high=2.0**20)
+        self.degree = check_integer("degree", degree, low=1)
+        self.usefulness = check_real("usefulness", usefulness, low=0, open_low=True)
+        self.structure_share = check_real(
+            "structure_share", structure_share, low=0, high=1, open_low=True, open_high=True
+        )
+        self.structural_zeros = check_structural_zeros(structural_zeros)
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return the epsilon of the whole table."""

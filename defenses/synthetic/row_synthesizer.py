@@ -40,10 +40,8 @@ class RowSynthesizer(MicrodataDefense):
     """
 
     def __init__(self, *, rows: int | None = None, structural_zeros: Zeros = ()) -> None:
-        check_integer("rows", rows, low=0, optional=True)
-        check_structural_zeros(structural_zeros)
-        self.rows = rows
-        self.structural_zeros = structural_zeros
+        self.rows = check_integer("rows", rows, low=0, optional=True)
+        self.structural_zeros = check_structural_zeros(structural_zeros)
 
     @abstractmethod
     def fit(self, columns: Sequence[MixedColumn], rng: Generator) -> Draw:

@@ -266,19 +266,14 @@ class ReportedTable(MicrodataDefense):
         options: Mapping[str, Any] | None = None,
         numbers: str | None = None,
     ) -> None:
-        check_choice("protocol", protocol, protocols())
+        self.protocol = check_choice("protocol", protocol, protocols())
         LocalReports(protocol=protocol, epsilon=epsilon, missing=missing, options=options)
-        check_choice("splitting", splitting, SPLITTINGS)
-        check_choice("fakes", fakes, FAKES)
-        check_boolean("amplified", amplified)
-        check_columns(columns)
+        self.splitting = check_choice("splitting", splitting, SPLITTINGS)
+        self.fakes = check_choice("fakes", fakes, FAKES)
+        self.amplified = check_boolean("amplified", amplified)
+        self.columns = check_columns(columns)
         refuse(columns is not None and not columns, "columns must name at least one column")
-        self.protocol = protocol
         self.epsilon = epsilon
-        self.splitting = splitting
-        self.fakes = fakes
-        self.amplified = amplified
-        self.columns = columns
         self.missing = missing
         self.options = options
         self.numbers = numbers

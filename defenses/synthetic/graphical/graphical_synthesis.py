@@ -58,12 +58,9 @@ class GraphicalSynthesis(MicrodataDefense):
     """
 
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, structural_zeros: Zeros = ()) -> None:
-        check_real("epsilon", epsilon, low=2.0**-20, high=2.0**20)
-        check_delta(delta)
-        check_structural_zeros(structural_zeros)
-        self.epsilon = epsilon
-        self.delta = delta
-        self.structural_zeros = structural_zeros
+        self.epsilon = check_real("epsilon", epsilon, low=2.0**-20, high=2.0**20)
+        self.delta = check_delta(delta)
+        self.structural_zeros = check_structural_zeros(structural_zeros)
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return epsilon and delta of the whole table."""

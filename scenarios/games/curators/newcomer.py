@@ -134,16 +134,14 @@ class Newcomer(StatisticsGame):
     ) -> None:
         self.records = records
         self.column = column
-        self.residents = residents
-        self.tolerance = tolerance
         self.newcomer = newcomer
         refuse(newcomer not in ("drawn", "last"), f"newcomer must be drawn or last, got {newcomer!r}")
         require(
             isinstance(records.domains.get(column), NumericDomain),
             f"column: {column!r} is not a column of numbers with declared bounds",
         )
-        check_integer("residents", residents, low=1)
-        check_real("tolerance", tolerance, low=0, high=1, open_high=True)
+        self.residents = check_integer("residents", residents, low=1)
+        self.tolerance = check_real("tolerance", tolerance, low=0, high=1, open_high=True)
         refuse(
             len(records) <= residents,
             f"residents: {residents} and a newcomer are needed, but the table has {len(records)} rows",
