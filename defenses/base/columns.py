@@ -32,11 +32,13 @@ def check_columns(columns: Given) -> Given:
     """Return the parameter `columns` if it is None or a list of distinct column names; otherwise raise ValueError."""
     if columns is None:
         return columns
-    names = isinstance(columns, Sequence) and not isinstance(columns, str) and all(isinstance(c, str) for c in columns)
-    require(
-        names and len(set(columns)) >= len(columns),
-        f"columns must be a list of column names, each once, got {columns!r}",
+    distinct = (
+        isinstance(columns, Sequence)
+        and not isinstance(columns, str)
+        and all(isinstance(name, str) for name in columns)
+        and len(set(columns)) == len(columns)
     )
+    require(distinct, f"columns must be a list of column names, each once, got {columns!r}")
     return columns
 
 

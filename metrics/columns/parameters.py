@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -152,15 +152,19 @@ def check_real(
 
     if optional and value is None:
         return value
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    inside = number and max(low, -GREATEST) <= value <= min(high, GREATEST)
+    number: Any = value
+    inside = (
+        isinstance(value, int | float | np.integer | np.floating)
+        and not isinstance(value, bool)
+        and max(low, -GREATEST) <= number <= min(high, GREATEST)
+    )
     if not inside or (open_low and value == low) or (open_high and value == high):
         left, right = "(" if open_low else "[", ")" if open_high or np.isinf(high) else "]"
         raise ValueError(f"{name} must be a finite number in {left}{low:g}, {high:g}{right}, got {value!r}")
     return value
 
 
-def check_choice(name: str, value: Given, choices: Iterable[str]) -> Given:
+def check_choice(name: str, value: Given, choices: Collection[str]) -> Given:
     """Return `value` if it is one of the choices; otherwise raise ValueError naming the parameter."""
     require(value in choices, f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
     return value
