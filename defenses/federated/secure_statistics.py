@@ -85,7 +85,8 @@ def secure_correlation(
         shamir_shares(field.elements(np.rint(values * 2.0**bits).astype(np.int64)), threshold, nodes, field, rng)
         for values in scores
     ]
-    return open_correlation(node_products(*shares, threshold, field, rng), count, bits, threshold, field)
+    opened = node_products(shares[0], shares[1], threshold, field, rng)
+    return open_correlation(opened, count, bits, threshold, field)
 
 
 def node_products(left: Words, right: Words, threshold: int, field: PrimeField, rng: Generator) -> Words:

@@ -125,7 +125,7 @@ class ColumnSampling(Splitting):
         return column_epsilon if columns else 0.0
 
     def send(self, columns: Sequence[TableColumn], values: Sequence[NDArray[Any]], rng: Generator) -> list[SentReports]:
-        """Let every person report one column."""
+        """Let every person report one column, and the other ones only where they are faked."""
         if not columns:
             return []
         choice_rng, *children = rng.spawn(1 + len(columns))
