@@ -31,6 +31,7 @@ from .k_anonymous_defense import k_anonymity_over as k_anonymity_over
 from .k_anonymous_defense import promise_of_parts as promise_of_parts
 from .marginal_tree import drawn_rows as drawn_rows
 from .marginal_tree import fitted as fitted
+from .marginal_tree import spanning_forest as spanning_forest
 from .microdata import Microdata as Microdata
 from .number_law import NumberLaw as NumberLaw
 from .parametrized import Parametrized as Parametrized

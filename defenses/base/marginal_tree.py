@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from numpy.random import Generator
 
@@ -9,6 +11,33 @@ from metrics.columns import Floats, Integers
 
 # Rounds of iterative proportional fitting.
 ROUNDS = 20
+
+
+def spanning_forest(
+    columns: int, pairs: Sequence[tuple[int, int]], choose: Callable[[Integers], int | None]
+) -> list[tuple[int, int]]:
+    """Choose pairs of columns one after the other so that they form no cycle, until all columns are connected.
+
+    Parameters
+    ----------
+    columns : int
+        Number of columns.
+    pairs : sequence of (int, int)
+        The pairs that may be chosen.
+    choose : callable
+        ``choose(joining)``: one of the positions of the pairs that join two parts, or None to stop. There may be no
+        such pair.
+    """
+    part = np.arange(columns)
+    chosen: list[tuple[int, int]] = []
+    while len(chosen) < columns - 1:
+        option = choose(np.flatnonzero([part[a] != part[b] for a, b in pairs]))
+        if option is None:
+            break
+        a, b = pairs[option]
+        chosen.append((a, b))
+        part[part == part[b]] = part[a]
+    return chosen
 
 
 def fitted(table: Floats, first: Floats, second: Floats) -> Floats:

@@ -12,7 +12,7 @@ from defenses.dp.account import Account
 from defenses.dp.accountant import Accountant
 from defenses.dp.concentrated_accountant import ConcentratedAccountant
 from defenses.dp.sensitivity import check_neighbours
-from metrics.columns import check_choice, check_integer, check_real
+from metrics.columns import check_choice, check_integer, check_real, require
 
 MECHANISMS = ("laplace", "gaussian")
 
@@ -82,19 +82,16 @@ class Curator(Defense):
         queries: int = 10,
         neighbours: str = "replace",
     ) -> None:
-        check_real("epsilon", epsilon, low=0, open_low=True)
-        check_real("delta", delta, low=0, high=1, open_high=True)
-        check_integer("queries", queries, low=1)
-        check_neighbours(neighbours)
-        check_choice("mechanism", mechanism, MECHANISMS)
-        if (mechanism == "gaussian") != (delta > 0):
-            wanted = "positive" if mechanism == "gaussian" else "0"
-            raise ValueError(f"delta must be {wanted} with mechanism {mechanism}, got {delta!r}")
-        self.epsilon = epsilon
-        self.delta = delta
-        self.mechanism = mechanism
-        self.queries = queries
-        self.neighbours = neighbours
+        self.epsilon = check_real("epsilon", epsilon, low=0, open_low=True)
+        self.delta = check_real("delta", delta, low=0, high=1, open_high=True)
+        self.queries = check_integer("queries", queries, low=1)
+        self.neighbours = check_neighbours(neighbours)
+        self.mechanism = check_choice("mechanism", mechanism, MECHANISMS)
+        wanted = "positive" if mechanism == "gaussian" else "0"
+        require(
+            (mechanism == "gaussian") == (delta > 0),
+            f"delta must be {wanted} with mechanism {mechanism}, got {delta!r}",
+        )
         if mechanism == "laplace":
             check_share(epsilon, queries)
 

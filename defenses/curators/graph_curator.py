@@ -59,15 +59,11 @@ class GraphCurator(Defense):
     def __init__(
         self, *, epsilon: float = 1.0, level: str = "edge", bound: int | None = None, queries: int = 3
     ) -> None:
-        check_real("epsilon", epsilon, low=0, open_low=True)
-        check_level(level)
-        check_integer("bound", bound, low=1, optional=True)
-        check_integer("queries", queries, low=1)
+        self.epsilon = check_real("epsilon", epsilon, low=0, open_low=True)
+        self.level = check_level(level)
+        self.bound = check_integer("bound", bound, low=1, optional=True)
+        self.queries = check_integer("queries", queries, low=1)
         check_share(epsilon, queries)
-        self.epsilon = epsilon
-        self.level = level
-        self.bound = bound
-        self.queries = queries
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Epsilon of all answers of a session together."""

@@ -179,7 +179,10 @@ def plan_sum(query: Sum, records: Microdata, neighbours: str) -> AnswerPlan:
     if size is None:
         sensitivity = ROUNDING * sum_sensitivity(low, high, neighbours, selective=bool(query.where))
         return AnswerPlan(
-            lambda data: (query.exact(data),), (NumberPart("the sum", sensitivity),), _same, _within_all_numbers
+            lambda data: (query.exact(data),),
+            (NumberPart("the sum", sensitivity),),
+            _same,
+            lambda released, bounds: (released[0] - bounds[0], released[0] + bounds[0]),
         )
     middle, ends = centred(records, query.column)
     width = ROUNDING * sum_sensitivity(*ends)
@@ -322,10 +325,6 @@ def _note_of_few(count: float, bound: float) -> str:
 
 def _same(value: Any) -> Any:
     return value
-
-
-def _within_all_numbers(released: Sequence[float], bounds: Sequence[float]) -> Ends:
-    return released[0] - bounds[0], released[0] + bounds[0]
 
 
 def _required_size(query: Query, records: Microdata, neighbours: str) -> int:

@@ -38,10 +38,8 @@ class UnaccountedCurator(Defense):
     kind = "statistics"
 
     def __init__(self, *, epsilon: float = 1.0, neighbours: str = "replace") -> None:
-        check_real("epsilon", epsilon, low=0, open_low=True)
-        check_neighbours(neighbours)
-        self.epsilon = epsilon
-        self.neighbours = neighbours
+        self.epsilon = check_real("epsilon", epsilon, low=0, open_low=True)
+        self.neighbours = check_neighbours(neighbours)
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """No guarantee, because the number of answers is unbounded."""

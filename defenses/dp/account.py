@@ -11,7 +11,7 @@ import threading
 import tomllib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -95,10 +95,7 @@ def write_entries(path: Path, entries: Entries) -> None:
 
 def _from_json(text: str) -> Entries:
     content = json.loads(text)
-    costs: Costs = Counter()
-    for e, d, r, number in content["costs"]:
-        costs[e, d, r] += _number(number)
-    return _entries(content, costs)
+    return _entries(content, content["costs"])
 
 
 def _to_json(entries: Entries) -> str:
@@ -115,10 +112,8 @@ def _to_json(entries: Entries) -> str:
 
 def _from_toml(text: str) -> Entries:
     content = tomllib.loads(text)
-    costs: Costs = Counter()
-    for cost in content.get("costs", []):
-        costs[cost["epsilon"], cost["delta"], cost.get("rho")] += _number(cost["answers"])
-    return _entries(content, costs)
+    rows = content.get("costs", [])
+    return _entries(content, [(row["epsilon"], row["delta"], row.get("rho"), row["answers"]) for row in rows])
 
 
 def _to_toml(entries: Entries) -> str:
@@ -132,18 +127,16 @@ def _to_toml(entries: Entries) -> str:
     return HEADER + tomli_w.dumps({**budget, "about": entries.about, "costs": costs})
 
 
-def _entries(content: Any, costs: Costs) -> Entries:
+def _entries(content: Any, rows: Iterable[Any]) -> Entries:
+    """Contents of an account's file, given its costs as epsilon, delta, rho and number of answers."""
     about = content.get("about", {})
-    if not isinstance(about, dict) or not all(isinstance(value, str) for value in about.values()):
-        raise TypeError
+    texts = isinstance(about, dict) and all(isinstance(value, str) for value in about.values())
+    require(texts, "about must hold texts", TypeError)
+    costs: Costs = Counter()
+    for e, d, r, number in rows:
+        require(type(number) is int and number >= 1, "answers must be an integer of at least 1", TypeError)
+        costs[e, d, r] += number
     return Entries(str(content["account"]), content["epsilon"], content["delta"], costs, about)
-
-
-def _number(value: Any) -> int:
-    """Return a number of answers; TypeError unless it is an integer of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise TypeError
-    return value
 
 
 @contextlib.contextmanager
@@ -223,10 +216,8 @@ class Account(ABC):
         path: str | Path | None = None,
         about: Mapping[str, str] | None = None,
     ) -> None:
-        check_real("epsilon", epsilon, low=0, open_low=True)
-        check_real("delta", delta, low=0, high=1, open_high=True)
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon = check_real("epsilon", epsilon, low=0, open_low=True)
+        self.delta = check_real("delta", delta, low=0, high=1, open_high=True)
         self.about = dict(about or {})
         self.path = None if path is None else account_path(path)
         self.refused = 0

@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 
 from defenses.base import Guarantee
 from defenses.dp.laplace import DiscreteLaplace
-from defenses.dp.mechanism import Mechanism, check_privacy, checked_integers, drawn_in_bulk
+from defenses.dp.mechanism import PureMechanism, checked_integers, drawn_in_bulk
 from metrics.columns import Integers64, check_integer, require
 from metrics.estimate import check_confidence
 
 
-class BinaryTree(Mechanism):
+class BinaryTree(PureMechanism):
     """Binary tree mechanism: after each event of a stream, the number of events so far, with noise.
 
     Use it for counts that are published again and again while the data arrives, such as cases per day.
@@ -62,13 +62,10 @@ class BinaryTree(Mechanism):
     """
 
     def __init__(self, *, epsilon: float = 1.0, horizon: int = 1024, sensitivity: int = 1) -> None:
-        check_privacy(epsilon, sensitivity)
-        check_integer("horizon", horizon, low=1)
+        super().__init__(epsilon=epsilon, sensitivity=sensitivity)
+        self.horizon = check_integer("horizon", horizon, low=1)
         require(horizon <= 2**30, f"horizon must be at most 2^30, got {horizon}")
         check_integer("sensitivity", sensitivity, low=1)
-        self.epsilon = epsilon
-        self.horizon = horizon
-        self.sensitivity = sensitivity
 
     @property
     def guarantee(self) -> Guarantee:

@@ -44,9 +44,9 @@ class Thresholds(ABC):
     def reals(self, count: int, context: decimal.Context) -> tuple[list[Decimal], Decimal]:
         """Return the first `count` thresholds to the context's precision, and a bound on their error."""
 
-    @abstractmethod
     def count(self) -> int | None:
-        """Return the number of thresholds, or None if there are infinitely many."""
+        """Return the number of thresholds, or None if there are infinitely many; one by default."""
+        return 1
 
     def floors(self, count: int, bits: int) -> list[int]:
         """Return floor(2^bits t) of the first `count` thresholds, correct in every bit."""
@@ -110,10 +110,6 @@ class LogisticChance(Thresholds):
     a: Fraction
     b: Fraction
 
-    def count(self) -> int | None:
-        """Return 1."""
-        return 1
-
     def reals(self, count: int, context: decimal.Context) -> tuple[list[Decimal], Decimal]:
         """Return the threshold, and a bound on its error."""
         rate, a, b = (context.divide(Decimal(x.numerator), Decimal(x.denominator)) for x in (self.rate, self.a, self.b))
@@ -127,10 +123,6 @@ class ExponentialChance(Thresholds):
     """One threshold: e^-rate, with a rational rate > 0."""
 
     rate: Fraction
-
-    def count(self) -> int | None:
-        """Return 1."""
-        return 1
 
     def reals(self, count: int, context: decimal.Context) -> tuple[list[Decimal], Decimal]:
         """Return the threshold, and a bound on its error."""

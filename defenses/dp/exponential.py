@@ -13,7 +13,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.dp.exact import WORD, ExponentialChance, fraction, integer_below, settle_below, words
-from defenses.dp.mechanism import lattice_step, on_lattice, steps_between
+from defenses.dp.mechanism import on_lattice, steps_between
 from defenses.dp.selection import Selection, checked_scores
 from metrics.columns import Floats, Integers, Integers64, Words64
 
@@ -110,10 +110,8 @@ class Exponential(Selection):
 
     def _levels(self, values: Floats) -> tuple[Fraction, NDArray[Any], Integers]:
         """Exponent of one lattice step, distinct distances from the highest score in steps, and each option's one."""
-        sensitivity = float(self.sensitivity)
-        step = lattice_step(sensitivity, sensitivity / float(self.epsilon))
-        unit = fraction(self.epsilon) / (2 * steps_between(sensitivity, step))
-        scores = on_lattice(values, step)
+        unit = fraction(self.epsilon) / (2 * steps_between(self.sensitivity, self._step()))
+        scores = on_lattice(values, self._step())
         # Scores are clamped to 2^61, so that differences fit.
         levels, level = np.unique(scores.max() - scores, return_inverse=True)
         return unit, levels, level

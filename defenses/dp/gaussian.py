@@ -168,9 +168,8 @@ class DiscreteGaussian(IntegerNoise):
 
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, sensitivity: float = 1) -> None:
         check_privacy(epsilon, sensitivity)
-        check_delta(delta)
+        self.delta = check_delta(delta)
         self.epsilon = epsilon
-        self.delta = delta
         self.sensitivity = sensitivity
         refuse(self.sigma > 2.0**44, f"sensitivity must not make sigma exceed 2^44, got {sensitivity!r}")
 
@@ -275,9 +274,9 @@ class Gaussian(NoiseMechanism):
 
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, sensitivity: float = 1.0) -> None:
         check_privacy(epsilon, sensitivity)
-        check_real_delta(delta)
+        self.delta = check_delta(delta)
+        refuse(delta < SMALLEST_DELTA, f"delta must be at least 1e-300, got {delta!r}")
         self.epsilon = epsilon
-        self.delta = delta
         self.sensitivity = sensitivity
 
     @property
@@ -321,11 +320,4 @@ class Gaussian(NoiseMechanism):
         """
         number = checked_number(value, "; DiscreteGaussian takes arrays")
         step = self.resolution
-        noisy = on_lattice(number, step) * step + self.sample(1, rng)
-        return float(noisy[0])
-
-
-def check_real_delta(delta: float) -> None:
-    """Raise ValueError unless delta lies in [10^-300, 1)."""
-    check_delta(delta)
-    refuse(delta < SMALLEST_DELTA, f"delta must be at least 1e-300, got {delta!r}")
+        return float((on_lattice(number, step) * step + self.sample(1, rng))[0])

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from defenses.base.queries.graph import triangles_of
 from defenses.dp.laplace import DiscreteLaplace
-from metrics.columns import Integers64, check_choice, check_integer, refuse, require
+from metrics.columns import Given, Integers64, check_choice, check_integer, refuse, require
 
 
 def check_edges(edges: ArrayLike, n: int) -> Integers64:
@@ -240,6 +240,6 @@ def release_triangle_count(edges: ArrayLike, n: int, rng: Generator, *, epsilon:
     return int(noise.release(triangles(edges, n), rng))
 
 
-def check_level(level: Any) -> None:
-    """Raise ValueError unless the neighbours of a graph differ by one edge ("edge") or one person ("node")."""
-    check_choice("level", level, ("edge", "node"))
+def check_level(level: Given) -> Given:
+    """Return the level if the neighbours of a graph differ by one "edge" or one "node"; otherwise raise ValueError."""
+    return check_choice("level", level, ("edge", "node"))

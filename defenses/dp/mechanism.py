@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.base import Guarantee, Parametrized
 from defenses.dp.exact import fraction
-from metrics.columns import Floats, Integers64, check_real, refuse, require
+from metrics.columns import Floats, Given, Integers64, check_real, refuse, require
 
 # The statement that many runs of a mechanism can be drawn at once.
 
@@ -97,6 +97,10 @@ class PureMechanism(Mechanism):
         self.epsilon = epsilon
         self.sensitivity = sensitivity
 
+    def _step(self) -> float:
+        """Step of the lattice of real numbers."""
+        return lattice_step(float(self.sensitivity), float(self.sensitivity) / float(self.epsilon))
+
 
 class NoiseMechanism(Mechanism):
     """A mechanism that adds noise to numbers; `bias`, `variance` and `error_bound` describe the error of one number."""
@@ -171,9 +175,9 @@ def check_privacy(epsilon: Any, sensitivity: Any) -> None:
     require(2.0**-20 <= float(epsilon) <= 2.0**20, f"epsilon must lie in [2^-20, 2^20], got {epsilon!r}")
 
 
-def check_delta(delta: Any) -> None:
-    """Raise ValueError unless delta lies in (0, 1)."""
-    check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
+def check_delta(delta: Given) -> Given:
+    """Return delta if it lies in (0, 1); otherwise raise ValueError."""
+    return check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
 
 
 def checked_numbers(value: ArrayLike) -> Floats:
@@ -294,4 +298,4 @@ class PureLatticeNoise(PureMechanism, NoiseMechanism):
     @property
     def resolution(self) -> float:
         """Step of the lattice."""
-        return lattice_step(float(self.sensitivity), float(self.sensitivity) / float(self.epsilon))
+        return self._step()

@@ -65,9 +65,8 @@ class RandomizedResponse(Mechanism):
 
     def __init__(self, *, epsilon: float = 1.0, d: int = 2) -> None:
         check_privacy(epsilon, 1)
-        check_integer("d", d, low=2)
+        self.d = check_integer("d", d, low=2)
         self.epsilon = epsilon
-        self.d = d
 
     @property
     def guarantee(self) -> Guarantee:
@@ -124,8 +123,7 @@ class RandomizedResponse(Mechanism):
         """
         check_integer("n", n, low=1)
         p, q = self.probabilities
-        share = np.asarray(frequencies, dtype=float)
-        return n * q * (1 - q) / (p - q) ** 2 + n * share * (1 - p - q) / (p - q)
+        return n * q * (1 - q) / (p - q) ** 2 + n * np.asarray(frequencies, dtype=float) * (1 - p - q) / (p - q)
 
     def error_bound(self, confidence: float, n: int) -> float:
         """Return a bound that one category's error for n people exceeds with probability at most 1 - confidence.

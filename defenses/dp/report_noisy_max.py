@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 
 from defenses.dp.exact import fraction, geometric
 from defenses.dp.mechanism import (
-    lattice_step,
     on_lattice,
     steps_between,
 )
@@ -51,11 +50,9 @@ class ReportNoisyMax(Selection):
     """
 
     def _selected(self, values: Floats, runs: int, rng: Generator) -> Integers:
-        sensitivity = float(self.sensitivity)
-        step = lattice_step(sensitivity, sensitivity / float(self.epsilon))
-        between = steps_between(sensitivity, step)
+        between = steps_between(self.sensitivity, self._step())
         noise = geometric(fraction(self.epsilon) / (2 * between), runs * values.size, rng)
-        return np.asarray(np.argmax(on_lattice(values, step) + noise.reshape(runs, values.size), axis=1))
+        return np.asarray(np.argmax(on_lattice(values, self._step()) + noise.reshape(runs, values.size), axis=1))
 
     def probabilities(self, scores: ArrayLike) -> Floats:
         """Probability of each option up to the lattice, shape (options,).

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.columns import Floats, check_choice, check_integer, check_real, refuse, require
+from metrics.columns import Floats, Given, check_choice, check_integer, check_real, refuse, require
 
 NEIGHBOURS = ("replace", "add or remove")
 
 
-def check_neighbours(neighbours: Any) -> None:
-    """Raise ValueError unless `neighbours` is a known relation between tables."""
-    check_choice("neighbours", neighbours, NEIGHBOURS)
+def check_neighbours(neighbours: Given) -> Given:
+    """Return `neighbours` if it is a known relation between tables; otherwise raise ValueError."""
+    return check_choice("neighbours", neighbours, NEIGHBOURS)
 
 
 def check_bounds(low: Any, high: Any) -> None:
@@ -103,10 +103,8 @@ def mean_sensitivity(low: float, high: float, n: int, neighbours: str = "replace
     ValueError
         If a parameter is refused.
     """
-    check_bounds(low, high)
     check_integer("n", n, low=1)
-    check_neighbours(neighbours)
-    return float((high - low) / n)
+    return maximum_sensitivity(low, high, neighbours) / n
 
 
 def maximum_sensitivity(low: float, high: float, neighbours: str = "replace") -> float:

@@ -11,12 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from defenses.base import Guarantee
 from defenses.dp.exact import fraction, two_sided_geometric
 from defenses.dp.mechanism import (
-    Mechanism,
-    check_privacy,
+    PureMechanism,
     checked_number,
     checked_numbers,
     drawn_in_bulk,
-    lattice_step,
     on_lattice,
     steps_between,
 )
@@ -24,7 +22,7 @@ from metrics.columns import Booleans, Floats, Integers64, check_integer, check_r
 from metrics.estimate import check_confidence
 
 
-class SparseVector(Mechanism):
+class SparseVector(PureMechanism):
     """Sparse vector technique (AboveThreshold): compares values with a threshold until `count` of them lie above.
 
     Parameters
@@ -81,14 +79,10 @@ class SparseVector(Mechanism):
     def __init__(
         self, *, epsilon: float = 1.0, threshold: float = 0.0, sensitivity: float = 1.0, count: int = 1
     ) -> None:
-        check_privacy(epsilon, sensitivity)
-        check_real("threshold", threshold, low=-math.inf)
-        check_integer("count", count, low=1)
+        super().__init__(epsilon=epsilon, sensitivity=sensitivity)
+        self.threshold = check_real("threshold", threshold, low=-math.inf)
+        self.count = check_integer("count", count, low=1)
         require(count <= 2**20, f"count must be at most 2^20, got {count}")
-        self.epsilon = epsilon
-        self.threshold = threshold
-        self.sensitivity = sensitivity
-        self.count = count
 
     @property
     def guarantee(self) -> Guarantee:
@@ -178,10 +172,6 @@ class SparseVector(Mechanism):
         rate = fraction(self.shares[1]) / (2 * self.count * self._between())
         noise = two_sided_geometric(rate, numbers.size, rng).reshape(numbers.shape)
         return on_lattice(numbers, self._step()) + noise
-
-    def _step(self) -> float:
-        sensitivity = float(self.sensitivity)
-        return lattice_step(sensitivity, sensitivity / float(self.epsilon))
 
     def _between(self) -> int:
         return steps_between(self.sensitivity, self._step())

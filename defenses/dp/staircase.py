@@ -117,8 +117,7 @@ class Staircase(PureLatticeNoise):
             If the value is NaN, infinite, or more than one number.
         """
         number = checked_number(value, "; Laplace takes arrays")
-        steps = on_lattice(number, self.resolution) + self._sample_steps(1, rng)
-        return float(steps[0] * self.resolution)
+        return float((on_lattice(number, self.resolution) + self._sample_steps(1, rng))[0] * self.resolution)
 
     def probability(self, steps: ArrayLike) -> Floats:
         """Probability of noise of each number of lattice steps, in the shape of `steps`."""

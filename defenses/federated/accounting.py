@@ -161,5 +161,4 @@ def _composed_epsilon(accountant: Any, multiplier: float, rounds: int, delta: fl
     check_real("multiplier", multiplier, low=0, open_low=True)
     check_integer("rounds", rounds, low=1)
     check_delta(delta)
-    event = SelfComposedDpEvent(GaussianDpEvent(multiplier), rounds)
-    return float(accountant.compose(event).get_epsilon(delta))
+    return float(accountant.compose(SelfComposedDpEvent(GaussianDpEvent(multiplier), rounds)).get_epsilon(delta))

@@ -28,8 +28,7 @@ class NormClipping(Parametrized, ABC):
     """
 
     def __init__(self, *, norm: float = 1.0) -> None:
-        check_real("norm", norm, low=0, open_low=True)
-        self.norm = norm
+        self.norm = check_real("norm", norm, low=0, open_low=True)
 
     @abstractmethod
     def example_factors(self, norms: Floats) -> Floats:

@@ -151,8 +151,9 @@ class Encoding:
             if isinstance(domain, CategoricalDomain):
                 columns[name] = np.array([*domain.categories, None], dtype=object)[block.argmax(axis=1)]
             else:
-                values = _number(domain, block[:, 0])
-                columns[name] = np.where(block[:, 1] > 0.5, np.nan, values)
+                edges, scaled = _scale(domain)
+                values = np.interp(block[:, 0], scaled, edges)
+                columns[name] = np.where(block[:, 1] > 0.5, np.nan, np.round(values) if domain.integer else values)
         if labels is not None:
             columns[self.target] = np.array(self.classes, dtype=object)[labels]
         return pd.DataFrame(columns, index=pd.RangeIndex(len(features)))
@@ -190,9 +191,3 @@ def _scale(domain: NumericDomain) -> tuple[Floats, Floats]:
     edges = np.array([domain.low, *domain.cuts, domain.high])
     edges = edges[np.concatenate([[True], np.diff(edges) > 0])]
     return edges, np.linspace(0, 1, edges.size) if edges.size > 1 else np.zeros(1)
-
-
-def _number(domain: NumericDomain, positions: Floats) -> Floats:
-    edges, scaled = _scale(domain)
-    values = np.interp(positions, scaled, edges)
-    return np.round(values) if domain.integer else values

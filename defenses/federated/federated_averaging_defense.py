@@ -85,11 +85,11 @@ class FederatedAveraging(Defense):
         downlink: UpdateNoise | None = None,
         aggregation: SecureAggregation | None = None,
     ) -> None:
-        check_integer("rounds", rounds, low=1)
-        check_integer("local_epochs", local_epochs, low=1)
-        check_real("learning_rate", learning_rate, low=0, open_low=True)
-        check_real("participation", participation, low=0, high=1, open_low=True)
-        check_real("dropout", dropout, low=0, high=1, open_high=True)
+        self.rounds = check_integer("rounds", rounds, low=1)
+        self.local_epochs = check_integer("local_epochs", local_epochs, low=1)
+        self.learning_rate = check_real("learning_rate", learning_rate, low=0, open_low=True)
+        self.participation = check_real("participation", participation, low=0, high=1, open_low=True)
+        self.dropout = check_real("dropout", dropout, low=0, high=1, open_high=True)
         for name, part, kind in (
             ("model", model, Architecture),
             ("split", split, Split),
@@ -109,11 +109,6 @@ class FederatedAveraging(Defense):
         self.model = model
         self.split = split
         self.target = target
-        self.rounds = rounds
-        self.local_epochs = local_epochs
-        self.learning_rate = learning_rate
-        self.participation = participation
-        self.dropout = dropout
         self.clipping = clipping
         self.uplink = uplink
         self.downlink = downlink
@@ -181,8 +176,7 @@ class FederatedAveraging(Defense):
         knows the participants, so drawing them does not amplify privacy. Neighbouring tables place each record at the
         same client: a split describes where records already are, and costs nothing.
         """
-        split = self.split or EqualSplit()
-        sizes = split.sizes(len(records))
+        sizes = (self.split or EqualSplit()).sizes(len(records))
         encoding = Encoding.of(records, self.target)
         # A promise is made only about tables that can be trained on.
         encoding.labels(records.frame)

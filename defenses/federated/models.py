@@ -164,8 +164,7 @@ class OneHiddenLayer(Architecture):
     """
 
     def __init__(self, *, hidden: int = 16) -> None:
-        check_integer("hidden", hidden, low=1)
-        self.hidden = hidden
+        self.hidden = check_integer("hidden", hidden, low=1)
 
     def network(self, features: int, classes: int) -> Network:
         """Two layers."""

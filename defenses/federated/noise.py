@@ -36,10 +36,8 @@ class UpdateNoise(Parametrized, ABC):
     """
 
     def __init__(self, *, epsilon: float = 8.0, delta: float = 1e-5) -> None:
-        check_real("epsilon", epsilon, low=0, open_low=True)
-        check_delta(delta)
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon = check_real("epsilon", epsilon, low=0, open_low=True)
+        self.delta = check_delta(delta)
 
     @abstractmethod
     def multiplier(self, rounds: int) -> float:

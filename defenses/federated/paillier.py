@@ -35,8 +35,7 @@ class Paillier(SumProtocol):
     """
 
     def __init__(self, *, bits: int = 2048) -> None:
-        check_integer("bits", bits, low=256)
-        self.bits = bits
+        self.bits = check_integer("bits", bits, low=256)
 
     def sum(
         self,

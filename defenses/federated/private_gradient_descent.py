@@ -86,20 +86,14 @@ class PrivateGradientDescent(Defense):
         refuse(
             model is not None and not isinstance(model, Architecture), f"model must be an Architecture, got {model!r}"
         )
-        check_real("epsilon", epsilon, low=2.0**-7, high=64)
-        check_delta(delta)
-        check_real("sampling_rate", sampling_rate, low=0, high=1, open_low=True)
-        check_integer("steps", steps, low=1)
-        check_real("norm", norm, low=0, open_low=True)
-        check_real("learning_rate", learning_rate, low=0, open_low=True)
+        self.epsilon = check_real("epsilon", epsilon, low=2.0**-7, high=64)
+        self.delta = check_delta(delta)
+        self.sampling_rate = check_real("sampling_rate", sampling_rate, low=0, high=1, open_low=True)
+        self.steps = check_integer("steps", steps, low=1)
+        self.norm = check_real("norm", norm, low=0, open_low=True)
+        self.learning_rate = check_real("learning_rate", learning_rate, low=0, open_low=True)
         self.model = model
         self.target = target
-        self.epsilon = epsilon
-        self.delta = delta
-        self.sampling_rate = sampling_rate
-        self.steps = steps
-        self.norm = norm
-        self.learning_rate = learning_rate
 
     @property
     def multiplier(self) -> float:

@@ -140,16 +140,13 @@ class SecureAggregation(Parametrized):
             protocol is not None and not isinstance(protocol, SumProtocol),
             f"protocol must be a SumProtocol, got {protocol!r}",
         )
-        check_integer("fraction_bits", fraction_bits, low=0)
+        self.fraction_bits = check_integer("fraction_bits", fraction_bits, low=0)
         require(
             fraction_bits <= 60, f"fraction_bits must be at most 60, or no number fits the field, got {fraction_bits}"
         )
-        check_real("limit", limit, low=0, open_low=True)
-        check_integer("minimum", minimum, low=2)
+        self.limit = check_real("limit", limit, low=0, open_low=True)
+        self.minimum = check_integer("minimum", minimum, low=2)
         self.protocol = protocol
-        self.fraction_bits = fraction_bits
-        self.limit = limit
-        self.minimum = minimum
 
     @property
     def step(self) -> float:

@@ -33,8 +33,7 @@ class AdditiveShares(SumProtocol):
     """
 
     def __init__(self, *, aggregators: int = 3) -> None:
-        check_integer("aggregators", aggregators, low=2)
-        self.aggregators = aggregators
+        self.aggregators = check_integer("aggregators", aggregators, low=2)
 
     def share(self, words: Words, field: PrimeField, rng: Generator) -> Words:
         """Shares of vectors, shape (aggregators, ...)."""
@@ -88,10 +87,8 @@ class ShamirShares(SumProtocol):
     """
 
     def __init__(self, *, aggregators: int = 5, threshold: int = 2) -> None:
-        check_integer("threshold", threshold, low=1)
-        check_integer("aggregators", aggregators, low=threshold + 1)
-        self.aggregators = aggregators
-        self.threshold = threshold
+        self.threshold = check_integer("threshold", threshold, low=1)
+        self.aggregators = check_integer("aggregators", aggregators, low=threshold + 1)
 
     def share(self, words: Words, field: PrimeField, rng: Generator) -> Words:
         """Shares of vectors, shape (aggregators, ...)."""

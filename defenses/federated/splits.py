@@ -20,7 +20,8 @@ class Split(Parametrized, ABC):
         Number of clients, at least 2.
     """
 
-    clients: int
+    def __init__(self, *, clients: int = 10) -> None:
+        self.clients = check_integer("clients", clients, low=2)
 
     @abstractmethod
     def sizes(self, records: int) -> Integers:
@@ -51,10 +52,6 @@ class EqualSplit(Split):
         If `clients` is not an integer of at least 2.
     """
 
-    def __init__(self, *, clients: int = 10) -> None:
-        check_integer("clients", clients, low=2)
-        self.clients = clients
-
     def sizes(self, records: int) -> Integers:
         """Equal sizes; the first clients take the remainder, one record each."""
         _check_enough(self.clients, records)
@@ -78,10 +75,8 @@ class UnequalSplit(Split):
     """
 
     def __init__(self, *, clients: int = 10, ratio: float = 10.0) -> None:
-        check_integer("clients", clients, low=2)
-        check_real("ratio", ratio, low=1)
-        self.clients = clients
-        self.ratio = ratio
+        super().__init__(clients=clients)
+        self.ratio = check_real("ratio", ratio, low=1)
 
     def sizes(self, records: int) -> Integers:
         """Sizes proportional to 1, ..., ratio, rounded so that they add up to all records."""
@@ -95,7 +90,7 @@ class UnequalSplit(Split):
         return sizes
 
 
-class LabelSkewedSplit(Split):
+class LabelSkewedSplit(EqualSplit):
     """Split into clients of equal size with different class proportions (label skew).
 
     Each client draws its class proportions from a Dirichlet distribution centred at the table's proportions, and takes
@@ -120,14 +115,8 @@ class LabelSkewedSplit(Split):
     """
 
     def __init__(self, *, clients: int = 10, concentration: float = 1.0) -> None:
-        check_integer("clients", clients, low=2)
-        check_real("concentration", concentration, low=0, open_low=True)
-        self.clients = clients
-        self.concentration = concentration
-
-    def sizes(self, records: int) -> Integers:
-        """Equal sizes."""
-        return EqualSplit(clients=self.clients).sizes(records)
+        super().__init__(clients=clients)
+        self.concentration = check_real("concentration", concentration, low=0, open_low=True)
 
     def assign(self, labels: Integers, rng: Generator) -> Integers:
         """Client of each record; clients take their records in random order."""

@@ -74,17 +74,16 @@ def best_protocol(
     check_integer("n", n, low=1)
     check_integer("report_bits", report_bits, low=1, optional=True)
     check_integer("server_steps", server_steps, low=1, optional=True)
-    ranked = []
-    for make in CANDIDATES:
-        protocol = make(epsilon=epsilon, d=d)
-        if report_bits is not None and protocol.report_bits > report_bits:
-            continue
-        if server_steps is not None and steps(protocol, n) > server_steps:
-            continue
-        ranked.append((float(protocol.variance(n, np.full(d, 1 / d)).mean()), protocol))
-    require(ranked, f"report_bits, server_steps: no protocol within {report_bits} bits and {server_steps} steps")
-    least = min(variance for variance, _ in ranked)
-    equally_good = [protocol for variance, protocol in ranked if variance <= least * (1 + _EQUAL)]
+    within = [
+        protocol
+        for protocol in (make(epsilon=epsilon, d=d) for make in CANDIDATES)
+        if (report_bits is None or protocol.report_bits <= report_bits)
+        and (server_steps is None or steps(protocol, n) <= server_steps)
+    ]
+    require(within, f"report_bits, server_steps: no protocol within {report_bits} bits and {server_steps} steps")
+    variances = [float(protocol.variance(n, np.full(d, 1 / d)).mean()) for protocol in within]
+    least = min(variances) * (1 + _EQUAL)
+    equally_good = [protocol for protocol, variance in zip(within, variances, strict=True) if variance <= least]
     return min(equally_good, key=lambda protocol: protocol.report_bits)
 
 

@@ -94,8 +94,7 @@ class CountMeanSketch(Sketch):
         return bits_at(reports.parts["bits"], np.arange(len(reports))[:, None], columns)
 
     def _variance(self, n: int, shares: Floats) -> Floats:
-        scale = (self.m / (self.m - 1)) ** 2
-        return scale * (n * (self.c**2 - 1) / 4 + self._collisions(n, shares))
+        return (self.m / (self.m - 1)) ** 2 * (n * (self.c**2 - 1) / 4 + self._collisions(n, shares))
 
 
 # The exact law of a count-mean sketch's estimates, drawn without drawing persons.

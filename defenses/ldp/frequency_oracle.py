@@ -49,11 +49,9 @@ class FrequencyOracle(Parametrized, ABC):
     """
 
     def __init__(self, *, epsilon: float = 1.0, d: int = 128) -> None:
-        check_real("epsilon", epsilon, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
-        check_integer("d", d, low=2)
+        self.epsilon = check_real("epsilon", epsilon, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
+        self.d = check_integer("d", d, low=2)
         require(d <= LARGEST_DOMAIN, f"d must be at most {LARGEST_DOMAIN}, got {d}")
-        self.epsilon = epsilon
-        self.d = d
 
     @property
     def guarantee(self) -> Guarantee:

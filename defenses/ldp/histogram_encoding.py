@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.ldp.frequency_oracle import FrequencyOracle
-from defenses.ldp.report_batch import Part, ReportBatch
+from defenses.ldp.report_batch import Part, ReportBatch, chunks
 from defenses.ldp.unary_encoding import UnaryEncoding
 from metrics.columns import Floats, Integers64
 
@@ -67,14 +67,14 @@ class SummationHistogramEncoding(FrequencyOracle):
 
     def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         numbers = np.empty((values.size, self.d), dtype=np.int32)
-        success, step = -np.expm1(-1 / self.scale), max(1, _AT_ONCE // self.d)
-        for start in range(0, values.size, step):
-            own = values[start : start + step]
+        success = -np.expm1(-1 / self.scale)
+        for rows in chunks(values.size, self.d, _AT_ONCE):
+            own = values[rows]
             shape = (own.size, self.d)
             # The difference of two geometric variables has the discrete Laplace distribution.
             noisy = rng.geometric(success, shape) - rng.geometric(success, shape)
             noisy[np.arange(own.size), own] += self.units
-            numbers[start : start + step] = noisy
+            numbers[rows] = noisy
         return {"number": numbers}
 
     def _estimated(self, reports: ReportBatch) -> Floats:

@@ -98,10 +98,8 @@ class BinaryLocalHashing(LocalHashing):
     Bassily and Smith (2015); Wang et al. (2017), section 4.4.
     """
 
-    @property
-    def buckets(self) -> int:
-        """Two."""
-        return 2
+    buckets = 2
+    """Two."""
 
 
 class OptimizedLocalHashing(LocalHashing):

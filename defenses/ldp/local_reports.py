@@ -91,21 +91,17 @@ class LocalReports(Defense):
         missing: str = "refuse",
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        check_real("epsilon", epsilon, low=0, open_low=True)
-        check_integer("rounds", rounds, low=1)
-        check_boolean("memoize", memoize)
+        self.epsilon = check_real("epsilon", epsilon, low=0, open_low=True)
+        self.rounds = check_integer("rounds", rounds, low=1)
+        self.memoize = check_boolean("memoize", memoize)
         refuse(column is not None and not isinstance(column, str), f"column must be a name, got {column!r}")
-        check_choice("missing", missing, MISSING)
+        self.missing = check_choice("missing", missing, MISSING)
         refuse(
             options is not None and not isinstance(options, Mapping),
             f"options must be a table of the protocol's parameters, got {options!r}",
         )
         self.protocol = protocol
-        self.epsilon = epsilon
         self.column = column
-        self.rounds = rounds
-        self.memoize = memoize
-        self.missing = missing
         self.options = options
         refuse(
             memoize and protocol in longitudinal_protocols(), f"memoize: {protocol} memoizes by itself; leave it out"
@@ -138,10 +134,9 @@ class LocalReports(Defense):
             )
         if "d" in make.parameter_names():
             return make(**parameters, d=d)
-        if d != 2:
-            which = "the column" if column is None else f"column {column!r}"
-            hint = " with the missing one; set missing to 'refuse'" if self.missing == "category" and d == 3 else ""
-            raise ValueError(f"protocol: {self.protocol} is for two values, {which} has {d}{hint}")
+        which = "the column" if column is None else f"column {column!r}"
+        hint = " with the missing one; set missing to 'refuse'" if self.missing == "category" and d == 3 else ""
+        require(d == 2, f"protocol: {self.protocol} is for two values, {which} has {d}{hint}")
         return make(**parameters)
 
     def guarantee(self, records: Microdata) -> Guarantee:
@@ -251,5 +246,4 @@ def protocols() -> dict[str, type[FrequencyOracle]]:
 
 def longitudinal_protocols() -> dict[str, type[LongitudinalUnaryEncoding]]:
     """Return the protocols that memoize bits and randomize them again in every round, by class name."""
-    classes = (LongitudinalSymmetricUnaryEncoding, LongitudinalOptimizedUnaryEncoding)
-    return {make.__name__: make for make in classes}
+    return {make.__name__: make for make in (LongitudinalSymmetricUnaryEncoding, LongitudinalOptimizedUnaryEncoding)}

@@ -11,12 +11,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.ldp.encoding.packed_bits import one_hot_reports
-from defenses.ldp.report_batch import ReportBatch
+from defenses.ldp.report_batch import ReportBatch, chunks
 from defenses.ldp.unary_encoding import UnaryEncoding
 from metrics.columns import Floats, Integers64, check_integer, check_real, require
-
-# Entries of a table over persons and bits that are held at a time.
-_AT_ONCE = 1 << 22
 
 
 class LongitudinalUnaryEncoding(UnaryEncoding):
@@ -54,8 +51,7 @@ class LongitudinalUnaryEncoding(UnaryEncoding):
 
     def __init__(self, *, epsilon: float = 1.0, d: int = 128, alpha: float = 0.5) -> None:
         super().__init__(epsilon=epsilon, d=d)
-        check_real("alpha", alpha, low=0, high=1, open_low=True, open_high=True)
-        self.alpha = alpha
+        self.alpha = check_real("alpha", alpha, low=0, high=1, open_low=True, open_high=True)
 
     @property
     @abstractmethod
@@ -82,11 +78,9 @@ class LongitudinalUnaryEncoding(UnaryEncoding):
         """Randomize memoized bits for one report of each person."""
         bits, flip = memory.parts["bits"], 1 - self.kept
         sent = np.empty_like(bits)
-        step = max(1, _AT_ONCE // self.d)
-        for start in range(0, len(bits), step):
-            rows = bits[start : start + step]
-            flips = rng.random((len(rows), self.d)) < flip
-            sent[start : start + step] = rows ^ np.packbits(flips, axis=1)
+        for rows in chunks(len(bits), self.d):
+            flips = rng.random((len(bits[rows]), self.d)) < flip
+            sent[rows] = bits[rows] ^ np.packbits(flips, axis=1)
         return ReportBatch(self, {"bits": sent})
 
     def privatize_rounds(self, values: Integers64, rounds: int, rng: Generator) -> tuple[ReportBatch, ...]:
@@ -221,10 +215,8 @@ class LongitudinalOptimizedUnaryEncoding(LongitudinalUnaryEncoding):
         """p_1 = 1/2 and q_1 = 1/(e^epsilon + 1)."""
         return 0.5, float(1 / (np.exp(self.epsilon) + 1))
 
-    @property
-    def p(self) -> float:
-        """1/2."""
-        return 0.5
+    p = 0.5
+    """1/2."""
 
     @property
     def q(self) -> float:

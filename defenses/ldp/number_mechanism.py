@@ -44,8 +44,7 @@ class NumberMechanism(Parametrized, ABC):
     """
 
     def __init__(self, *, epsilon: float = 1.0) -> None:
-        check_real("epsilon", epsilon, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
-        self.epsilon = epsilon
+        self.epsilon = check_real("epsilon", epsilon, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
 
     @property
     def guarantee(self) -> Guarantee:

@@ -48,10 +48,8 @@ class PiecewiseMechanism(NumberMechanism):
     0.791
     """
 
-    @property
-    def share(self) -> float:
-        """1: every report is piecewise."""
-        return 1.0
+    share = 1.0
+    """1: every report is piecewise."""
 
     @property
     def within_piece(self) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base import drawn_rows, fitted, project_to_simplex
-from defenses.ldp.reported.reported_column import chunks
+from defenses.ldp.report_batch import chunks
 from defenses.ldp.reported.splitting import SentReports
 from metrics.columns import Floats, Integers
 
@@ -69,7 +69,8 @@ def _pair_moments(sent: Sequence[SentReports], shares: Sequence[Floats], n: int)
     """Means of the products of indicators, and of the products of their squares, for all values of all columns."""
     width = sum(column.column.size for column in sent)
     first, second = np.zeros((width, width)), np.zeros((width, width))
-    for rows in chunks(n, width):
+    for part in chunks(n, width):
+        rows = np.arange(part.start, part.stop)
         parts = [one.column.indicators(one.reports.take(rows), share) for one, share in zip(sent, shares, strict=True)]
         table = np.concatenate(parts, axis=1)
         first += table.T @ table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,7 +90,14 @@ class ReportBatch:
         """Memory of the reports, in bytes."""
         return sum(part.nbytes for part in self.parts.values())
 
-    def take(self, positions: ArrayLike) -> ReportBatch:
-        """Return the reports at `positions`, shape (m,)."""
-        rows = np.asarray(positions)
+    def take(self, positions: ArrayLike | slice) -> ReportBatch:
+        """Return the reports at `positions`, shape (m,), or in a slice."""
+        rows = positions if isinstance(positions, slice) else np.asarray(positions)
         return ReportBatch(self.protocol, {name: part[rows] for name, part in self.parts.items()})
+
+
+def chunks(n: int, width: int, entries: int = 1 << 22) -> Iterator[slice]:
+    """Yield slices of n rows, each of about so many entries of tables with `width` columns."""
+    step = max(1, entries // max(1, width))
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))

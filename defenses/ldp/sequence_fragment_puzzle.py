@@ -93,17 +93,14 @@ class SequenceFragmentPuzzle(FrequencyOracle):
             isinstance(letters, str) and len(letters) >= 2 and len(set(letters)) >= len(letters),
             "letters must be a text of at least two different letters",
         )
-        check_integer("length", length, low=1)
-        check_integer("fragment", fragment, low=1)
+        self.length = check_integer("length", length, low=1)
+        self.fragment = check_integer("fragment", fragment, low=1)
         refuse(length % fragment, f"fragment must divide length, got {fragment} and {length}")
-        check_real("fragment_share", fragment_share, low=0, high=1, open_low=True, open_high=True)
+        self.fragment_share = check_real("fragment_share", fragment_share, low=0, high=1, open_low=True, open_high=True)
         longest = int(math.log(LARGEST_DOMAIN, len(letters)) + 1e-9)
         require(length <= longest, f"length must be at most {longest} for {len(letters)} letters, got {length}")
         super().__init__(epsilon=epsilon, d=len(letters) ** length)
         self.letters = letters
-        self.length = length
-        self.fragment = fragment
-        self.fragment_share = fragment_share
         self.m = m
         self.k = k
         self.hash_seed = hash_seed

@@ -215,14 +215,10 @@ class ShuffledResponse(Parametrized):
     """
 
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, d: int = 16, n: int = 100) -> None:
-        check_real("epsilon", epsilon, low=1e-6, high=20)
-        check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
-        check_integer("d", d, low=3)
-        check_integer("n", n, low=1)
-        self.epsilon = epsilon
-        self.delta = delta
-        self.d = d
-        self.n = n
+        self.epsilon = check_real("epsilon", epsilon, low=1e-6, high=20)
+        self.delta = check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
+        self.d = check_integer("d", d, low=3)
+        self.n = check_integer("n", n, low=1)
         self._local = GeneralizedRandomizedResponse(
             epsilon=_largest_local_epsilon(float(epsilon), float(delta), int(d), int(n)), d=d
         )
@@ -251,8 +247,7 @@ class ShuffledResponse(Parametrized):
         """
         array = np.asarray(values)
         require(array.shape == (self.n,), f"values must hold {self.n} integers, one a person, got shape {array.shape}")
-        reports = self.local.privatize(array, rng)
-        return np.bincount(reports.parts["value"], minlength=self.d)
+        return np.bincount(self.local.privatize(array, rng).parts["value"], minlength=self.d)
 
     def repeated(self, counts: Integers64, runs: int, rng: Generator) -> Integers64:
         """Draw the releases of `runs` tables with the same counts of values, shape (runs, d)."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.ldp.encoding.hashing import buckets, seeds_of
 from defenses.ldp.pure_oracle import PureOracle, guess_among_independent
-from defenses.ldp.report_batch import ReportBatch
+from defenses.ldp.report_batch import ReportBatch, chunks
 from metrics.columns import Booleans, Floats, Integers64, Words64, check_integer, refuse
 
 # Number of hashes computed at a time.
@@ -71,13 +71,10 @@ class Sketch(PureOracle):
 
     def __init__(self, *, epsilon: float = 1.0, d: int = 128, m: int = 1024, k: int = 2048, hash_seed: int = 0) -> None:
         super().__init__(epsilon=epsilon, d=d)
-        check_integer("m", m, low=2)
-        check_integer("k", k, low=1)
-        check_integer("hash_seed", hash_seed, low=0)
+        self.m = check_integer("m", m, low=2)
+        self.k = check_integer("k", k, low=1)
+        self.hash_seed = check_integer("hash_seed", hash_seed, low=0)
         refuse(max(m, k) > 1 << 31, f"m and k must be at most 2^31, got {m} and {k}")
-        self.m = m
-        self.k = k
-        self.hash_seed = hash_seed
 
     @property
     @abstractmethod
@@ -111,9 +108,8 @@ class Sketch(PureOracle):
     def estimate_of(self, sketch: Floats, values: ArrayLike, n: int) -> Floats:
         """Counts of some values, shape (values,), from the sketch of n reports."""
         array = np.asarray(values)
-        step = max(1, _AT_ONCE // self.k)
-        parts = [array[start : start + step] for start in range(0, array.size, step)]
-        return np.concatenate([mean_estimate(sketch, self.positions(part), n) for part in parts])
+        parts = chunks(array.size, self.k, _AT_ONCE)
+        return np.concatenate([mean_estimate(sketch, self.positions(array[part]), n) for part in parts])
 
     def supports(self, reports: ReportBatch) -> Booleans:
         """Return the values that each report supports, shape (n, d)."""
@@ -124,11 +120,10 @@ class Sketch(PureOracle):
         self.check_reports(reports)
         array = np.asarray(values)
         result = np.empty((len(reports), array.size), dtype=bool)
-        step = max(1, _AT_ONCE // array.size)
-        for start in range(0, len(reports), step):
-            part = reports.take(np.arange(start, min(start + step, len(reports))))
+        for rows in chunks(len(reports), array.size, _AT_ONCE):
+            part = reports.take(rows)
             columns = buckets(self._seeds(part.parts["hash"])[:, None], array, self.m)
-            result[start : start + step] = self._supported(part, columns)
+            result[rows] = self._supported(part, columns)
         return result
 
     @abstractmethod
@@ -137,8 +132,7 @@ class Sketch(PureOracle):
 
     def support_counts(self, reports: ReportBatch) -> Integers64:
         """Number of reports that support each value, shape (d,)."""
-        estimated = self._estimated(reports)
-        return np.rint(estimated * (self.p - self.q) + len(reports) * self.q).astype(np.int64)
+        return np.rint(self._estimated(reports) * (self.p - self.q) + len(reports) * self.q).astype(np.int64)
 
     def _estimated(self, reports: ReportBatch) -> Floats:
         return self.estimate_of(self._sketch(reports), np.arange(self.d), len(reports))

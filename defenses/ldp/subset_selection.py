@@ -9,6 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.ldp.pure_oracle import BitVectorOracle
+from defenses.ldp.report_batch import chunks
 from metrics.columns import Integers64
 
 # Number of random keys drawn at a time.
@@ -77,14 +78,13 @@ class SubsetSelection(BitVectorOracle):
 
     def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         sets = np.empty((values.size, self.parts["bits"].columns or 0), dtype=np.uint8)
-        step = max(1, _AT_ONCE // self.d)
-        for start in range(0, values.size, step):
-            own = values[start : start + step]
+        for rows in chunks(values.size, self.d, _AT_ONCE):
+            own = values[rows]
             # The w smallest of random keys form a random set; the own key is set below or above all others.
             keys = rng.random((own.size, self.d))
             keys[np.arange(own.size), own] = np.where(rng.random(own.size) < self.left_out, 2.0, -1.0)
             members = np.argpartition(keys, self.size - 1, axis=1)[:, : self.size]
             bits = np.zeros((own.size, self.d), dtype=bool)
             np.put_along_axis(bits, members, True, axis=1)
-            sets[start : start + step] = np.packbits(bits, axis=1)
+            sets[rows] = np.packbits(bits, axis=1)
         return {"bits": sets}

@@ -28,7 +28,5 @@ class TwoPointMechanism(NumberMechanism):
     et al. (2019), Collecting and analyzing multidimensional data with local differential privacy, Algorithm 1.
     """
 
-    @property
-    def share(self) -> float:
-        """0: no report is piecewise."""
-        return 0.0
+    share = 0.0
+    """0: no report is piecewise."""

@@ -110,10 +110,8 @@ class OptimizedUnaryEncoding(UnaryEncoding):
     Wang et al. (2017), section 4.3.
     """
 
-    @property
-    def p(self) -> float:
-        """Probability that the own bit is set."""
-        return 0.5
+    p = 0.5
+    """Probability that the own bit is set."""
 
     @property
     def q(self) -> float:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -176,7 +177,7 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
         structural_zeros: Zeros = (),
     ) -> None:
         super().__init__(epsilon=epsilon, delta=delta, structural_zeros=structural_zeros)
-        check_integer("most_cells", most_cells, low=1)
+        self.most_cells = check_integer("most_cells", most_cells, low=1)
         refuse(
             workload is not None and not (_is_list(workload) and len(workload)),
             f"workload must be a list of at least one list of column names, got {workload!r}",
@@ -187,16 +188,14 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
                 f"workload must hold lists of different column names, got {columns!r}",
             )
         self.workload = workload
-        self.most_cells = most_cells
 
     def _check(self, records: Microdata) -> None:
         super()._check(records)
         check_pairs(records, self.most_cells)
-        if self.workload is not None:
-            for columns in self.workload:
-                for name in columns:
-                    records.check_released("workload", name)
-            check_workload(records, self.workload, self.most_cells)
+        workload = self.workload or ()
+        for name in chain.from_iterable(workload):
+            records.check_released("workload", name)
+        check_workload(records, workload, self.most_cells)
 
     def _fitted(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> DrawnCodes:
         budget = AnnealedBudget(Fraction(rho), ROUNDS * len(names))
@@ -208,7 +207,9 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
         model = fitted(iterations=steps)
         most_cells = min(self.most_cells, CELLS_PER_RECORD * table.n)
         largest = min(self.most_cells, CANDIDATE_CELLS_PER_RECORD * table.n)
-        candidates = Candidates(table, self._sets(names), [single.present for single in measured], largest)
+        workload = [tuple(sorted(map(names.index, columns))) for columns in self.workload or ()]
+        workload = workload or default_workload(len(names))
+        candidates = Candidates(table, workload, [single.present for single in measured], largest)
         while budget.remaining > 0:
             budget.start_round()
             rows = candidates.rows(model, rng)
@@ -248,12 +249,6 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
                     allowed[option] = growth.fits(sets[option])
                 if allowed[option]:
                     return sets[option]
-
-    def _sets(self, names: tuple[str, ...]) -> list[Columns]:
-        """The workload as ascending positions of columns."""
-        if self.workload is None:
-            return default_workload(len(names))
-        return [tuple(sorted(names.index(name) for name in columns)) for columns in self.workload]
 
 
 def _is_list(value: Any) -> bool:

@@ -74,9 +74,8 @@ class ClassificationTrees(RowSynthesizer):
     """
 
     def __init__(self, *, leaf_size: int = 5, rows: int | None = None, structural_zeros: Zeros = ()) -> None:
-        check_integer("leaf_size", leaf_size, low=1)
+        self.leaf_size = check_integer("leaf_size", leaf_size, low=1)
         super().__init__(rows=rows, structural_zeros=structural_zeros)
-        self.leaf_size = leaf_size
 
     def check(self, records: Microdata) -> None:
         """Check that the parameters fit these records.

@@ -11,8 +11,8 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base import CodedColumn, Microdata, category_cells, code_column, code_values, stored_alike
-from defenses.synthetic.mixed_column import Drawn
+from defenses.base import CodedColumn, code_column
+from defenses.synthetic.mixed_column import Drawn, MixedColumn
 from metrics.columns import Floats, Integers, NumericDomain
 
 # Order of unordered categories that lets a tree split them like numbers.
@@ -61,12 +61,8 @@ class Distribution(ABC):
         """Quantiles at shares in [0, 1): numbers, NaN where missing, or codes of cells; shape (m,)."""
 
     @abstractmethod
-    def released(self, drawn: Drawn) -> pd.Series[Any]:
-        """Released cells of such quantiles, shape (m,)."""
-
-    @abstractmethod
-    def smoothed_at(self, shares: Floats, smoothing: float, rng: Generator) -> pd.Series[Any]:
-        """Quantiles of the smoothed distribution as released cells, shape (m,).
+    def smoothed_at(self, shares: Floats, smoothing: float, rng: Generator) -> Drawn:
+        """Quantiles of the smoothed distribution, as `at` gives them.
 
         Parameters
         ----------
@@ -103,14 +99,9 @@ class CategoryDistribution(Distribution):
         """Codes of the quantiles at these shares, shape (m,)."""
         return _codes_at(self._counts(), shares)
 
-    def released(self, drawn: Drawn) -> pd.Series[Any]:
-        """Released cells of these codes, shape (m,)."""
-        return pd.Series(self.cells[drawn], dtype=object)
-
-    def smoothed_at(self, shares: Floats, smoothing: float, rng: Generator) -> pd.Series[Any]:
-        """Quantiles of the smoothed distribution as released cells, shape (m,)."""
-        weights = self._counts() + smoothing * pd.notna(self.cells)
-        return pd.Series(self.cells[_codes_at(weights, shares)], dtype=object)
+    def smoothed_at(self, shares: Floats, smoothing: float, rng: Generator) -> Drawn:
+        """Codes of the quantiles of the smoothed distribution, shape (m,)."""
+        return _codes_at(self._counts() + smoothing * pd.notna(self.cells), shares)
 
     def _counts(self) -> Integers:
         return np.bincount(self.codes, minlength=self.cells.size)
@@ -122,15 +113,12 @@ class NumberDistribution(Distribution):
 
     Attributes
     ----------
-    original : Series, shape (n,)
-        The column as the publisher holds it.
     domain : NumericDomain
         Range and bins of the numbers.
     coded : CodedColumn
         The column coded by its domain, with at least one number.
     """
 
-    original: pd.Series[Any]
     domain: NumericDomain
     coded: CodedColumn
 
@@ -148,11 +136,7 @@ class NumberDistribution(Distribution):
         values = np.interp(rank - 0.5, np.arange(ordered.size), ordered)
         return np.where(rank < ordered.size, np.rint(values) if self.domain.integer else values, np.nan)
 
-    def released(self, drawn: Drawn) -> pd.Series[Any]:
-        """Numbers as the column stores them, shape (m,)."""
-        return stored_alike(drawn, self.original)
-
-    def smoothed_at(self, shares: Floats, smoothing: float, rng: Generator) -> pd.Series[Any]:
+    def smoothed_at(self, shares: Floats, smoothing: float, rng: Generator) -> Drawn:
         """Quantiles of the smoothed distribution, uniform inside each public bin, shape (m,)."""
         domain = self.domain
         edges = np.ceil(domain.edges) if domain.integer else domain.edges
@@ -163,26 +147,15 @@ class NumberDistribution(Distribution):
         code = _codes_at(counts + smoothing * np.append(possible, 0), shares)
         low, high = np.append(edges[:-1], np.nan)[code], np.append(edges[1:], np.nan)[code]
         values = low + rng.random(code.size) * (high - low)
-        return stored_alike(np.floor(values) if domain.integer else values, self.original)
+        return np.asarray(np.floor(values) if domain.integer else values)
 
 
-def distribution(records: Microdata, name: str) -> Distribution:
-    """Distribution of a column with at least one value.
-
-    Raises
-    ------
-    ValueError
-        If a value is no finite number or no category of the domain; names the column.
-    """
-    column = records.frame[name]
-    if name in records.generalized:
-        cells = code_values(column)
-        return CategoryDistribution(cells.codes, cells.values)
-    domain = records.domain(name)
-    coded = code_column(column, domain)
-    if isinstance(domain, NumericDomain):
-        return NumberDistribution(column, domain, coded)
-    return CategoryDistribution(coded.codes, category_cells(domain))
+def distribution(column: MixedColumn) -> Distribution:
+    """Distribution of a column with at least one value."""
+    if column.cells is not None:
+        return CategoryDistribution(column.values, column.cells)
+    assert isinstance(column.domain, NumericDomain)  # noqa: S101 (other columns have cells)
+    return NumberDistribution(column.domain, code_column(column.original, column.domain))
 
 
 def _codes_at(weights: NDArray[Any], shares: Floats) -> Integers:

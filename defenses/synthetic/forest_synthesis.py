@@ -157,15 +157,11 @@ class ForestSynthesis(RowSynthesizer):
         rows: int | None = None,
         structural_zeros: Zeros = (),
     ) -> None:
-        check_integer("leaf_size", leaf_size, low=1)
-        check_integer("trees", trees, low=1)
-        check_real("delta", delta, low=0, high=0.5, open_high=True)
-        check_choice("numbers", numbers, ("normal", "uniform", "resample"))
+        self.leaf_size = check_integer("leaf_size", leaf_size, low=1)
+        self.trees = check_integer("trees", trees, low=1)
+        self.delta = check_real("delta", delta, low=0, high=0.5, open_high=True)
+        self.numbers = check_choice("numbers", numbers, ("normal", "uniform", "resample"))
         super().__init__(rows=rows, structural_zeros=structural_zeros)
-        self.leaf_size = leaf_size
-        self.trees = trees
-        self.delta = delta
-        self.numbers = numbers
 
     def check(self, records: Microdata) -> None:
         """Check that the parameters fit these records.

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.random import Generator
 from scipy import special
 
-from defenses.base import Microdata, MicrodataDefense, MicrodataRelease, filled, released_frame
 from defenses.synthetic.column_distributions import distribution
-from defenses.synthetic.mixed_column import Drawn
-from defenses.synthetic.row_synthesizer import possible_rows
-from defenses.synthetic.structural_zero import Zeros, check_structural_zeros, structural_zeros
+from defenses.synthetic.mixed_column import Drawn, MixedColumn
+from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
+from defenses.synthetic.structural_zero import Zeros
 from metrics.columns import Floats
 
 
-class GaussianCopula(MicrodataDefense):
+class GaussianCopula(RowSynthesizer):
     """Synthetic rows from a Gaussian copula, which keeps the distributions of columns and their rank correlations.
 
     There are as many rows as records. Each column is modelled as a transformed normal variable. Numbers are transformed
@@ -50,37 +51,19 @@ class GaussianCopula(MicrodataDefense):
     """
 
     def __init__(self, *, structural_zeros: Zeros = ()) -> None:
-        check_structural_zeros(structural_zeros)
-        self.structural_zeros = structural_zeros
+        super().__init__(structural_zeros=structural_zeros)
 
-    def check(self, records: Microdata) -> None:
-        """Check that the structural zeros fit these records.
+    def fit(self, columns: Sequence[MixedColumn], rng: Generator) -> Draw:
+        """Fit the distribution of each column, and the rank correlations."""
+        distributions = [distribution(column) for column in columns]
+        scores = np.column_stack([special.ndtri(law.shares()) for law in distributions])
+        root = _root(_correlations(scores))
 
-        Raises
-        ------
-        ValueError
-            If they do not; names the column.
-        """
-        structural_zeros(records, self.structural_zeros)
+        def draw(rows: int, rng: Generator) -> list[Drawn]:
+            normals = rng.standard_normal((rows, len(distributions))) @ root
+            return [law.at(special.ndtr(normal)) for law, normal in zip(distributions, normals.T, strict=True)]
 
-    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Draw the rows."""
-        zeros = structural_zeros(records, self.structural_zeros)
-        frame = released_frame(records)
-        names = filled(records, records.released_columns)
-        columns = [distribution(records, name) for name in names]
-        if columns:
-            scores = np.column_stack([special.ndtri(column.shares()) for column in columns])
-            root = _root(_correlations(scores))
-
-            def draw(rows: int, rng: Generator) -> list[Drawn]:
-                normals = rng.standard_normal((rows, len(columns))) @ root
-                return [column.at(special.ndtr(normal)) for column, normal in zip(columns, normals.T, strict=True)]
-
-            drawn = possible_rows(draw, names, zeros, len(records), rng)
-            for name, column in zip(names, columns, strict=True):
-                frame[name] = column.released(drawn[name])
-        return MicrodataRelease(frame, np.full(len(frame), -1), None)
+        return draw
 
 
 def _correlations(scores: Floats) -> Floats:

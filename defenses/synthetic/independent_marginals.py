@@ -7,6 +7,7 @@ from numpy.random import Generator
 
 from defenses.base import Microdata, MicrodataDefense, MicrodataRelease, filled, released_frame
 from defenses.synthetic.column_distributions import distribution
+from defenses.synthetic.mixed_column import mixed_column
 from metrics.columns import check_real
 
 
@@ -45,12 +46,13 @@ class IndependentMarginals(MicrodataDefense):
     """
 
     def __init__(self, *, smoothing: float = 1.0) -> None:
-        check_real("smoothing", smoothing, low=0)
-        self.smoothing = smoothing
+        self.smoothing = check_real("smoothing", smoothing, low=0)
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Draw the rows."""
         frame = released_frame(records)
         for name in filled(records, records.released_columns):
-            frame[name] = distribution(records, name).smoothed_at(rng.random(len(frame)), self.smoothing, rng)
+            column = mixed_column(records, name)
+            drawn = distribution(column).smoothed_at(rng.random(len(frame)), self.smoothing, rng)
+            frame[name] = column.released(drawn)
         return MicrodataRelease(frame, np.full(len(frame), -1), None)

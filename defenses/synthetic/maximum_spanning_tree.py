@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base import Microdata, project_to_simplex
+from defenses.base import Microdata, project_to_simplex, spanning_forest
 from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical.clique_tree import MOST_CELLS, Columns, check_pairs
 from defenses.synthetic.graphical.estimation import NoisyMarginal, averaged, estimated
@@ -86,7 +86,7 @@ class MaximumSpanningTree(GraphicalSynthesis):
 
     def _fitted(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> DrawnCodes:
         singles = _singles(table, _third(rho), rng)
-        merged = [MergedValues(single, table.n) for single in singles]
+        merged = [MergedValues(single) for single in singles]
         small = MeasuredTable(
             [values.recoded(column) for values, column in zip(merged, table.codes, strict=True)],
             tuple(values.size for values in merged),
@@ -102,7 +102,7 @@ class MaximumSpanningTree(GraphicalSynthesis):
             if len(names) > 1:
                 self._say_independent()
             again = averaged([*singles, *_singles(table, 2 * _third(rho), rng)])
-            merged = [MergedValues(single, table.n) for single in again.values()]
+            merged = [MergedValues(single) for single in again.values()]
             impossible = {columns: _merged(cells, columns, merged) for columns, cells in table.impossible.items()}
         counts = [values.merged() for values in merged]
         sizes = tuple(values.size for values in merged)
@@ -115,8 +115,13 @@ class MaximumSpanningTree(GraphicalSynthesis):
         return draw
 
     def _spanning_tree(
-        self, table: MeasuredTable, singles: list[NoisyMarginal], pairs: list[Columns], rho: Fraction, rng: Generator
-    ) -> list[Columns]:
+        self,
+        table: MeasuredTable,
+        singles: list[NoisyMarginal],
+        pairs: list[tuple[int, int]],
+        rho: Fraction,
+        rng: Generator,
+    ) -> list[tuple[int, int]]:
         """Choose pairs that connect all columns, as far as the possible pairs do; the choices cost rho together.
 
         Each of at most columns - 1 choices costs epsilon^2 / 8 of zero-concentrated privacy.
@@ -126,16 +131,13 @@ class MaximumSpanningTree(GraphicalSynthesis):
             [np.abs(table.counts((a, b)) - np.outer(expected[a], expected[b]) / table.n).sum() for a, b in pairs]
         )
         epsilon = math.sqrt(8 * float(rho) / (len(table.sizes) - 1))
-        part = np.arange(len(table.sizes))
-        chosen: list[Columns] = []
-        while True:
-            joining = np.flatnonzero([part[a] != part[b] for a, b in pairs])
+
+        def choose(joining: Integers) -> int | None:
             if not joining.size:
-                return chosen
-            (option,) = self._selected(scores[joining], epsilon, 2.0, 1, rng)
-            a, b = pairs[joining[option]]
-            chosen.append((a, b))
-            part[part == part[b]] = part[a]
+                return None
+            return int(joining[self._selected(scores[joining], epsilon, 2.0, 1, rng)[0]])
+
+        return spanning_forest(len(table.sizes), pairs, choose)
 
 
 def _third(rho: float) -> Fraction:
@@ -155,7 +157,7 @@ def _merged(cells: Booleans, columns: Columns, merged: list[MergedValues]) -> Bo
     return cells
 
 
-def _measurable(table: MeasuredTable, rho: Fraction) -> list[Columns]:
+def _measurable(table: MeasuredTable, rho: Fraction) -> list[tuple[int, int]]:
     """Pairs on whose counts the expected absolute noise is at most 2n, if they share rho with a whole tree."""
     columns = len(table.sizes)
     noise = math.sqrt(2 / math.pi * max(1, columns - 1) / float(rho))

@@ -81,11 +81,9 @@ class NeighbourInterpolation(RowSynthesizer):
         rows: int | None = None,
         structural_zeros: Zeros = (),
     ) -> None:
-        check_integer("k", k, low=1)
-        check_choice("categories", categories, ("vote", "pick"))
+        self.k = check_integer("k", k, low=1)
+        self.categories = check_choice("categories", categories, ("vote", "pick"))
         super().__init__(rows=rows, structural_zeros=structural_zeros)
-        self.k = k
-        self.categories = categories
 
     def check(self, records: Microdata) -> None:
         """Check that the parameters fit these records.

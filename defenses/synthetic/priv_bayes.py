@@ -11,15 +11,14 @@ from itertools import combinations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base import Guarantee, Microdata, MicrodataDefense, MicrodataRelease, project_to_simplex, released_frame
-from defenses.base.queries import codes
+from defenses.base import Guarantee, Microdata, MicrodataDefense, MicrodataRelease, project_to_simplex
 from defenses.dp.exponential import Exponential
 from defenses.dp.laplace import DiscreteLaplace
 from defenses.synthetic.counted_columns import Columns, CountedColumns
-from defenses.synthetic.graphical.graphical_synthesis import INDEPENDENT
-from defenses.synthetic.graphical.sampled_rows import rounded
-from defenses.synthetic.released_columns import check_public_domains, uniform_inside, value_cells, value_draw
-from defenses.synthetic.row_synthesizer import possible_rows
+from defenses.synthetic.graphical.estimation import Placement
+from defenses.synthetic.graphical.graphical_synthesis import INDEPENDENT, DrawnCodes, drawn_release
+from defenses.synthetic.graphical.sampled_rows import combined, rounded
+from defenses.synthetic.released_columns import check_public_domains
 from defenses.synthetic.structural_zero import Zeros, check_structural_zeros, structural_zeros
 from metrics.columns import Floats, Integers, check_integer, check_real, refuse
 
@@ -191,16 +190,13 @@ class PrivBayes(MicrodataDefense):
         structure_share: float = 0.3,
         structural_zeros: Zeros = (),
     ) -> None:
-        check_real("epsilon", epsilon, low=LEAST_EPSILON, high=2.0**20)
-        check_integer("degree", degree, low=1)
-        check_real("usefulness", usefulness, low=0, open_low=True)
-        check_real("structure_share", structure_share, low=0, high=1, open_low=True, open_high=True)
-        check_structural_zeros(structural_zeros)
-        self.epsilon = epsilon
-        self.degree = degree
-        self.usefulness = usefulness
-        self.structure_share = structure_share
-        self.structural_zeros = structural_zeros
+        self.epsilon = check_real("epsilon", epsilon, low=LEAST_EPSILON, high=2.0**20)
+        self.degree = check_integer("degree", degree, low=1)
+        self.usefulness = check_real("usefulness", usefulness, low=0, open_low=True)
+        self.structure_share = check_real(
+            "structure_share", structure_share, low=0, high=1, open_low=True, open_high=True
+        )
+        self.structural_zeros = check_structural_zeros(structural_zeros)
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return the epsilon of the whole table."""
@@ -220,18 +216,11 @@ class PrivBayes(MicrodataDefense):
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Choose the network, measure its joint counts and draw the rows."""
         self.guarantee(records)
-        frame = released_frame(records)
-        names = records.released_columns
-        if len(records) and names:
-            domains = [records.domains[name] for name in names]
-            table = CountedColumns([codes(records, name) for name in names], tuple(domain.size for domain in domains))
-            network, joints = self._measured(table, rng)
-            draw = value_draw([*map(uniform_inside, domains)], partial(_rows, network, joints, table.sizes))
-            zeros = structural_zeros(records, self.structural_zeros)
-            drawn = possible_rows(draw, names, zeros, len(records), rng)
-            for name, domain in zip(names, domains, strict=True):
-                frame[name] = value_cells(domain, drawn[name], rng)
-        return MicrodataRelease(frame, np.full(len(frame), -1), None)
+
+        def fit(table: CountedColumns) -> DrawnCodes:
+            return partial(_rows, *self._measured(table, rng), table.sizes)
+
+        return drawn_release(records, self.structural_zeros, fit, {}, rng)
 
     def _measured(
         self, table: CountedColumns, rng: Generator
@@ -245,7 +234,7 @@ class PrivBayes(MicrodataDefense):
             network = self._network(table, cells, choice, rng)
         else:
             if columns > 1:
-                warnings.warn(f"{type(self).__name__}: {INDEPENDENT}", stacklevel=3)
+                warnings.warn(f"{type(self).__name__}: {INDEPENDENT}", stacklevel=5)
             network, rest = [(column, ()) for column in range(columns)], float(self.epsilon)
         sets = {tuple(sorted((*parents, column))) for column, parents in network}
         largest = sorted(one for one in sets if not any(set(one) < set(other) for other in sets))
@@ -306,20 +295,15 @@ def _rows(
     """Draw the value of each column for each row, in the order of the network."""
     drawn = [np.zeros(rows, dtype=np.intp) for _ in sizes]
     for column, parents in network:
-        given = np.zeros(rows, dtype=np.intp)
-        for parent in parents:
-            given = given * sizes[parent] + drawn[parent]
-        drawn[column] = rounded(_conditional(joints, column, parents), given, rng)
+        given = combined([drawn[parent] for parent in parents], [sizes[parent] for parent in parents], rows)
+        drawn[column] = rounded(_conditional(joints, column, parents, sizes), given, rng)
     return drawn
 
 
-def _conditional(joints: Mapping[Columns, Floats], column: int, parents: Columns) -> Floats:
+def _conditional(joints: Mapping[Columns, Floats], column: int, parents: Columns, sizes: Columns) -> Floats:
     """Weights of a column's values given those of its parents, shape (combinations, values)."""
     wanted = (*parents, column)
     measured = next(columns for columns in joints if set(wanted) <= set(columns))
-    other = tuple(axis for axis, name in enumerate(measured) if name not in wanted)
-    remaining = [name for name in measured if name in wanted]
-    joint = joints[measured].sum(axis=other).transpose([remaining.index(name) for name in wanted])
-    weights = joint.reshape(-1, joint.shape[-1])
+    weights = Placement(wanted, measured, sizes).summed(joints[measured]).reshape(-1, sizes[column])
     # Combinations of parents that the noise has emptied take the column's own distribution.
     return np.asarray(np.where(weights.sum(axis=1, keepdims=True) > 0, weights, weights.sum(axis=0)))

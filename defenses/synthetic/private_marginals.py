@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -12,10 +11,10 @@ from itertools import combinations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base import drawn_rows, fitted, project_to_simplex
+from defenses.base import drawn_rows, fitted, project_to_simplex, spanning_forest
 from defenses.dp.exact import discrete_gaussian
 from defenses.dp.exponential import Exponential
-from defenses.synthetic.counted_columns import MeasuredTable, counted
+from defenses.synthetic.counted_columns import CountedColumns, MeasuredTable
 from defenses.synthetic.graphical.graphical_synthesis import DrawnCodes, GraphicalSynthesis
 from metrics.columns import Floats, Integers
 
@@ -114,80 +113,57 @@ class PrivateMarginals(GraphicalSynthesis):
 
     def _fitted(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> DrawnCodes:
         budget = Budget(rho, len(names))
-        shares = _noisy_shares(table.codes, table.sizes, table.n, budget, rng)
-        pairs = _chosen_pairs(table.codes, shares, table.n, budget, rng)
+        shares = _noisy_shares(table, budget, rng)
+        pairs = _chosen_pairs(table, shares, budget, rng)
         if len(names) > 1 and not pairs:
             self._say_independent()
-        tables = _noisy_tables(table.codes, pairs, shares, table.n, budget, rng)
-        return partial(drawn_rows, shares, tables)
+        return partial(drawn_rows, shares, _noisy_tables(table, pairs, shares, budget, rng))
 
 
-def _noisy_shares(cells: list[Integers], sizes: Sequence[int], n: int, budget: Budget, rng: Generator) -> list[Floats]:
+def _noisy_shares(table: CountedColumns, budget: Budget, rng: Generator) -> list[Floats]:
     """Noisy distribution of every column, each of shape (size,)."""
-    counts = [np.bincount(column[column >= 0], minlength=size) for column, size in zip(cells, sizes, strict=True)]
-    noise = np.split(discrete_gaussian(budget.single, sum(sizes), rng), np.cumsum(sizes)[:-1])
-    return [project_to_simplex(count + z, n) / n for count, z in zip(counts, noise, strict=True)]
+    noise = np.split(discrete_gaussian(budget.single, sum(table.sizes), rng), np.cumsum(table.sizes)[:-1])
+    return [project_to_simplex(table.counts((column,)) + z, table.n) / table.n for column, z in enumerate(noise)]
 
 
-def _chosen_pairs(
-    cells: list[Integers], shares: list[Floats], n: int, budget: Budget, rng: Generator
-) -> list[tuple[int, int]]:
+def _chosen_pairs(table: CountedColumns, shares: list[Floats], budget: Budget, rng: Generator) -> list[tuple[int, int]]:
     """Choose the pairs of columns to measure; they form a forest, which is empty where noise exceeds any dependence."""
-    possible = [pair for pair in combinations(range(len(cells)), 2) if _size(shares, pair) <= MOST_CELLS]
+    n, columns = table.n, len(table.sizes)
+    possible = [pair for pair in combinations(range(columns), 2) if table.cells(pair) <= MOST_CELLS]
     noise = math.sqrt(2 / math.pi * float(budget.pair))
     # Two tables of n records are 2n apart at most. Sizes, n and the noise are public.
-    if all(noise * _size(shares, pair) > 2 * n for pair in possible):
+    if all(noise * table.cells(pair) > 2 * n for pair in possible):
         return []
     scores = np.array(
         [
-            np.abs(_pair_counts(cells, shares, pair) - n * np.outer(shares[pair[0]], shares[pair[1]]).ravel()).sum()
-            - noise * _size(shares, pair)
-            for pair in possible
+            np.abs((table.counts((a, b)) - n * np.outer(shares[a], shares[b])).ravel()).sum()
+            - noise * table.cells((a, b))
+            for a, b in possible
         ]
     )
     mechanism = Exponential(epsilon=budget.choice, sensitivity=2)
-    part = np.arange(len(cells))
-    chosen: list[tuple[int, int]] = []
-    for _ in range(len(cells) - 1):
-        joining = np.flatnonzero([part[a] != part[b] for a, b in possible])
+
+    def choose(joining: Integers) -> int | None:
         # The last option is to measure no further pair.
         option = mechanism.release(np.append(scores[joining], 0.0), rng)
-        if option == joining.size:
-            break
-        a, b = possible[joining[option]]
-        chosen.append((a, b))
-        part[part == part[b]] = part[a]
-    return chosen
+        return None if option == joining.size else int(joining[option])
+
+    return spanning_forest(columns, possible, choose)
 
 
 def _noisy_tables(
-    cells: list[Integers],
-    pairs: list[tuple[int, int]],
-    shares: list[Floats],
-    n: int,
-    budget: Budget,
-    rng: Generator,
+    table: CountedColumns, pairs: list[tuple[int, int]], shares: list[Floats], budget: Budget, rng: Generator
 ) -> dict[tuple[int, int], Floats]:
     """Noisy joint distribution of each pair, shape (size of the first, size of the second)."""
     if not pairs:
         return {}
-    sizes = [_size(shares, pair) for pair in pairs]
+    sizes = [table.cells(pair) for pair in pairs]
     noise = np.split(discrete_gaussian(budget.pair, sum(sizes), rng), np.cumsum(sizes)[:-1])
     tables = {}
     for pair, z in zip(pairs, noise, strict=True):
         first, second = shares[pair[0]], shares[pair[1]]
         independent = np.outer(first, second)
-        counts = project_to_simplex(_pair_counts(cells, shares, pair) + z, n).reshape(independent.shape)
+        counts = project_to_simplex(table.counts(pair).ravel() + z, table.n).reshape(independent.shape)
         # A small independent part keeps rows and columns nonempty if the one-way counts are nonzero.
-        tables[pair] = fitted(counts / n + 1e-6 * independent, first, second)
+        tables[pair] = fitted(counts / table.n + 1e-6 * independent, first, second)
     return tables
-
-
-def _pair_counts(cells: list[Integers], shares: list[Floats], pair: tuple[int, int]) -> Floats:
-    """Number of records in each combination of a pair, shape (cells,)."""
-    first, second = pair
-    return counted([cells[first], cells[second]], (shares[first].size, shares[second].size)).ravel()
-
-
-def _size(shares: list[Floats], pair: tuple[int, int]) -> int:
-    return shares[pair[0]].size * shares[pair[1]].size

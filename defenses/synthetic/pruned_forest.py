@@ -56,17 +56,18 @@ class PrunedForest:
         roots = np.cumsum([0, *sizes[:-1]])
         own = np.arange(sum(sizes))
         is_leaf = np.concatenate([tree.tree_.children_left < 0 for tree in trees])
-        sides = []
-        for side in ("children_left", "children_right"):
+
+        def children(side: str) -> Integers:
             child = np.concatenate([getattr(tree.tree_, side) + root for tree, root in zip(trees, roots, strict=True)])
-            sides.append(np.where(is_leaf, own, child))
+            return np.where(is_leaf, own, child)
+
+        left, right = children("children_left"), children("children_right")
         counts = np.concatenate(
             [
                 np.bincount(tree.decision_path(features, check_input=False).indices, minlength=size)
                 for tree, size in zip(trees, sizes, strict=True)
             ]
         )
-        left, right = sides
         enough_left, enough_right = counts[left] >= fewest, counts[right] >= fewest
         return PrunedForest(
             np.where(enough_left, left, np.where(enough_right, right, own)),

@@ -91,11 +91,9 @@ class RefinedBins(MicrodataDefense):
                 f"got {synthesizer!r}"
             ),
         )
-        check_real("share", share, low=0, high=1, open_low=True, open_high=True)
-        check_structural_zeros(structural_zeros)
+        self.share = check_real("share", share, low=0, high=1, open_low=True, open_high=True)
+        self.structural_zeros = check_structural_zeros(structural_zeros)
         self.synthesizer = synthesizer
-        self.share = share
-        self.structural_zeros = structural_zeros
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return the guarantee of the synthesizer, whose budget is shared."""

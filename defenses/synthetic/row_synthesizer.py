@@ -12,12 +12,7 @@ from numpy.random import Generator
 
 from defenses.base import Microdata, MicrodataDefense, MicrodataRelease, filled, released_frame
 from defenses.synthetic.mixed_column import Drawn, MixedColumn, mixed_column
-from defenses.synthetic.structural_zero import (
-    StructuralZero,
-    Zeros,
-    check_structural_zeros,
-    structural_zeros,
-)
+from defenses.synthetic.structural_zero import StructuralZero, Zeros, check_structural_zeros, structural_zeros
 from metrics.columns import check_integer, refuse
 
 Draw = Callable[[int, Generator], list[Drawn]]
@@ -45,10 +40,8 @@ class RowSynthesizer(MicrodataDefense):
     """
 
     def __init__(self, *, rows: int | None = None, structural_zeros: Zeros = ()) -> None:
-        check_integer("rows", rows, low=0, optional=True)
-        check_structural_zeros(structural_zeros)
-        self.rows = rows
-        self.structural_zeros = structural_zeros
+        self.rows = check_integer("rows", rows, low=0, optional=True)
+        self.structural_zeros = check_structural_zeros(structural_zeros)
 
     @abstractmethod
     def fit(self, columns: Sequence[MixedColumn], rng: Generator) -> Draw:
@@ -80,8 +73,7 @@ class RowSynthesizer(MicrodataDefense):
         }
         if columns:
             draw = self.fit(list(columns.values()), rng)
-            zeros = structural_zeros(records, self.structural_zeros)
-            drawn = possible_rows(draw, names, zeros, count, rng)
+            drawn = possible_rows(draw, names, structural_zeros(records, self.structural_zeros), count, rng)
             cells |= {name: column.released(drawn[name]).array for name, column in columns.items()}
         return MicrodataRelease(pd.DataFrame(cells, index=pd.RangeIndex(count)), np.full(count, -1), None)
 

@@ -93,8 +93,8 @@ class StructuralZero:
         return np.asarray(cell.contains(np.array([*domain.categories, None], dtype=object))[0][values])
 
 
-def check_structural_zeros(zeros: Any) -> None:
-    """Raise ValueError unless the parameter `structural_zeros` is a list of mappings of column names to cells."""
+def check_structural_zeros(zeros: Zeros) -> Zeros:
+    """Return `structural_zeros` if it is a list of mappings of column names to cells; otherwise raise ValueError."""
     rules = isinstance(zeros, Sequence) and not isinstance(zeros, str)
     require(
         rules and all(isinstance(rule, Mapping) and rule and _texts(rule) for rule in zeros),
@@ -103,6 +103,7 @@ def check_structural_zeros(zeros: Any) -> None:
             f'such as {{"age": "[0,15)", "job": "{{clerk|nurse}}"}}, got {zeros!r}'
         ),
     )
+    return zeros
 
 
 def structural_zeros(records: Microdata, zeros: Zeros) -> tuple[StructuralZero, ...]:

@@ -25,7 +25,7 @@ from defenses.federated.garbling.gates import (
     random_labels,
     selected,
 )
-from metrics.columns import check_integer, refuse, require
+from metrics.columns import check_integer, require
 
 # Yao's protocol: one party garbles a circuit, the other evaluates it.
 
@@ -144,8 +144,7 @@ def _encrypted(
     messages = []
     for choice in range(4):
         plain = pairs[choice & 1, 0].tobytes() + pairs[choice >> 1, 1].tobytes()
-        key = _key(shared, offered, point, first)
-        messages.append(_masked(plain, key))
+        messages.append(_masked(plain, _key(shared, offered, point, first)))
         if choice < 3:
             shared = curve.crypto_core_ed25519_sub(shared, shift)
     return messages
@@ -322,8 +321,7 @@ def run_two_parties(
     moved = transfer(keys.zeros.reshape(-1, 2), keys.ones.reshape(-1, 2), evaluator.reshape(-1), rng)
     answer = evaluate(circuit, garbled, moved.received.reshape(*evaluator.shape, 2))
     bits = decoded(answer, garbled)
-    checked = accepted(answer, keys)
-    require(np.array_equal(bits, checked), "both parties read different outputs", AggregationError)
+    require(np.array_equal(bits, accepted(answer, keys)), "both parties read different outputs", AggregationError)
     sent = {
         "tables": sum(table.nbytes for table in garbled.tables),
         "labels of the garbler": garbled.inputs.size // 2 * LABEL_BYTES,
@@ -366,15 +364,13 @@ def decoded(answer: Labels, garbled: GarbledCircuit) -> NDArray[np.bool_]:
     AggregationError
         If a label is neither that of 0 nor that of 1.
     """
-    bits = []
-    for digest, pair in zip(digests(answer), garbled.outputs, strict=True):
-        refuse(
-            digest not in pair,
-            "a label of the output is forged: a table or an input was tampered with",
-            AggregationError,
-        )
-        bits.append(digest == pair[1])
-    return np.array(bits, dtype=bool).reshape(answer.shape[:-1])
+    pairs = list(zip(digests(answer), garbled.outputs, strict=True))
+    require(
+        all(digest in pair for digest, pair in pairs),
+        "a label of the output is forged: a table or an input was tampered with",
+        AggregationError,
+    )
+    return np.array([digest == pair[1] for digest, pair in pairs], dtype=bool).reshape(answer.shape[:-1])
 
 
 def accepted(answer: Labels, keys: GarbledKeys) -> NDArray[np.bool_]:
@@ -445,7 +441,7 @@ def secure_greater(left: int, right: int, rng: Generator, *, bits: int = 32) -> 
     """
     own = to_bits(_checked("left must be an integer", [left], bits)[0], bits)
     other = to_bits(_checked("right must be an integer", [right], bits)[0], bits)
-    cost = run_two_parties(_greater_bit, own, other, rng)
+    cost = run_two_parties(greater, own, other, rng)
     return SecureAnswer(int(cost.bits), cost)
 
 
@@ -511,10 +507,6 @@ def secure_common_count(left: ArrayLike, right: ArrayLike, rng: Generator) -> Se
     require(own.size == other.size, f"left and right must be of one length, got {own.size} and {other.size} people")
     cost = run_two_parties(_common_count, own, other, rng)
     return SecureAnswer(int(from_bits(cost.bits)), cost)
-
-
-def _greater_bit(gates: Gates, left: Wires, right: Wires) -> Wires:
-    return greater(gates, left, right)
 
 
 def _shared_maximum(gates: Gates, left: Wires, right: Wires) -> Wires:

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from defenses.ldp.report_batch import chunks
 from metrics.columns import Booleans, Integers, Integers64
 
 Bytes = NDArray[np.uint8]
 
-# Number of bits drawn at a time, so that tables of single bits take a few megabytes at most.
-_AT_ONCE = 1 << 22
 # A byte's eight bits as the eight bytes of a word: sums of up to 255 such words count each bit without a carry.
 _SPREAD = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).view(np.uint64).ravel()
 _WITHOUT_CARRY = 255
@@ -54,12 +53,12 @@ def one_hot_reports(values: Integers64, width: int, unset: float, set_other: flo
         Packed rows; surplus bits are 0.
     """
     packed = np.empty((values.size, -(-width // 8)), dtype=np.uint8)
-    step = max(1, _AT_ONCE // width)
-    for start in range(0, values.size, step):
-        own = values[start : start + step]
+    # Tables of single bits take a few megabytes at most.
+    for rows in chunks(values.size, width):
+        own = values[rows]
         bits = random_bits(own.size * width, set_other, rng).reshape(own.size, width)
         bits[np.arange(own.size), own] = rng.random(own.size) >= unset
-        packed[start : start + step] = np.packbits(bits, axis=1)
+        packed[rows] = np.packbits(bits, axis=1)
     return packed
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -18,7 +17,7 @@ from defenses.base.channel_parts import ChannelPart, ReportedSet
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.pure_oracle import PureOracle
 from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
-from defenses.ldp.report_batch import ReportBatch
+from defenses.ldp.report_batch import ReportBatch, chunks
 from metrics.columns import SUPPRESSED, Booleans, Domain, Floats, Integers, Integers64
 
 # The contract of a column of a table of local reports.
@@ -72,10 +71,6 @@ class TableColumn(ABC):
 
         The mean of products of two columns' indicators serves to estimate their joint distribution.
         """
-
-
-# Entries of a table over reports and values that are held at a time.
-_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -152,13 +147,6 @@ class ReportedColumn(TableColumn):
     def indicators(self, reports: ReportBatch, shares: Floats) -> Floats:
         """Unbiased estimate of each person's indicator vector, shape (n, size); the `shares` are not needed."""
         return self.protocol.indicators(reports)
-
-
-def chunks(n: int, width: int) -> Iterator[Integers]:
-    """Yield the positions of n rows in chunks, each of about four million entries of tables with `width` columns."""
-    step = max(1, _AT_ONCE // max(1, width))
-    for start in range(0, n, step):
-        yield np.arange(start, min(start + step, n))
 
 
 def _distinct_rows(rows: NDArray[np.uint8]) -> tuple[Integers, NDArray[np.uint8]]:

@@ -17,7 +17,8 @@ from defenses.ldp.hybrid_mechanism import HybridMechanism
 from defenses.ldp.local_reports import refuse_missing
 from defenses.ldp.number_mechanism import NumberMechanism
 from defenses.ldp.piecewise_mechanism import PiecewiseMechanism
-from defenses.ldp.reported.reported_column import TableColumn, chunks
+from defenses.ldp.report_batch import chunks
+from defenses.ldp.reported.reported_column import TableColumn
 from defenses.ldp.two_point_mechanism import TwoPointMechanism
 from metrics.columns import Domain, Floats, Integers64, NumericDomain, format_number, refuse_rows
 
@@ -125,7 +126,7 @@ class ReportedNumericColumn(TableColumn):
         ordered, ends = np.sort(reports), np.arange(GROUPS + 1) * n // GROUPS
         counts, parts = np.diff(ends), []
         for groups in chunks(GROUPS, self.size * (1 + n // GROUPS)):
-            first, last = ends[groups[0]], ends[groups[-1] + 1]
+            first, last = ends[groups.start], ends[groups.stop]
             logs = self.part.bin_log_likelihoods(pd.Series(ordered[first:last], name=self.name))
             starts, rows = ends[groups] - first, counts[groups]
             tops = np.repeat(np.maximum.reduceat(logs.max(axis=1), starts), rows)

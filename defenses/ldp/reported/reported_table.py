@@ -38,7 +38,7 @@ from defenses.ldp.reported.splitting import (
     Splitting,
     blank_protocol,
 )
-from metrics.columns import SUPPRESSED, Floats, NumericDomain, check_boolean, check_choice, refuse, require
+from metrics.columns import SUPPRESSED, Domain, Floats, NumericDomain, check_boolean, check_choice, refuse, require
 
 # The value with the largest noisy number of a histogram encoding, as randomized response.
 
@@ -266,19 +266,14 @@ class ReportedTable(MicrodataDefense):
         options: Mapping[str, Any] | None = None,
         numbers: str | None = None,
     ) -> None:
-        check_choice("protocol", protocol, protocols())
+        self.protocol = check_choice("protocol", protocol, protocols())
         LocalReports(protocol=protocol, epsilon=epsilon, missing=missing, options=options)
-        check_choice("splitting", splitting, SPLITTINGS)
-        check_choice("fakes", fakes, FAKES)
-        check_boolean("amplified", amplified)
-        check_columns(columns)
+        self.splitting = check_choice("splitting", splitting, SPLITTINGS)
+        self.fakes = check_choice("fakes", fakes, FAKES)
+        self.amplified = check_boolean("amplified", amplified)
+        self.columns = check_columns(columns)
         refuse(columns is not None and not columns, "columns must name at least one column")
-        self.protocol = protocol
         self.epsilon = epsilon
-        self.splitting = splitting
-        self.fakes = fakes
-        self.amplified = amplified
-        self.columns = columns
         self.missing = missing
         self.options = options
         self.numbers = numbers
@@ -346,8 +341,7 @@ class ReportedTable(MicrodataDefense):
     def _reported(self, records: Microdata) -> tuple[list[TableColumn], list[NDArray[Any]]]:
         """Columns with at least two values; for each, the rows' numbers, or positions in the domain of others."""
         values: dict[str, NDArray[Any]] = {}
-        sizes: dict[str, int] = {}
-        ranges: dict[str, NumericDomain] = {}
+        sizes: dict[str, int | None] = {}
         for name in self._names(records):
             require(
                 name not in records.generalized,
@@ -355,26 +349,24 @@ class ReportedTable(MicrodataDefense):
             )
             domain = public_domain(records, name, "columns")
             if self.numbers is not None and is_range(domain):
-                values[name] = ranged_numbers(records, name, domain, self.missing, "columns")
-                ranges[name] = domain
+                values[name], sizes[name] = ranged_numbers(records, name, domain, self.missing, "columns"), None
                 continue
             codes, size = coded_values(records, name, self.missing, "columns")
             if size > 1:
                 values[name], sizes[name] = codes, size
         each = self._strategy().column_epsilon(self.epsilon, len(values))
-        columns: list[TableColumn] = []
-        for name in values:
-            if name in ranges:
-                mechanism = NUMBERS[str(self.numbers)](epsilon=each)
-                columns.append(ReportedNumericColumn(name, ranges[name], mechanism, self.missing == "category"))
-            else:
-                columns.append(self._column_of_values(records, name, sizes[name], each))
+        columns = [self._column(name, records.domains[name], size, each) for name, size in sizes.items()]
         return columns, list(values.values())
 
-    def _column_of_values(self, records: Microdata, name: str, size: int, epsilon: float) -> ReportedColumn:
-        """A column whose categories or bins the protocol reports."""
+    def _column(self, name: str, domain: Domain, size: int | None, epsilon: float) -> TableColumn:
+        """A column whose categories or bins the protocol reports; or one of numbers, which has no size."""
+        if size is None:
+            assert isinstance(domain, NumericDomain)  # noqa: S101 (others have a size)
+            return ReportedNumericColumn(
+                name, domain, NUMBERS[str(self.numbers)](epsilon=epsilon), self.missing == "category"
+            )
         maker = LocalReports(protocol=self.protocol, epsilon=epsilon, missing=self.missing, options=self.options)
-        column = ReportedColumn(name, records.domains[name], maker.protocol_for(size, name))
+        column = ReportedColumn(name, domain, maker.protocol_for(size, name))
         if self.fakes == "blank":
             blank_protocol(column)
         if isinstance(column.protocol, SummationHistogramEncoding):

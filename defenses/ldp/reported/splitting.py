@@ -15,7 +15,7 @@ from defenses.base.channel_parts import ChannelPart, ReportAmongFakes
 from defenses.ldp.report_batch import ReportBatch
 from defenses.ldp.reported.reported_column import ReportedColumn, TableColumn
 from defenses.ldp.unary_encoding import UnaryEncoding
-from metrics.columns import Floats, Integers, Integers64, require
+from metrics.columns import Booleans, Floats, Integers, require
 
 NO_NUMBERS = "numbers: RS+FD sends reports of random values as fakes; set splitting to SPL or SMP"
 
@@ -62,9 +62,12 @@ class Splitting(ABC):
     def send(self, columns: Sequence[TableColumn], values: Sequence[NDArray[Any]], rng: Generator) -> list[SentReports]:
         """Randomize the values of all persons, of shape (n,) for each column."""
 
-    @abstractmethod
     def parts(self, columns: Sequence[TableColumn]) -> tuple[ChannelPart, ...]:
-        """Return the parts of the channel of a table whose cells are the reports, and ``*`` where there is none."""
+        """Return the parts of the channel of a table whose cells are the reports, and ``*`` where there is none.
+
+        An empty cell is equally likely under all values, so there is one part for each column.
+        """
+        return tuple(column.part for column in columns)
 
     def shares(self, sent: SentReports, columns: int) -> Floats:
         """Estimated distribution of one of the columns, shape (size,), unbiased unless it holds numbers."""
@@ -100,10 +103,6 @@ class BudgetSplitting(Splitting):
             for column, codes, child in zip(columns, values, rng.spawn(len(columns)), strict=True)
         ]
 
-    def parts(self, columns: Sequence[TableColumn]) -> tuple[ChannelPart, ...]:
-        """Return one part for each column."""
-        return tuple(column.part for column in columns)
-
 
 class ColumnSampling(Splitting):
     """Sampling of a column (SMP): every person reports one column, drawn uniformly, with the whole epsilon.
@@ -126,20 +125,20 @@ class ColumnSampling(Splitting):
         return column_epsilon if columns else 0.0
 
     def send(self, columns: Sequence[TableColumn], values: Sequence[NDArray[Any]], rng: Generator) -> list[SentReports]:
-        """Let every person report one column."""
+        """Let every person report one column, and the other ones only where they are faked."""
         if not columns:
             return []
         choice_rng, *children = rng.spawn(1 + len(columns))
         chosen = choice_rng.integers(len(columns), size=values[0].size)
-        result = []
-        for number, (column, codes, child) in enumerate(zip(columns, values, children, strict=True)):
-            senders = np.flatnonzero(chosen == number)
-            result.append(SentReports(column, column.privatize(codes[senders], child), senders))
-        return result
+        return [
+            self._sent(column, codes, chosen == number, child)
+            for number, (column, codes, child) in enumerate(zip(columns, values, children, strict=True))
+        ]
 
-    def parts(self, columns: Sequence[TableColumn]) -> tuple[ChannelPart, ...]:
-        """Return one part for each column; an empty cell is equally likely under all values."""
-        return BudgetSplitting().parts(columns)
+    def _sent(self, column: TableColumn, values: NDArray[Any], own: Booleans, rng: Generator) -> SentReports:
+        """Reports of one column, given which persons chose it."""
+        senders = np.flatnonzero(own)
+        return SentReports(column, column.privatize(values[senders], rng), senders)
 
 
 class ColumnSamplingAmongFakes(ColumnSampling):
@@ -181,33 +180,17 @@ class ColumnSamplingAmongFakes(ColumnSampling):
         """Return the whole budget, amplified if asked for."""
         return float(np.log1p(max(1, columns) * np.expm1(epsilon))) if self.amplified else epsilon
 
-    def send(self, columns: Sequence[TableColumn], values: Sequence[NDArray[Any]], rng: Generator) -> list[SentReports]:
-        """Let every person report every column, all but one of them with a fake."""
-        if not columns:
-            return []
-        n = values[0].size
-        choice_rng, *children = rng.spawn(1 + len(columns))
-        chosen = choice_rng.integers(len(columns), size=n)
-        result = []
-        for number, (column, codes, child) in enumerate(zip(columns, values, children, strict=True)):
-            own_rng, fake_rng = child.spawn(2)
-            if self.blank:
-                reports = self._among_blanks(column, codes, chosen == number, own_rng, fake_rng)
-            else:
-                inputs = np.where(chosen == number, codes, fake_rng.integers(column.size, size=n))
-                reports = column.protocol.privatize(inputs, own_rng)
-            result.append(SentReports(column, reports, np.arange(n)))
-        return result
-
-    @staticmethod
-    def _among_blanks(
-        column: TableColumn, codes: Integers64, own: Integers, own_rng: Generator, fake_rng: Generator
-    ) -> ReportBatch:
-        """Reports of the persons' values where `own` is true, and blank reports elsewhere."""
+    def _sent(self, column: TableColumn, values: NDArray[Any], own: Booleans, rng: Generator) -> SentReports:
+        """Reports of one column by all persons, fakes of those who did not choose it."""
+        own_rng, fake_rng = rng.spawn(2)
+        everyone = np.arange(own.size)
+        if not self.blank:
+            inputs = np.where(own, values, fake_rng.integers(column.size, size=own.size))
+            return SentReports(column, column.protocol.privatize(inputs, own_rng), everyone)
         protocol = blank_protocol(column)
-        bits = protocol.blank_reports(codes.size, fake_rng).parts["bits"]
-        bits[own] = protocol.privatize(codes[own], own_rng).parts["bits"]
-        return ReportBatch(protocol, {"bits": bits})
+        bits = protocol.blank_reports(own.size, fake_rng).parts["bits"]
+        bits[own] = protocol.privatize(values[own], own_rng).parts["bits"]
+        return SentReports(column, ReportBatch(protocol, {"bits": bits}), everyone)
 
     def parts(self, columns: Sequence[TableColumn]) -> tuple[ChannelPart, ...]:
         """Return one part for all columns jointly."""
@@ -238,10 +221,12 @@ def blank_protocol(column: TableColumn) -> UnaryEncoding:
     ValueError
         If it is no unary encoding.
     """
-    protocol = column.protocol
-    if isinstance(protocol, UnaryEncoding):
-        return protocol
-    raise ValueError(f"fakes: {type(protocol).__name__} cannot report no value, only unary encodings can; use 'random'")
+    protocol: UnaryEncoding = column.protocol
+    require(
+        isinstance(protocol, UnaryEncoding),
+        f"fakes: {type(protocol).__name__} cannot report no value, only unary encodings can; use 'random'",
+    )
+    return protocol
 
 
 def _blank_odds(protocol: UnaryEncoding) -> float:

@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from defenses.synthetic.counted_columns import MeasuredTable, counted
 from defenses.synthetic.graphical.clique_tree import Columns, model_cells
-from defenses.synthetic.graphical.estimation import GraphicalModel, NoisyMarginal
+from defenses.synthetic.graphical.estimation import GraphicalModel, NoisyMarginal, Placement
 from defenses.synthetic.graphical.sampled_rows import sampled_rows
 from defenses.synthetic.graphical.workload import CandidateCounts, downward_closure
 from metrics.columns import Floats, Integers
@@ -84,10 +84,7 @@ class Candidates:
         n = self.table.n
         for clique, belief in zip(model.tree.cliques, model.beliefs, strict=True):
             if set(columns) <= set(clique):
-                others = tuple(axis for axis, column in enumerate(clique) if column not in columns)
-                order = [column for column in clique if column in columns]
-                shares = belief.sum(axis=others).transpose([order.index(column) for column in columns])
-                return np.asarray(n * shares)
+                return np.asarray(n * Placement(columns, clique, self.table.sizes).summed(belief))
         drawn = counted([rows[column] for column in columns], self.table.shape(columns))
         return drawn * (n / rows[0].size)
 

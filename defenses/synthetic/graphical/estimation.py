@@ -43,7 +43,7 @@ class BeliefPropagation:
         self.tree = tree
         ordered = sorted(set(sets), key=lambda columns: (math.prod(tree.shape(columns)), len(columns), columns))
         cells = [math.prod(tree.shape(clique)) for clique in tree.cliques]
-        self._sources: dict[Columns, tuple[_Placement, Columns | None, int]] = {}
+        self._sources: dict[Columns, tuple[Placement, Columns | None, int]] = {}
         for number, columns in enumerate(ordered):
             held = set(columns)
             # Sums and products go through the smallest larger set where there is one.
@@ -54,9 +54,9 @@ class BeliefPropagation:
                     (place for place, clique in enumerate(tree.cliques) if held <= set(clique)), key=cells.__getitem__
                 )
             axes = tree.cliques[home] if larger is None else larger
-            self._sources[columns] = _Placement(columns, axes, tree.sizes), larger, home
+            self._sources[columns] = Placement(columns, axes, tree.sizes), larger, home
         self._messages = [
-            _Placement(separator, tree.cliques[parent], tree.sizes) if parent >= 0 else None
+            Placement(separator, tree.cliques[parent], tree.sizes) if parent >= 0 else None
             for separator, parent in zip(tree.separators, tree.parents, strict=True)
         ]
 
@@ -116,7 +116,7 @@ class BeliefPropagation:
         return logs
 
 
-class _Placement:
+class Placement:
     """A set of columns among the axes of a larger array.
 
     Parameters

@@ -58,12 +58,9 @@ class GraphicalSynthesis(MicrodataDefense):
     """
 
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, structural_zeros: Zeros = ()) -> None:
-        check_real("epsilon", epsilon, low=2.0**-20, high=2.0**20)
-        check_delta(delta)
-        check_structural_zeros(structural_zeros)
-        self.epsilon = epsilon
-        self.delta = delta
-        self.structural_zeros = structural_zeros
+        self.epsilon = check_real("epsilon", epsilon, low=2.0**-20, high=2.0**20)
+        self.delta = check_delta(delta)
+        self.structural_zeros = check_structural_zeros(structural_zeros)
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return epsilon and delta of the whole table."""
@@ -100,19 +97,11 @@ class GraphicalSynthesis(MicrodataDefense):
         rng : Generator
             Source of randomness.
         """
-        frame = released_frame(records)
-        names = records.released_columns
-        if len(records) and names:
-            domains = [records.domains[name] for name in names]
-            sizes = tuple(domain.size for domain in domains)
-            zeros = structural_zeros(records, self.structural_zeros)
-            table = MeasuredTable([codes(records, name) for name in names], sizes, _impossible(zeros, names, sizes))
-            numbers = [inside.get(name, uniform_inside(domain)) for name, domain in zip(names, domains, strict=True)]
-            draw = value_draw(numbers, self._fitted(table, _at_most(rho), names, rng))
-            drawn = possible_rows(draw, names, zeros, len(records), rng)
-            for name, domain in zip(names, domains, strict=True):
-                frame[name] = value_cells(domain, drawn[name], rng)
-        return MicrodataRelease(frame, np.full(len(frame), -1), None)
+
+        def fit(table: MeasuredTable) -> DrawnCodes:
+            return self._fitted(table, _at_most(rho), records.released_columns, rng)
+
+        return drawn_release(records, self.structural_zeros, fit, inside, rng)
 
     @abstractmethod
     def _fitted(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> DrawnCodes:
@@ -138,7 +127,43 @@ class GraphicalSynthesis(MicrodataDefense):
 
     def _say_independent(self) -> None:
         """Warn that no association is measured. What is warned of follows from public numbers and noisy counts."""
-        warnings.warn(f"{type(self).__name__}: {INDEPENDENT}", stacklevel=4)
+        warnings.warn(f"{type(self).__name__}: {INDEPENDENT}", stacklevel=6)
+
+
+def drawn_release(
+    records: Microdata,
+    impossible: Zeros,
+    fit: Callable[[MeasuredTable], DrawnCodes],
+    inside: Mapping[str, Inside],
+    rng: Generator,
+) -> MicrodataRelease:
+    """Release rows that a model of the counted records draws, without those that are impossible.
+
+    Parameters
+    ----------
+    records : Microdata
+        The records, with public domains.
+    impossible : sequence of mapping of str to str
+        Structural zeros.
+    fit : callable
+        Fits the model to at least one column of at least one record, and returns what draws rows from it.
+    inside : mapping of str to callable
+        What draws the numbers of a column inside its bins; by default they are uniform.
+    rng : Generator
+        Source of randomness.
+    """
+    frame = released_frame(records)
+    names = records.released_columns
+    if len(records) and names:
+        domains = [records.domains[name] for name in names]
+        sizes = tuple(domain.size for domain in domains)
+        zeros = structural_zeros(records, impossible)
+        table = MeasuredTable([codes(records, name) for name in names], sizes, _impossible(zeros, names, sizes))
+        numbers = [inside.get(name, uniform_inside(domain)) for name, domain in zip(names, domains, strict=True)]
+        drawn = possible_rows(value_draw(numbers, fit(table)), names, zeros, len(records), rng)
+        for name, domain in zip(names, domains, strict=True):
+            frame[name] = value_cells(domain, drawn[name], rng)
+    return MicrodataRelease(frame, np.full(len(frame), -1), None)
 
 
 def _impossible(

@@ -34,8 +34,6 @@ class MergedValues:
     ----------
     measurement : NoisyMarginal
         Noisy counts of the column's values, the only source of what is rare.
-    n : int
-        Number of records.
 
     References
     ----------
@@ -43,7 +41,6 @@ class MergedValues:
     """
 
     measurement: NoisyMarginal
-    n: int
     rare: Integers = field(init=False)
     codes: Integers = field(init=False)
 
@@ -86,17 +83,15 @@ class MergedValues:
 
     def restored(self, drawn: Integers, rng: Generator) -> Integers:
         """Give each drawn row with the merged value a rare value, in the proportions of the noisy counts."""
-        common = np.setdiff1d(np.arange(self.codes.size), self.rare)
         if not self.rare.size:
             return drawn
+        common = np.setdiff1d(np.arange(self.codes.size), self.rare)
+        counts = self.measurement.counts[self.rare]
+        proportions = project_to_simplex(counts, max(math.fsum(counts), 1.0))
         result = np.append(common, -1)[drawn]
         rows = np.flatnonzero(drawn == common.size)
-        result[rows] = self.rare[rounded(self._proportions()[None, :], np.zeros(rows.size, dtype=np.intp), rng)]
+        result[rows] = self.rare[rounded(proportions[None, :], np.zeros(rows.size, dtype=np.intp), rng)]
         return result
-
-    def _proportions(self) -> Floats:
-        counts = self.measurement.counts[self.rare]
-        return project_to_simplex(counts, max(math.fsum(counts), 1.0))
 
 
 PARTS, LEVELS = 16, 3

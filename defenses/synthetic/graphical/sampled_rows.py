@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.random import Generator
@@ -39,7 +40,7 @@ def sampled_rows(model: GraphicalModel, n: int, rng: Generator) -> list[Integers
         for position in range(len(separator), len(clique)):
             column = clique[position]
             table = belief.sum(axis=tuple(range(position + 1, belief.ndim))).reshape(-1, tree.sizes[column])
-            given = _combined([drawn[other] for other in clique[:position]], tree.shape(clique[:position]), n)
+            given = combined([drawn[other] for other in clique[:position]], tree.shape(clique[:position]), n)
             drawn[column] = rounded(table, given, rng)
     return drawn
 
@@ -83,7 +84,7 @@ def rounded(weights: Floats, given: Integers, rng: Generator) -> Integers:
     return result
 
 
-def _combined(columns: list[Integers], sizes: tuple[int, ...], n: int) -> Integers:
+def combined(columns: Sequence[Integers], sizes: Sequence[int], n: int) -> Integers:
     """Number of each row's combination of values, shape (n,)."""
     result = np.zeros(n, dtype=np.intp)
     for column, size in zip(columns, sizes, strict=True):

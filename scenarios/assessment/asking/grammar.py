@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from defenses.base.queries import Condition, Query
-from metrics.columns import CategoricalDomain, Domain, NumericDomain
+from metrics.columns import CategoricalDomain, Domain, NumericDomain, refuse
 from scenarios.tables.near_names import suggestion
 
 PHRASES = {
@@ -129,48 +129,37 @@ class _Reader:
     def query(self) -> Query:
         """Read the whole text."""
         token = self._next("a statistic, such as mean")
-        name = STATISTICS.get(token.text.lower()) if token.kind == "word" else None
-        if name is None:
-            raise _refused(token, f"is no statistic{suggestion(token.text, tuple(STATISTICS))}")
+        name = STATISTICS.get(token.text.lower(), "") if token.kind == "word" else ""
+        self._refuse(not name, f"is no statistic{suggestion(token.text, tuple(STATISTICS))}")
         arguments = self._arguments(name)
-        if name in _OF_PUBLIC_SIZE and self._ahead("where"):
-            why = f"the {STATISTICS_OF[name]} needs a public number of records, so it takes no condition"
-            raise _refused(self.tokens[self.position], why)
-        where = self._conditions()
-        kind = Query.kinds[name]
-        return kind(*arguments, where=where)
+        self._refuse(
+            name in _OF_PUBLIC_SIZE and self._taken("where"),
+            f"the {STATISTICS_OF[name]} needs a public number of records, so it takes no condition",
+        )
+        return Query.kinds[name](*arguments, where=self._conditions())
 
     def _arguments(self, name: str) -> list[str | float | tuple[str, ...]]:
         """Columns and level of a statistic."""
         if name == "Count":
             return []
         level = [self._level()] if name == "Quantile" else []
-        if self._ahead("of"):
-            self.position += 1
+        self._taken("of")
         columns = [self._subject(name)]
         wanted = PHRASES[name].count("COLUMN") if name != "ContingencyTable" else math.inf
-        while self._ahead("and") and len(columns) < wanted:
-            self.position += 1
+        while len(columns) < wanted and self._taken("and"):
             columns.append(self._subject(name))
-            if columns[-1] in columns[:-1] and name == "ContingencyTable":
-                raise _refused(self.tokens[self.position - 1], "stands twice in one table")
+            self._refuse(columns[-1] in columns[:-1] and name == "ContingencyTable", "stands twice in one table")
         if name == "ContingencyTable":
             return [tuple(columns)]
-        if len(columns) < wanted:
-            self._refuse_next(f"'and' with another column for the {STATISTICS_OF[name]}")
+        self._require(len(columns) >= wanted, f"'and' with another column for the {STATISTICS_OF[name]}")
         return [*columns, *level]
 
     def _conditions(self) -> tuple[Condition, ...]:
         """Conditions after ``where``; the text ends with them."""
         conditions: list[Condition] = []
-        if self._ahead("where"):
-            self.position += 1
+        while self._taken("and" if conditions else "where"):
             conditions.append(self._condition())
-            while self._ahead("and"):
-                self.position += 1
-                conditions.append(self._condition())
-        if self.position < len(self.tokens):
-            self._refuse_next("'and' or the end" if conditions else "'where' or the end")
+        self._require(self.position == len(self.tokens), "'and' or the end" if conditions else "'where' or the end")
         return tuple(conditions)
 
     def _condition(self) -> Condition:
@@ -179,21 +168,19 @@ class _Reader:
         domain = self.schema.domains[column]
         token = self._next(f"a comparison such as = after {column!r}")
         between = token.is_word("between")
-        if not between and (token.kind != "mark" or token.text not in _COMPARISONS):
-            raise _refused(token, f"is no comparison; known are {', '.join((*_COMPARISONS, 'between'))}")
+        self._refuse(
+            not between and (token.kind != "mark" or token.text not in _COMPARISONS),
+            f"is no comparison; known are {', '.join((*_COMPARISONS, 'between'))}",
+        )
         if token.text == "=":
             return Condition(column, values=self._values(column, domain))
-        if not isinstance(domain, NumericDomain):
-            raise _refused(token, f"compares numbers, and {column!r} holds categories; use =")
+        self._refuse(not isinstance(domain, NumericDomain), f"compares numbers, and {column!r} holds categories; use =")
         low, high = -math.inf, math.inf
         if between:
             low = self._number()
-            if not self._ahead("and"):
-                self._refuse_next("'and' between the two numbers")
-            self.position += 1
+            self._require(self._taken("and"), "'and' between the two numbers")
             high = self._number()
-            if low > high:
-                raise _refused(self.tokens[self.position - 1], f"is below {low:g}; the smaller number comes first")
+            self._refuse(low > high, f"is below {low:g}; the smaller number comes first")
         elif token.text.startswith("<"):
             high = self._number()
             high = high if token.text == "<=" else math.nextafter(high, -math.inf)
@@ -213,66 +200,72 @@ class _Reader:
     def _value(self, column: str, domain: Domain) -> str | float:
         if isinstance(domain, NumericDomain):
             return self._number()
-        token = self._next(f"a category of {column!r}")
-        if token.kind == "mark" or token.is_word(*_RESERVED):
-            raise _refused(token, f"stands where a category of {column!r} is expected; quote it if it is one")
-        if token.text not in domain.categories:
-            raise _refused(token, f"is no category of {column!r}{suggestion(token.text, domain.categories)}")
-        return token.text
+        return self._name(f"category of {column!r}", domain.categories)
 
     def _number(self) -> float:
         token = self._next("a number")
         value = float(token.text) if token.kind == "word" and _NUMBER.fullmatch(token.text) else math.nan
-        if not math.isfinite(value):
-            raise _refused(token, "is no number")
+        self._refuse(not math.isfinite(value), "is no number")
         return value
 
     def _level(self) -> float:
         level = self._number()
-        if not 0 <= level <= 1:
-            raise _refused(self.tokens[self.position - 1], "is no level; a quantile's level lies between 0 and 1")
+        self._refuse(not 0 <= level <= 1, "is no level; a quantile's level lies between 0 and 1")
         return level
 
     def _subject(self, name: str) -> str:
         """A column that a statistic is about."""
         column = self._column()
-        if name not in _OF_ANY_DOMAIN and isinstance(self.schema.domains[column], CategoricalDomain):
-            token = self.tokens[self.position - 1]
-            raise _refused(token, f"holds categories; the {STATISTICS_OF[name]} needs numbers")
+        self._refuse(
+            name not in _OF_ANY_DOMAIN and isinstance(self.schema.domains[column], CategoricalDomain),
+            f"holds categories; the {STATISTICS_OF[name]} needs numbers",
+        )
         return column
 
     def _column(self) -> str:
         """The name of a column with a declared domain."""
-        token = self._next("a column")
-        if token.kind == "mark" or token.is_word(*_RESERVED):
-            raise _refused(token, "stands where a column is expected; quote it if it is one")
-        if token.text not in self.schema.columns:
-            raise _refused(token, f"is no column{suggestion(token.text, self.schema.columns)}")
-        if token.text in self.schema.identifiers:
-            raise _refused(token, "is an identifier, about which nothing is answered")
-        domain = self.schema.domains.get(token.text)
-        if domain is None or domain.inferred:
-            raise _refused(
-                token,
-                f"has no public domain: declare its bounds (low and high) or its categories in "
-                f"{self.schema.declared_in}",
-            )
+        column = self._name("column", self.schema.columns)
+        self._refuse(column in self.schema.identifiers, "is an identifier, about which nothing is answered")
+        domain = self.schema.domains.get(column)
+        self._refuse(
+            domain is None or domain.inferred,
+            f"has no public domain: declare its bounds (low and high) or its categories in {self.schema.declared_in}",
+        )
+        return column
+
+    def _name(self, kind: str, known: tuple[str, ...]) -> str:
+        """One of the known names, which is quoted if it is a word of the language."""
+        token = self._next(f"a {kind}")
+        self._refuse(
+            token.kind == "mark" or token.is_word(*_RESERVED),
+            f"stands where a {kind} is expected; quote it if it is one",
+        )
+        near = "" if token.text in known else suggestion(token.text, known)
+        self._refuse(token.text not in known, f"is no {kind}{near}")
         return token.text
 
-    def _ahead(self, word: str) -> bool:
-        return self.position < len(self.tokens) and self.tokens[self.position].is_word(word)
+    def _taken(self, word: str) -> bool:
+        """Read the next token if it is this word of the language, and tell whether it is."""
+        taken = self.position < len(self.tokens) and self.tokens[self.position].is_word(word)
+        self.position += taken
+        return taken
 
     def _next(self, expected: str) -> _Token:
         """The next token, which is then read."""
-        if self.position == len(self.tokens):
-            raise QueryTextError(f"query, at its end: {expected} is missing")
+        refuse(self.position == len(self.tokens), f"query, at its end: {expected} is missing", QueryTextError)
         self.position += 1
         return self.tokens[self.position - 1]
 
-    def _refuse_next(self, expected: str) -> None:
-        """Raise QueryTextError about the next token, or about the end."""
-        token = self._next(expected)
-        raise _refused(token, f"stands where {expected} is expected")
+    def _refuse(self, wrong: object, why: str) -> None:
+        """Raise QueryTextError about the token that was read last if something is wrong with it."""
+        token = self.tokens[self.position - 1]
+        refuse(wrong, f"query, character {token.position}, {token.text!r}: {why}", QueryTextError)
+
+    def _require(self, met: object, expected: str) -> None:
+        """Raise QueryTextError about the next token, or about the end, unless the condition is met."""
+        if not met:
+            self._next(expected)
+            self._refuse(True, f"stands where {expected} is expected")
 
 
 STATISTICS_OF = {name: statistic for statistic, name in STATISTICS.items()}
@@ -285,11 +278,6 @@ def _tokens(text: str) -> list[_Token]:
     for match in _TOKEN.finditer(text):
         kind, position = str(match.lastgroup), match.start() + 1
         content = match.group()
-        if kind == "broken":
-            raise QueryTextError(f"query, character {position}, {content}: this quote is not closed")
+        refuse(kind == "broken", f"query, character {position}, {content}: this quote is not closed", QueryTextError)
         tokens.append(_Token(content[1:-1] if kind == "quoted" else content, position, kind))
     return tokens
-
-
-def _refused(token: _Token, why: str) -> QueryTextError:
-    return QueryTextError(f"query, character {token.position}, {token.text!r}: {why}")

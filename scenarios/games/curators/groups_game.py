@@ -56,15 +56,13 @@ class VisitingHours(StatisticsGame):
     def __init__(self, *, records: Microdata, column: str = "hour", weeks: int = 4, crowd: float = 1.0) -> None:
         self.records = records
         self.column = column
-        self.weeks = weeks
-        self.crowd = crowd
         require(
             isinstance(records.domains.get(column), CategoricalDomain),
             f"column: {column!r} is not a column with declared categories",
         )
         require(records.frame[column].notna().any(), f"column: {column!r} has no value in any row")
-        check_integer("weeks", weeks, low=1)
-        check_real("crowd", crowd, low=0, high=1000)
+        self.weeks = check_integer("weeks", weeks, low=1)
+        self.crowd = check_real("crowd", crowd, low=0, high=1000)
 
     def draw(self, rng: Generator, choice: Any = None) -> StatisticsSecret:
         """Draw the regular's hour and all other visits."""
@@ -131,10 +129,8 @@ class GroupsGame(StatisticsGame):
     def __init__(self, *, records: Microdata, column: str, persons: int, workload: int) -> None:
         self.records = records
         self.column = column
-        self.persons = persons
-        self.workload = workload
-        check_integer("persons", persons, low=2)
-        check_integer("workload", workload, low=1)
+        self.persons = check_integer("persons", persons, low=2)
+        self.workload = check_integer("workload", workload, low=1)
         refuse(len(records) < persons, f"persons: {persons} are needed, but the table has {len(records)} rows")
 
     @abstractmethod
@@ -276,11 +272,9 @@ class SecretNumbers(GroupsGame):
         domain = records.domains.get(column)
         if not isinstance(domain, NumericDomain):
             raise ValueError(f"column: {column!r} is not a column of numbers with declared bounds")
-        check_real("above", above, low=domain.low, high=domain.high, open_high=True)
-        check_choice("query", query, QUERIES)
+        self.above = check_real("above", above, low=domain.low, high=domain.high, open_high=True)
+        self.query = check_choice("query", query, QUERIES)
         super().__init__(records=records, column=column, persons=persons, workload=workload)
-        self.above = above
-        self.query = query
         self.low, self.high, self.boundary = domain.low, domain.high, float(above)
 
     def numbers(self, records: Microdata) -> Floats:

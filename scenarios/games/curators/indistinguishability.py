@@ -105,29 +105,23 @@ class Indistinguishability(Game):
     ) -> None:
         self.records = records
         self.column = column
-        self.query = query
-        self.size = size
-        self.challenges = challenges
-        self.confidence = confidence
-        self.delta = delta
-        check_choice("query", query, sorted(QUERIES))
+        self.query = check_choice("query", query, sorted(QUERIES))
         domain = records.domains.get(column)
         if domain is None:
             raise ValueError(f"column: {column!r} is not a column with a declared domain")
         if query in OF_NUMBERS and isinstance(domain, CategoricalDomain):
             raise ValueError(f"column: {query} needs numbers, but {column!r} holds categories")
-        check_integer("size", size, low=1)
-        check_integer("challenges", challenges, low=2)
-        check_real("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
-        check_real("delta", delta, low=0, high=1, open_high=True)
+        self.size = check_integer("size", size, low=1)
+        self.challenges = check_integer("challenges", challenges, low=2)
+        self.confidence = check_real("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
+        self.delta = check_real("delta", delta, low=0, high=1, open_high=True)
         refuse(len(records) < size, f"size: {size} records are needed, but the table has {len(records)}")
 
     def _table(self, frame: pd.DataFrame) -> Microdata:
         return Microdata(frame, sensitive=(self.column,), domains={self.column: self.records.domain(self.column)})
 
     def _drawn(self, rng: Generator) -> pd.DataFrame:
-        rows = rng.choice(len(self.records), self.size, replace=False)
-        return self.records.take(rows).frame[[self.column]]
+        return self.records.take(rng.choice(len(self.records), self.size, replace=False)).frame[[self.column]]
 
     @property
     def _questions(self) -> tuple[AnalystQuery, ...]:
@@ -295,14 +289,10 @@ class GraphNeighbours(Indistinguishability):
         confidence: float = 0.999,
     ) -> None:
         self.records = records
-        self.level = level
-        self.bound = bound
-        self.challenges = challenges
-        self.confidence = confidence
-        check_level(level)
-        check_integer("bound", bound, low=1)
-        check_integer("challenges", challenges, low=2)
-        check_real("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
+        self.level = check_level(level)
+        self.bound = check_integer("bound", bound, low=1)
+        self.challenges = check_integer("challenges", challenges, low=2)
+        self.confidence = check_real("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
         edges, _ = EdgeCount().graph(records)
         require(len(edges), "records: nobody has a friend in this graph")
         self.delta = 0.0

@@ -64,8 +64,7 @@ class StatisticsMembership(Membership):
         """Draw members, as many non-members, and the auxiliary population, all distinct."""
         people_rng, seed_rng = rng.spawn(2)
         drawn, _ = self.people(people_rng)
-        seed = int(seed_rng.integers(2**31))
-        return StatisticsMembershipSecret(**vars(drawn), seed=seed)
+        return StatisticsMembershipSecret(**vars(drawn), seed=int(seed_rng.integers(2**31)))
 
     def publish(self, release: Release, rng: Generator) -> Release:
         """Return the release unchanged; attacks query it."""
@@ -135,16 +134,14 @@ class Newcomer(StatisticsGame):
     ) -> None:
         self.records = records
         self.column = column
-        self.residents = residents
-        self.tolerance = tolerance
         self.newcomer = newcomer
         refuse(newcomer not in ("drawn", "last"), f"newcomer must be drawn or last, got {newcomer!r}")
         require(
             isinstance(records.domains.get(column), NumericDomain),
             f"column: {column!r} is not a column of numbers with declared bounds",
         )
-        check_integer("residents", residents, low=1)
-        check_real("tolerance", tolerance, low=0, high=1, open_high=True)
+        self.residents = check_integer("residents", residents, low=1)
+        self.tolerance = check_real("tolerance", tolerance, low=0, high=1, open_high=True)
         refuse(
             len(records) <= residents,
             f"residents: {residents} and a newcomer are needed, but the table has {len(records)} rows",
@@ -174,16 +171,13 @@ class Newcomer(StatisticsGame):
             no_records.frame, no_records, targets=(target,), low=domain.low, high=domain.high
         )
         workload = tuple(AnalystQuery(query, (domain.low + domain.high) / 2) for query in target.queries)
-        return StatisticsSecret(records, values[-1:], self._chance, knowledge, workload, analyst_seed)
+        chance = best_guess(numbers(self.records, self.column), self.tolerance)
+        return StatisticsSecret(records, values[-1:], chance, knowledge, workload, analyst_seed)
 
     def right(self, claimed: Any, truth: Any) -> bool:
         """Whether the relative error of a claimed value is at most `tolerance`."""
         # 1e-12 allows for the rounding of sums of doubles.
         return bool(abs(claimed - truth) <= (self.tolerance + 1e-12) * abs(truth))
-
-    @property
-    def _chance(self) -> float:
-        return best_guess(numbers(self.records, self.column), self.tolerance)
 
 
 def best_guess(values: NDArray[np.float64], tolerance: float) -> float:

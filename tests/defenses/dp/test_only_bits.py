@@ -21,6 +21,7 @@ from defenses.dp import (
     release_triangle_count,
 )
 from defenses.pram.perturbation import noisy_histogram
+from defenses.synthetic.counted_columns import CountedColumns
 from defenses.synthetic.private_marginals import Budget, _chosen_pairs, _noisy_shares, _noisy_tables
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 
@@ -90,8 +91,8 @@ def test_curators(curator, query):
 def test_noisy_histograms_and_marginals():
     noisy_histogram([5, 3, 0], 0.5, OnlyBits())
     generator = np.random.default_rng(3)
-    cells, sizes = list(generator.integers(0, 3, (3, 200))), [3, 3, 3]
+    table = CountedColumns(list(generator.integers(0, 3, (3, 200))), (3, 3, 3))
     budget = Budget(1.0, 3)
-    shares = _noisy_shares(cells, sizes, 200, budget, OnlyBits())
-    pairs = _chosen_pairs(cells, shares, 200, budget, OnlyBits())
-    _noisy_tables(cells, [*pairs, (0, 1)], shares, 200, budget, OnlyBits())
+    shares = _noisy_shares(table, budget, OnlyBits())
+    pairs = _chosen_pairs(table, shares, budget, OnlyBits())
+    _noisy_tables(table, [*pairs, (0, 1)], shares, budget, OnlyBits())

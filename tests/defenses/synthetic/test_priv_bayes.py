@@ -11,6 +11,7 @@ import pytest
 from defense_tools import apply, table
 
 from defenses import IndependentMarginals, Microdata, PrivBayes
+from defenses.base.queries import codes
 from defenses.dp import DiscreteLaplace, Exponential
 from defenses.synthetic import priv_bayes
 from metrics import CategoricalDomain, NumericDomain, infer_domain
@@ -102,7 +103,7 @@ def test_joint_counts_stay_within_usefulness_and_degree():
     for usefulness, degree in ((4.0, 3), (40.0, 3), (0.1, 1), (0.1, 2)):
         defense = PrivBayes(epsilon=4.0, usefulness=usefulness, degree=degree)
         counted = priv_bayes.CountedColumns(
-            [priv_bayes.codes(records, name) for name in records.released_columns],
+            [codes(records, name) for name in records.released_columns],
             tuple(records.domains[name].size for name in records.released_columns),
         )
         network, joints = defense._measured(counted, np.random.default_rng(0))

@@ -140,7 +140,7 @@ def test_the_model_knows_rules_of_whole_bins(method):
 
 def test_merged_values_are_impossible_together():
     """The last three of five values are rare and merged; they are impossible if each of them is."""
-    merged = MergedValues(NoisyMarginal((0,), np.array([90.0, 80, 1, 2, 0]), 1.0), 173)
+    merged = MergedValues(NoisyMarginal((0,), np.array([90.0, 80, 1, 2, 0]), 1.0))
     assert merged.size == 3
     cells = np.zeros((2, 5), dtype=bool)
     cells[0, 2:4] = cells[1, 1:] = True

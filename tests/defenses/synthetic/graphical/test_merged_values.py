@@ -8,7 +8,7 @@ from defenses.synthetic.graphical.refined_column import MergedValues
 
 
 def test_rare_values_are_merged_and_restored():
-    values = MergedValues(NoisyMarginal((0,), np.array([500.0, 20, 300, -5, 10]), 100.0), 825)
+    values = MergedValues(NoisyMarginal((0,), np.array([500.0, 20, 300, -5, 10]), 100.0))
     assert values.size == 3
     assert values.codes.tolist() == [0, 2, 1, 2, 2]
     merged = values.merged()
@@ -25,13 +25,13 @@ def test_rare_values_are_merged_and_restored():
 
 @pytest.mark.parametrize("counts", [[500.0, 20, 300], [500.0, 400, 300]])
 def test_a_single_rare_value_is_left(counts):
-    values = MergedValues(NoisyMarginal((0,), np.array(counts), 100.0), 820)
+    values = MergedValues(NoisyMarginal((0,), np.array(counts), 100.0))
     assert values.size == 3
     assert values.restored(np.array([1, 2]), np.random.default_rng(0)).tolist() == [1, 2]
 
 
 def test_all_values_may_be_rare():
-    values = MergedValues(NoisyMarginal((0,), np.array([1.0, -3, -9]), 100.0), 5)
+    values = MergedValues(NoisyMarginal((0,), np.array([1.0, -3, -9]), 100.0))
     assert values.size == 1
     back = values.restored(np.zeros(6, dtype=np.intp), np.random.default_rng(0))
     assert back.size == 6
