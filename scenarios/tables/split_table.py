@@ -79,7 +79,7 @@ class SplitFile:
         codes = pd.DataFrame({str(number): column.codes for number, column in enumerate(columns.values())})
         person = np.arange(len(codes)) if declared.person is None else _people(path, columns, declared.person)
         form, part = _parts(path, data, declared, len(codes))
-        return cls(path, form, person, codes.duplicated().to_numpy(), tuple(notes), part)
+        return cls(path, form, person, codes.duplicated().to_numpy(), tuple(map(str, notes)), part)
 
     def check_name(self, option: str, name: str) -> None:
         """Raise ValueError if a file's name stands for another format."""

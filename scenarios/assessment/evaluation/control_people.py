@@ -13,9 +13,9 @@ import pandas as pd
 
 from defenses.base import Microdata
 from metrics.columns import Domain, Integers, NumericDomain, refuse
-from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, with_all_columns
+from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.row_origin import MOST_PAIRS, held_people, kinds_of_rows
-from scenarios.tables.dataset import Dataset, load_table
+from scenarios.tables.dataset import Dataset, load_table, with_all_columns
 from scenarios.tables.file_methods import row_hashes
 from scenarios.tables.linkage_files import with_values_of
 from scenarios.tables.reading.text_column import TextColumn

@@ -20,7 +20,6 @@ from metrics.columns import one_line
 from metrics.estimate import Estimate
 from metrics.score import Score
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.assessment.evaluation.finished_table import read_finished
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
 from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation, evaluate
 from scenarios.running.column_roles import promise_on
@@ -221,7 +220,7 @@ def _lines(task: tuple[EvaluationSetting, int, UnreadRelease]) -> Iterator[Ranke
 def _line(setting: EvaluationSetting, file: UnreadRelease) -> RankedRelease:
     """Evaluate one file; what is wrong with it becomes the reason of its line."""
     try:
-        table = read_finished(file.name, file.data, setting)
+        table = setting.read(file.name, file.data)
         return RankedRelease(file.name, _named(evaluate(setting, table), file))
     except ValueError as error:
         return RankedRelease(file.name, None, one_line(error))

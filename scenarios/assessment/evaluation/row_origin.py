@@ -23,7 +23,7 @@ from metrics.columns import (
     read_cells,
 )
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.assessment.evaluation.finished_table import FinishedTable
+from scenarios.tables.finished_table import FinishedTable
 
 FALSE_ALARM = 0.001
 """Probability that rows in an order of their own are taken for rows in the records' order."""

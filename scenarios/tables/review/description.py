@@ -12,7 +12,7 @@ import pandas as pd
 
 from metrics.columns import Domain, NumericDomain
 from scenarios.tables.dataset import check_named, column_domains, columns_frame
-from scenarios.tables.note import Note, text_notes
+from scenarios.tables.note import Note
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.date_format import ISO
 from scenarios.tables.reading.number_forms import mixed_marks
@@ -257,10 +257,9 @@ def _with_layout(table: TextTable, declared: Roles) -> tuple[dict[str, TextColum
     layout = dict(table.layout)
     if layout.get("separator") == ",":
         del layout["separator"]
-    notes = [*text_notes(table.notes)]
     texts = {name: column.texts.to_pylist() for name, column in table.columns.items() if name not in declared.columns}
-    notes += doubtful_words(texts)
-    notes += text_notes(mixed_marks({name: table.columns[name] for name in texts}))
+    mixed = mixed_marks({name: table.columns[name] for name in texts})
+    notes = [*table.notes, *doubtful_words(texts), *mixed]
     for name, column in table.columns.items():
         if name not in declared.columns and (spellings := _spellings(column)):
             words = "category differs" if spellings == 1 else "categories differ"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from metrics.columns import refuse, require
+from scenarios.tables.note import Note
 from scenarios.tables.parts.files.csv_files import (
     begins_with,
     check_csv,
@@ -273,7 +274,7 @@ class TableFiles:
         else:
             header = large_csv_header(parts[0], declared)
         if len(parts) > 1:
-            header.notes.append(f"{len(parts)} parts, in the order of their names")
+            header.notes.append(Note("parts", numbers={"parts": len(parts)}))
         names = tuple(column_names(path, header.fields))
         _refuse_alike(path, names)
         return cls(
