@@ -128,8 +128,7 @@ def measure_grid(
     rng : Generator
         Source of all randomness.
     """
-    shares = power_law_shares(VALUES)
-    counts = rng.multinomial(people, shares)
+    counts = rng.multinomial(people, power_law_shares(VALUES))
     cells = []
     for k, m in sizes:
         squares = []
@@ -282,9 +281,8 @@ def autoplay_section(autoplay: Autoplay, people: int) -> Section:
     """How many sites are decided as their visitors would."""
     agree = autoplay.truly == autoplay.decided
     rows: list[list[Value]] = []
-    bands = ((0.0, 0.05), (0.05, 0.2), (0.2, 0.5))
-    for low, high in bands:
-        distance = np.abs(autoplay.shares - 0.5)
+    distance = np.abs(autoplay.shares - 0.5)
+    for low, high in ((0.0, 0.05), (0.05, 0.2), (0.2, 0.5)):
         inside = (distance >= low) & ((distance < high) if high < 0.5 else (distance <= high))
         right = int((agree & inside).sum())
         error = float(np.abs(autoplay.estimated - autoplay.shares)[inside].max()) if inside.any() else None

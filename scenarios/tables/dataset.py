@@ -196,17 +196,14 @@ def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
         refuse(list(columns).count(name) > 1, f"column {name!r} stands twice")
 
     kept = [name for name in roles.frame.columns if name in columns]
-    test = None if dataset.test is None else with_roles_of(dataset.test, dataset.test.frame[kept])
-    inferred = tuple(name for name in dataset.inferred if name in columns)
-    undecided = tuple(name for name in dataset.undecided if name in columns)
     sha256 = hashlib.sha256("\0".join([dataset.sha256, *sorted(columns)]).encode()).hexdigest()
     return replace(
         dataset,
         records=with_roles_of(roles, roles.frame[kept]),
-        test=test,
-        inferred=inferred,
+        test=None if dataset.test is None else with_roles_of(dataset.test, dataset.test.frame[kept]),
+        inferred=tuple(name for name in dataset.inferred if name in columns),
         sha256=sha256,
-        undecided=undecided,
+        undecided=tuple(name for name in dataset.undecided if name in columns),
         impossible=tuple(rule for rule in dataset.impossible if all(name in columns for name in rule)),
         bare=tuple(name for name in dataset.bare if name in columns),
     )

@@ -14,10 +14,8 @@ import pandas as pd
 from leaderboard.pages.number_text import counted
 from metrics.columns import (
     SUPPRESSED,
-    CategoricalCells,
     CategoricalDomain,
     Domain,
-    NumericCells,
     named_categories,
     read_cells,
     refuse,
@@ -140,7 +138,7 @@ def read_finished(
         "lacking in a release": lacking,
         "only in a release": extra,
         "released without a role": tuple(column for column in dataset.left_out if column in columns),
-        "intervals or sets": tuple(column for column in shared if _is_general(read[column])),
+        "intervals or sets": tuple(name for name in shared if (~read[name].plain & ~read[name].suppressed).any()),
         "suppressed cells": tuple(column for column in shared if read[column].suppressed.any()),
     }
     notes += [*suppressed, *(Note(kind, names) for kind, names in said.items() if names)]
@@ -172,8 +170,3 @@ def _check_size(name: str, column: str, cells: pd.Series[str], domain: Domain) -
         f"{name}: column {column!r} has {distinct} different cells and {domain.size} categories, too many to "
         "compare; declare it as an identifier, or leave it out",
     )
-
-
-def _is_general(cells: NumericCells | CategoricalCells) -> bool:
-    """Whether some cell is an interval or a set."""
-    return bool((~cells.plain & ~cells.suppressed).any())

@@ -18,7 +18,6 @@ from defenses import Channel, Microdata, MicrodataRelease
 from metrics.columns import (
     CategoricalDomain,
     Domain,
-    Floats,
     Integers,
     NumericDomain,
     named_categories,
@@ -289,12 +288,8 @@ def answer_table(
     if claims.confidence is not None:
         confidence = claims.confidence[first]
     elif claims.targets * claims.answers <= MOST_LEARNED:
-        confidence = _learned_confidence(release, knowledge, rng)[row, candidate]
+        evidence = ExpectationMaximizationLinkage().evidence(release, knowledge, rng)
+        confidence = np.clip(matching_posterior(evidence), 0, 1)[row, candidate]
     else:
         confidence = np.full(row.size, np.nan)
     return pd.DataFrame({"released_row": row, "candidate_row": candidate, "confidence": np.round(confidence, 6)})
-
-
-def _learned_confidence(release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Floats:
-    evidence = ExpectationMaximizationLinkage().evidence(release, knowledge, rng)
-    return np.asarray(np.clip(matching_posterior(evidence), 0, 1))

@@ -189,8 +189,7 @@ def _parts(path: Path, data: bytes, declared: Roles, rows: int) -> tuple[str, Ca
 
 def _csv_part(content: bytes, starts: Integers, kept: Booleans) -> bytes:
     """The header and some records of a CSV, byte for byte; `starts` has their beginnings, and the end of the file."""
-    sizes = np.diff(starts)
-    mask = np.concatenate([np.ones(starts[0], dtype=bool), np.repeat(kept, sizes)])
+    mask = np.concatenate([np.ones(starts[0], dtype=bool), np.repeat(kept, np.diff(starts))])
     return bytes(np.frombuffer(content, dtype=np.uint8)[mask])
 
 

@@ -136,9 +136,7 @@ class _Reader:
         if name in _OF_PUBLIC_SIZE and self._ahead("where"):
             why = f"the {STATISTICS_OF[name]} needs a public number of records, so it takes no condition"
             raise _refused(self.tokens[self.position], why)
-        where = self._conditions()
-        kind = Query.kinds[name]
-        return kind(*arguments, where=where)
+        return Query.kinds[name](*arguments, where=self._conditions())
 
     def _arguments(self, name: str) -> list[str | float | tuple[str, ...]]:
         """Columns and level of a statistic."""

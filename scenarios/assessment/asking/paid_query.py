@@ -153,8 +153,10 @@ def _check_agreement(account: Account, path: Path, terms: AccountTerms) -> None:
         "--neighbours": (terms.neighbours, account.about["neighbours"]),
     }
     for option, (wanted, opened_with) in terms_of_options.items():
-        if wanted is not None and wanted != opened_with:
-            raise ValueError(f"{option}: {path} was opened with {opened_with}, which stays; got {wanted}")
+        refuse(
+            wanted is not None and wanted != opened_with,
+            f"{option}: {path} was opened with {opened_with}, which stays; got {wanted}",
+        )
 
 
 @dataclass(frozen=True)
@@ -297,8 +299,7 @@ class PaidQuery:
         ValueError
             If the query cannot be answered under these terms, or no account is named; then nothing is spent.
         """
-        if self.path is None:
-            raise ValueError("--account: name the file of the account that pays (--dry-run needs none)")
+        refuse(self.path is None, "--account: name the file of the account that pays (--dry-run needs none)")
         quote = self.quote(confidence)
         if not quote.affordable:
             raise BudgetSpent(

@@ -149,7 +149,7 @@ def class_report(
     )
 
 
-class ReleasedClasses(NamedTuple):
+class FinishedClasses(NamedTuple):
     """Equivalence classes of a release in its quasi-identifiers.
 
     Parameters
@@ -176,7 +176,7 @@ class ReleasedClasses(NamedTuple):
         return ClassMembers.of(self.classes, numbers).sizes
 
 
-def released_classes(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin) -> ReleasedClasses | None:
+def released_classes(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin) -> FinishedClasses | None:
     """Classes of a release, which are computed once; None without quasi-identifiers.
 
     Parameters
@@ -185,11 +185,11 @@ def released_classes(setting: EvaluationSetting, table: FinishedTable, origin: R
         As in `evaluate`.
     """
 
-    def compute() -> ReleasedClasses:
+    def compute() -> FinishedClasses:
         people, cells = people_of_rows(setting, table, origin), table.alike[list(setting.columns)]
         report = class_report(setting, cells, [name for name in records.sensitive if name in table.frame], people)
         inside = rows_in_classes(cells, quasi)
-        return ReleasedClasses(inside, equivalence_classes(cells[inside], quasi), people, report)
+        return FinishedClasses(inside, equivalence_classes(cells[inside], quasi), people, report)
 
     records, quasi = setting.records, setting.records.quasi_identifiers
     key = table.sha256, origin.kind, origin.origin.tobytes()

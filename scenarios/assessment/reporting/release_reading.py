@@ -22,7 +22,7 @@ from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.posed_questions import most_targets
 from scenarios.assessment.evaluation.release_evaluation import (
     FEWEST_RIGHT,
-    ReleasedClasses,
+    FinishedClasses,
     ReleaseEvaluation,
     class_report,
     evaluate,
@@ -488,7 +488,7 @@ def _origin(truth: str | None, setting: EvaluationSetting, table: FinishedTable)
 
 
 def _class_findings(
-    setting: EvaluationSetting, table: FinishedTable, classes: ReleasedClasses | None, threshold: float, *, counts: bool
+    setting: EvaluationSetting, table: FinishedTable, classes: FinishedClasses | None, threshold: float, *, counts: bool
 ) -> list[Finding]:
     """Findings on the classes of a release; none without quasi-identifiers."""
     if classes is None:
@@ -557,9 +557,6 @@ def _pseudonyms(frame: pd.DataFrame) -> tuple[str, ...]:
     return tuple(
         str(name)
         for name in frame.columns
-        if len(frame) > 1 and frame[name].notna().all() and frame[name].is_unique and not _numeric(frame[name])
+        if len(frame) > 1 and frame[name].notna().all() and frame[name].is_unique
+        if pd.to_numeric(frame[name], errors="coerce").isna().any()
     )
-
-
-def _numeric(column: pd.Series[str]) -> bool:
-    return bool(pd.to_numeric(column, errors="coerce").notna().all())

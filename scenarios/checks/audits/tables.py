@@ -314,11 +314,7 @@ def _rows(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Fl
         columns = (copies.frame[name] for name in copies.frame.columns)
         # Fractions are noisy: almost all differ, so that their checksums would show nothing.
         return np.stack([column if column.dtype.kind == "f" else _codes(column) for column in columns], axis=1)
-    outputs = []
-    for _ in range(runs):
-        release = released(defense, records, rng)
-        outputs.append(_table_features(release))
-    return np.array(outputs)
+    return np.array([_table_features(released(defense, records, rng)) for _ in range(runs)])
 
 
 def _counts(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Floats:

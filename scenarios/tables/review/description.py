@@ -98,8 +98,7 @@ def describe_table(
 
     def rows(domains: dict[str, Domain]) -> TableRows:
         frame = columns_frame(table.columns, domains)
-        missing = {name: int(frame[name].isna().sum()) for name in table.columns}
-        return TableRows(frame, len(frame), missing, {})
+        return TableRows(frame, len(frame), {name: int(frame[name].isna().sum()) for name in table.columns}, {})
 
     return described_table(path, table, declared, roles, output, rows)
 
@@ -258,8 +257,7 @@ def _with_layout(table: TextTable, declared: Roles) -> tuple[dict[str, TextColum
     if layout.get("separator") == ",":
         del layout["separator"]
     texts = {name: column.texts.to_pylist() for name, column in table.columns.items() if name not in declared.columns}
-    mixed = mixed_marks({name: table.columns[name] for name in texts})
-    notes = [*table.notes, *doubtful_words(texts), *mixed]
+    notes = [*table.notes, *doubtful_words(texts), *mixed_marks({name: table.columns[name] for name in texts})]
     for name, column in table.columns.items():
         if name not in declared.columns and (spellings := _spellings(column)):
             words = "category differs" if spellings == 1 else "categories differ"
@@ -268,8 +266,7 @@ def _with_layout(table: TextTable, declared: Roles) -> tuple[dict[str, TextColum
     if "na" in layout:
         categories = {text.strip() for of in texts.values() for text in of}
         layout["na"] = [*declared.na, *(text for text in layout["na"] if text not in categories)]
-    described = declared.model_copy(update={key: value for key, value in layout.items() if value})
-    return table.columns, notes, described
+    return table.columns, notes, declared.model_copy(update={key: value for key, value in layout.items() if value})
 
 
 def _spellings(column: TextColumn) -> int:

@@ -165,8 +165,7 @@ def people_in_classes(
     >>> people_in_classes(table, pd.Series(["a", "a", "a", "b"]), ["age"], 2)
     PeopleInClasses(classes=2, smallest=1, below=1)
     """
-    classes = equivalence_classes(released, list(quasi_identifiers))
-    people = ClassMembers.of(classes, numbers_of(person)).sizes
+    people = ClassMembers.of(equivalence_classes(released, list(quasi_identifiers)), numbers_of(person)).sizes
     return PeopleInClasses(people.size, int(people.min()), int((people < promised).sum()))
 
 

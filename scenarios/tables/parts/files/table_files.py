@@ -366,8 +366,7 @@ class TableFiles:
             ((self._rows, filled),) = self.fetch(f"SELECT count(*), count({first}) FROM source")
             if filled < self._rows:
                 self._refuse_blank_rows(self._rows)
-        if not self._rows:
-            raise ValueError(f"{self.path}: names columns but holds no record")
+        require(self._rows, f"{self.path}: names columns but holds no record")
         return self._rows
 
     def _refuse_blank_rows(self, rows: int) -> None:
