@@ -210,11 +210,11 @@ def grid_section(cells: Sequence[GridCell], people: int, epsilon: float, plays: 
     rows: list[list[Value]] = [
         [f"{cell.k:,}", f"{cell.m:,}", cell.error, cell.theory, cell.error / cell.theory, cell.bound] for cell in cells
     ]
-    columns = sorted({cell.m for cell in cells})
-    series = []
-    for m in columns:
-        line = sorted((cell for cell in cells if cell.m == m), key=lambda cell: cell.k)
-        series.append(Series(f"m = {m:,}", [cell.k for cell in line], [cell.error for cell in line]))
+    ascending = sorted(cells, key=lambda cell: cell.k)
+    lines = {m: [cell for cell in ascending if cell.m == m] for m in sorted({cell.m for cell in cells})}
+    series = [
+        Series(f"m = {m:,}", [cell.k for cell in line], [cell.error for cell in line]) for m, line in lines.items()
+    ]
     return Section(
         f"Error over the size of the sketch, {people:,} people, epsilon {epsilon:g}",
         (

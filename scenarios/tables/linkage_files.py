@@ -96,7 +96,9 @@ def candidates_beside(
         domain = stated.get(name) or declared_domain(described)[0]
         if domain is None:
             domain, words = inferred_domain(name, columns[name], described)
-            domain = _with_released(written.extended(name, domain), named[name])
+            domain = written.extended(name, domain)
+            if isinstance(domain, CategoricalDomain):
+                domain = replace(domain, categories=tuple(sorted({*domain.categories, *named_categories(named[name])})))
             inferred.append(Note("domain of candidates", (name,), {"domain": words}))
         domains[name] = with_values_of(domain, columns[name]) if name in stated else domain
     complete = [name for name in shared if not columns[name].missing_rows]
@@ -136,13 +138,6 @@ def _unknown(cells: pd.Series[Any], values: pd.Series[Any], domain: Domain, hint
         with rows_from_one("released ", hint):
             return number_note(cells, domain, values, "candidate")
     return category_note(cells, set(values.dropna().unique()), "candidate", hint)
-
-
-def _with_released(domain: Domain, cells: pd.Series[Any]) -> Domain:
-    """An inferred domain, extended by categories that only the release names."""
-    if isinstance(domain, NumericDomain):
-        return domain
-    return replace(domain, categories=tuple(sorted({*domain.categories, *named_categories(cells)})))
 
 
 def with_values_of(domain: Domain, column: TextColumn) -> Domain:

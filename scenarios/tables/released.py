@@ -300,8 +300,10 @@ def check_table_name(parameter: str, path: str | None) -> None:
         return
     name = Path(path).name.lower()
     suffix = Path(name).suffix
-    if suffix not in ("", ".csv", PARQUET) and not name.endswith(COMPRESSED):
-        raise ValueError(f"{parameter} {path}: tables are written as .csv, .csv.gz or .parquet, not as {suffix}")
+    require(
+        suffix in ("", ".csv", PARQUET) or name.endswith(COMPRESSED),
+        f"{parameter} {path}: tables are written as .csv, .csv.gz or .parquet, not as {suffix}",
+    )
 
 
 def write_table(frame: pd.DataFrame, path: str, separator: str = ",", *, private: bool = False) -> None:

@@ -299,7 +299,8 @@ class PaidQuery:
         ValueError
             If the query cannot be answered under these terms, or no account is named; then nothing is spent.
         """
-        refuse(self.path is None, "--account: name the file of the account that pays (--dry-run needs none)")
+        if self.path is None:
+            raise ValueError("--account: name the file of the account that pays (--dry-run needs none)")
         quote = self.quote(confidence)
         if not quote.affordable:
             raise BudgetSpent(

@@ -26,6 +26,7 @@ from metrics.columns import (
     is_set,
     named_categories,
     read_cells,
+    refuse,
     unescape,
 )
 from scenarios.tables.note import Note
@@ -136,8 +137,7 @@ def joined_segments(segments: Iterable[Segment], *, integer: bool) -> list[Segme
     for low, high, closed in sorted(segments):
         if integer:
             low, high, closed = np.ceil(low), (np.floor(high) if closed else np.ceil(high) - 1), True
-        if low > high:
-            raise ValueError("covers no possible value")
+        refuse(low > high, "covers no possible value")
         if joined and low <= joined[-1][1] + integer:
             first, last, last_closed = joined.pop()
             low, high, closed = first, max(last, high), (last_closed and last >= high) or (closed and high >= last)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from metrics.columns import require
 from scenarios.tables.note import Note
 from scenarios.tables.reading.arrow_tables import csv_table, opened_parquet, text_of, workbook_table
 from scenarios.tables.reading.csv_text import (
@@ -128,8 +129,7 @@ def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, r
         separator, notes = header.separator, header.notes
         layout = {} if declared.separator else {"separator": separator}
         table = csv_table(path, text.encode(), header, dict.fromkeys(header.fields, pa.string()))
-    if table.num_rows == 0:
-        raise ValueError(f"{path}: names columns but holds no record")
+    require(table.num_rows, f"{path}: names columns but holds no record")
     if separator:
         refuse_blank_rows(path, table)
     return arrow_text_table(path, table, declared, TextTable({}, notes, layout), separator, released=released)
@@ -186,8 +186,7 @@ def arrow_text_table(
             texts[name] = columns[name] = text_column.without([*declared.na, *_missing_beside(declared, name)])
         elif pa.types.is_integer(column.type):
             whole[name] = text_column
-    if not columns:
-        raise ValueError(f"{path}: has no column with a name or a value")
+    require(columns, f"{path}: has no column with a name or a value")
     if not released:
         dated, words = dated_columns({**texts, **whole}, declared, MISSING, native)
         notes += words

@@ -154,9 +154,8 @@ def described_table(
     notes += doubtful_values(
         table_rows.frame, dates, person, quasi_identifiers, described.sensitive, described.identifiers
     )
-    hidden = {*described.identifiers}
     forms = {name: (domains.get(name), dates.get(name)) for name in columns}
-    new_domains = {name: domains[name] for name in inferred if name not in hidden}
+    new_domains = {name: domains[name] for name in inferred if name not in described.identifiers}
     comments = {
         name: [
             *_comment(name, table_rows, forms[name], suggestions.get(name), described),
