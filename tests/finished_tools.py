@@ -4,7 +4,6 @@ import numpy as np
 
 from scenarios.assessment.evaluation.control_people import read_control
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.assessment.evaluation.finished_table import read_finished
 from scenarios.running.methods.invented_people import people
 from scenarios.tables.dataset import load_table
 from scenarios.tables.released import as_csv
@@ -85,7 +84,7 @@ def setting_of(folder, *, control=True, **options):
 
 def finished(setting, frame, name="released.csv"):
     """A frame of released cells, read as a file."""
-    return read_finished(name, as_csv(frame).encode(), setting)
+    return setting.read(name, as_csv(frame).encode())
 
 
 def released_by(setting, defense, seed=0):

@@ -11,7 +11,7 @@ import click
 from scenarios.commands.common import (
     bad_input,
     echo,
-    echo_each,
+    echo_notes,
     engine_of,
     engine_options,
     heavy_imports,
@@ -21,6 +21,7 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
+    from scenarios.tables.note import Note
     from scenarios.tables.risk import RiskReport
 
 EPILOG = """\b
@@ -90,7 +91,7 @@ def risk(
                 )
         else:
             report, notes = _small(paths, roles, reading, sizes)
-    echo_each("note", notes)
+    echo_notes(notes)
     echo(_text(report))
     if html is not None:
         with bad_input():
@@ -100,7 +101,7 @@ def risk(
 
 def _small(
     paths: list[Path], roles: Path | None, reading: dict[str, Any], sizes: dict[str, int | None]
-) -> tuple[RiskReport, tuple[str, ...]]:
+) -> tuple[RiskReport, tuple[Note, ...]]:
     """Report of a table in memory, and notes; the second path is the population's."""
     from scenarios.tables.reading.text_table import rows_from_one
     from scenarios.tables.released import read_released

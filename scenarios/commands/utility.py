@@ -20,8 +20,6 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from scenarios.assessment.reporting.rank_correlations import RankCorrelation
     from scenarios.tables.note import Note
 
@@ -104,7 +102,6 @@ def _shown(value: float | None) -> str:
     return str(value) if isinstance(value, int) else f"{value:.4f}"
 
 
-NO_RANKS = "rank correlations were not measured: their ranks need the whole table in memory"
 _Measured = tuple[dict[str, float | None], float, int, int, "list[RankCorrelation] | None", "tuple[Note, ...]"]
 """Components, penalty, released rows, compared columns, rank correlations if measured, and notes."""
 
@@ -117,32 +114,30 @@ def _small(paths: list[Path], roles: Path | None, others: Path | None, seed: int
     from metrics.table_utility import TableUtility, prediction_target
     from scenarios.assessment.reporting.rank_correlations import rank_correlations
     from scenarios.tables.dataset import load_table
-    from scenarios.tables.note import text_notes
-    from scenarios.tables.reading.cell_spelling import readable_cells
-    from scenarios.tables.reading.text_column import TextColumn
-    from scenarios.tables.released import read_released
+    from scenarios.tables.finished_table import read_finished
+    from scenarios.tables.note import READ
+    from scenarios.tables.released import refuse_lacking
     from scenarios.tables.review.notes import release_notes, table_notes
+    from scenarios.tables.roles import read_roles
+    from scenarios.tables.toml.toml_file import read_bytes
 
     dataset = load_table(paths[0], roles, reading=reading)
     records = dataset.records
     held_out = records.take([]) if others is None else load_table(others, roles, reading=reading).records
-    cells = read_released(paths[1], roles, reading=reading, written=dataset.written).frame
     domains = {name: records.domain(name) for name in records.released_columns}
-    notes: list[Note] = []
-    for name in [name for name in domains if name in cells]:
-        column = TextColumn.of_values(name, cells[name])
-        never_missing = not records.frame[name].isna().any()
-        column, words = readable_cells(name, column, domains[name], never_missing=never_missing)
-        cells[name], notes = column.text_values(), [*notes, *text_notes(words)]
+    declared, content = read_roles(roles, reading), read_bytes(paths[1])
+    table = read_finished(str(paths[1]), content, dataset, declared, domains, widen=False)
+    cells = table.frame
+    refuse_lacking(paths[1], [*cells, *table.unknown], domains)
     target = prediction_target(records.sensitive, domains)
     scorer = TableUtility(records.frame, domains, held_out.frame, target, np.random.default_rng(seed))
-    with _about(paths[1], roles):
-        scores = scorer.score(cells)
-        loss = normalized_certainty_penalty(cells, {name: domains[name] for name in records.quasi_identifiers})
+    scores = scorer.score(cells)
+    loss = normalized_certainty_penalty(cells, {name: domains[name] for name in records.quasi_identifiers})
     numbers = {name: domain for name, domain in domains.items() if dataset.written.dates(name) is None}
     pairs = rank_correlations(records.frame, cells, domains)
-    notes += [*table_notes(dataset), *release_notes(records.frame, cells, numbers)]
-    return scores, loss, len(cells), len(domains), pairs, tuple(notes)
+    of_release = (note for note in table.notes if note.kind not in READ)
+    notes = (*of_release, *table_notes(dataset), *release_notes(records.frame, cells, numbers))
+    return scores, loss, len(cells), len(domains), pairs, notes
 
 
 def _large(
@@ -157,11 +152,12 @@ def _large(
     """Utility of tables that are read in parts."""
     from metrics.table_utility import prediction_target
     from scenarios.tables.dataset import load_table
-    from scenarios.tables.note import text_notes
+    from scenarios.tables.note import Note
     from scenarios.tables.parts.records import large_records
     from scenarios.tables.parts.released import large_released
     from scenarios.tables.parts.utility import large_utility
     from scenarios.tables.parts.validation import large_table_notes
+    from scenarios.tables.reading.text_table import HINT, rows_from_one
 
     # Two connections are open, and the rest is for blocks.
     with (
@@ -183,15 +179,7 @@ def _large(
             engine=engine,
         ) as released:
             target = prediction_target(records.roles.sensitive, domains)
-            with _about(paths[1], roles):
+            with rows_from_one(f"{paths[1]}: ", "" if roles is not None else f"; {HINT}"):
                 utility = large_utility(records, released, held_out, target, seed)
-            notes = (*large_table_notes(records), *text_notes([*released.unknown, *utility.notes, NO_RANKS]))
+            notes = (*large_table_notes(records), *released.unknown, *utility.notes, Note("no rank correlations"))
             return utility.scores, utility.penalty, released.rows, len(domains), None, notes
-
-
-def _about(released: Path, roles: Path | None) -> AbstractContextManager[None]:
-    """Name the release in complaints about its cells."""
-    from scenarios.tables.reading.text_table import rows_from_one
-
-    hint = "; labels of a hierarchy need --roles, which declares it" if roles is None else ""
-    return rows_from_one(f"{released}: ", hint)

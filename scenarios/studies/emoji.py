@@ -9,6 +9,7 @@ import numpy as np
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from leaderboard.pages.number_text import counted
 from leaderboard.pages.report import Bars, Section, Table, Value
+from metrics import Estimate
 from metrics.columns import check_integer, check_list, check_real
 from scenarios.studies.emoji_measures import (
     EACH,
@@ -160,14 +161,17 @@ def words_section(discovery: WordDiscovery) -> Section:
     )
 
 
+def _rate_cells(rate: Estimate) -> tuple[Value, Value]:
+    """A rate in percent, and its interval."""
+    return 100 * rate.value, f"{100 * rate.low:.1f} to {100 * rate.high:.1f}"
+
+
 def pool_section(results: Sequence[Sequence[PoolResult]], levels: Sequence[float], plays: int) -> Section:
     """Success of pool inference by number of reports and epsilon."""
-    rows: list[list[Value]] = []
-    for of_count in results:
-        row: list[Value] = [of_count[0].reports]
-        for result in of_count:
-            row += [100 * result.rate.value, f"{100 * result.rate.low:.1f} to {100 * result.rate.high:.1f}"]
-        rows.append(row)
+    rows: list[list[Value]] = [
+        [of_count[0].reports, *(cell for result in of_count for cell in _rate_cells(result.rate))]
+        for of_count in results
+    ]
     baseline = 100 * results[-1][-1].baseline
     heads = [text for level in levels for text in (f"ε = {level:g} each", "95 % interval")]
     return Section(

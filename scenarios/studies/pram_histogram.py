@@ -226,8 +226,7 @@ def measure_limits() -> tuple[ColumnLimits, ...]:
     limits = []
     for column in COLUMNS:
         domain = records.domain(column)
-        codes = domain.codes(records.frame[column])
-        counts = np.bincount(codes, minlength=domain.size)[: domain.size].astype(float)
+        counts = np.bincount(domain.codes(records.frame[column]), minlength=domain.size)[: domain.size].astype(float)
         measures = [one for epsilon in EPSILONS for one in _protocol_measures(counts, epsilon)]
         limits.append(ColumnLimits(column, counts, tuple(measures)))
     return tuple(limits)
@@ -503,11 +502,8 @@ def edges(epsilon: float, d: int) -> tuple[Series, Series]:
     points = np.array(sorted(set(corners(epsilon, d).values())))
     (left_x, left_y), (right_x, right_y) = points[0], points[-1]
     chord = left_y + (points[:, 0] - left_x) * (right_y - left_y) / (right_x - left_x)
-    parts = []
-    for name, inside in (("upper edge", points[:, 1] >= chord - 1e-12), ("lower edge", points[:, 1] <= chord + 1e-12)):
-        line = points[inside]
-        parts.append(Series(name, line[:, 0].tolist(), line[:, 1].tolist()))
-    return parts[0], parts[1]
+    upper, lower = points[points[:, 1] >= chord - 1e-12], points[points[:, 1] <= chord + 1e-12]
+    return Series("upper edge", *upper.T.tolist()), Series("lower edge", *lower.T.tolist())
 
 
 def example_scale(*, published: bool) -> float:

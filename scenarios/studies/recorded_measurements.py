@@ -99,8 +99,7 @@ def _value(plain: Any) -> Any:
     if "float" in plain:
         return float(plain["float"])
     if "array" in plain:
-        items = [_value(item) for item in plain["array"]]
-        return np.array(items, dtype=plain["of"]).reshape(plain["shape"])
+        return np.array([_value(item) for item in plain["array"]], dtype=plain["of"]).reshape(plain["shape"])
     if "tuple" in plain:
         return tuple(_value(item) for item in plain["tuple"])
     if "pairs" in plain:

@@ -128,8 +128,7 @@ def measure_grid(
     rng : Generator
         Source of all randomness.
     """
-    shares = power_law_shares(VALUES)
-    counts = rng.multinomial(people, shares)
+    counts = rng.multinomial(people, power_law_shares(VALUES))
     cells = []
     for k, m in sizes:
         squares = []
@@ -211,11 +210,11 @@ def grid_section(cells: Sequence[GridCell], people: int, epsilon: float, plays: 
     rows: list[list[Value]] = [
         [f"{cell.k:,}", f"{cell.m:,}", cell.error, cell.theory, cell.error / cell.theory, cell.bound] for cell in cells
     ]
-    columns = sorted({cell.m for cell in cells})
-    series = []
-    for m in columns:
-        line = sorted((cell for cell in cells if cell.m == m), key=lambda cell: cell.k)
-        series.append(Series(f"m = {m:,}", [cell.k for cell in line], [cell.error for cell in line]))
+    ascending = sorted(cells, key=lambda cell: cell.k)
+    lines = {m: [cell for cell in ascending if cell.m == m] for m in sorted({cell.m for cell in cells})}
+    series = [
+        Series(f"m = {m:,}", [cell.k for cell in line], [cell.error for cell in line]) for m, line in lines.items()
+    ]
     return Section(
         f"Error over the size of the sketch, {people:,} people, epsilon {epsilon:g}",
         (
@@ -282,9 +281,8 @@ def autoplay_section(autoplay: Autoplay, people: int) -> Section:
     """How many sites are decided as their visitors would."""
     agree = autoplay.truly == autoplay.decided
     rows: list[list[Value]] = []
-    bands = ((0.0, 0.05), (0.05, 0.2), (0.2, 0.5))
-    for low, high in bands:
-        distance = np.abs(autoplay.shares - 0.5)
+    distance = np.abs(autoplay.shares - 0.5)
+    for low, high in ((0.0, 0.05), (0.05, 0.2), (0.2, 0.5)):
         inside = (distance >= low) & ((distance < high) if high < 0.5 else (distance <= high))
         right = int((agree & inside).sum())
         error = float(np.abs(autoplay.estimated - autoplay.shares)[inside].max()) if inside.any() else None

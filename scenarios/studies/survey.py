@@ -324,13 +324,14 @@ def column_section(column: ColumnResult, plays: int) -> Section:
     question = column.question
     n = question.values.size
     errors: list[list[Value]] = []
-    guesses: list[list[Value]] = []
+    guesses: list[list[Value]] = [
+        [results[0].protocol, *(100 * result.guessed for result in results)] for results in column.results
+    ]
     for results, bits in zip(column.results, column.report_bits, strict=True):
         roots = [
             100 / n * float(np.sqrt(part.mean())) for result in results for part in (result.squares, result.variance)
         ]
         errors.append([results[0].protocol, *roots, bits])
-        guesses.append([results[0].protocol, *(100 * result.guessed for result in results)])
     baseline = 100 * column.results[-1][-1].baseline
     levels = [f"ε = {histogram.epsilon:g}" for histogram in column.histograms]
     return Section(
@@ -395,8 +396,10 @@ class Survey(Experiment):
         check_list("columns", columns)
         check_list("epsilon", epsilon, check_real, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
         for column in columns:
-            if not isinstance(column, str) or "." not in column:
-                raise ValueError(f"columns must be texts such as 'adult.age', got {column!r}")
+            refuse(
+                not isinstance(column, str) or "." not in column,
+                f"columns must be texts such as 'adult.age', got {column!r}",
+            )
         self.columns = columns
         self.epsilon = epsilon
 

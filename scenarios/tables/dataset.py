@@ -27,7 +27,7 @@ from metrics.columns import (
     require_column,
 )
 from scenarios.tables.impossible_rows import read_rules
-from scenarios.tables.note import Note, text_notes
+from scenarios.tables.note import Note
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.text_column import TextColumn, TextError
 from scenarios.tables.reading.text_table import text_table
@@ -152,6 +152,12 @@ class Dataset:
     bare: tuple[str, ...] = ()
 
 
+def with_all_columns(dataset: Dataset) -> Microdata:
+    """Records of which only declared identifiers are identifiers: other tools may release columns without a role."""
+    records = dataset.records
+    return replace(records, identifiers=tuple(name for name in records.identifiers if name not in dataset.left_out))
+
+
 def with_roles_of(records: Microdata, frame: pd.DataFrame) -> Microdata:
     """Rows of a frame as records, whose columns have the roles, domains and hierarchies that they have in others."""
 
@@ -190,17 +196,14 @@ def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
         refuse(list(columns).count(name) > 1, f"column {name!r} stands twice")
 
     kept = [name for name in roles.frame.columns if name in columns]
-    test = None if dataset.test is None else with_roles_of(dataset.test, dataset.test.frame[kept])
-    inferred = tuple(name for name in dataset.inferred if name in columns)
-    undecided = tuple(name for name in dataset.undecided if name in columns)
     sha256 = hashlib.sha256("\0".join([dataset.sha256, *sorted(columns)]).encode()).hexdigest()
     return replace(
         dataset,
         records=with_roles_of(roles, roles.frame[kept]),
-        test=test,
-        inferred=inferred,
+        test=None if dataset.test is None else with_roles_of(dataset.test, dataset.test.frame[kept]),
+        inferred=tuple(name for name in dataset.inferred if name in columns),
         sha256=sha256,
-        undecided=undecided,
+        undecided=tuple(name for name in dataset.undecided if name in columns),
         impossible=tuple(rule for rule in dataset.impossible if all(name in columns for name in rule)),
         bare=tuple(name for name in dataset.bare if name in columns),
     )
@@ -261,7 +264,7 @@ def load_table(
 def described_table(
     path: Path,
     columns: dict[str, TextColumn],
-    notes: Sequence[str],
+    notes: Sequence[Note],
     declared: Roles,
     roles_path: Path | None,
     files: dict[Path, bytes],
@@ -276,7 +279,7 @@ def described_table(
         Their file; named in errors.
     columns : dict of str to TextColumn
         The columns.
-    notes : sequence of str
+    notes : sequence of Note
         What was inferred so far.
     declared : Roles
         Content of the roles file.
@@ -323,7 +326,7 @@ def described_table(
         name or path.name.split(".")[0],
         records,
         test,
-        (*text_notes(notes), *role_notes, *domain_notes, *text_notes(written.notes)),
+        (*notes, *role_notes, *domain_notes, *written.notes),
         inferred,
         hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in files.values())).hexdigest(),
         declared.dataset.title,
@@ -394,10 +397,9 @@ def _quasi_identifiers(
     roles = [*declared.identifiers, *declared.sensitive, *declared.unprotected, declared.person]
     free = [column for column in columns if column not in roles]
     if declared.quasi_identifiers is None:
-        others = "" if len(free) == len(columns) else "other "
-        missing = "roles" if len(free) == len(columns) else "quasi-identifiers"
-        words = f"no {missing} declared: every {others}column is a quasi-identifier"
-        return tuple(free), (), [*text_notes([words])]
+        all_free = len(free) == len(columns)
+        missing, others = ("roles", "") if all_free else ("quasi-identifiers", "other ")
+        return tuple(free), (), [Note("all quasi-identifiers", numbers={"missing": missing, "others": others})]
     without = tuple(column for column in free if column not in declared.quasi_identifiers)
     notes = [Note("no role", without), Note("unprotected", tuple(declared.unprotected))]
     return tuple(declared.quasi_identifiers), without, [note for note in notes if note.columns]

@@ -8,6 +8,7 @@ from pathlib import Path
 from defenses import Microdata, MicrodataDefense, Pipeline
 from defenses.synthetic.mixed_column import mixed_column
 from defenses.synthetic.structural_zero import structural_zeros
+from metrics.columns import refuse
 from scenarios.tables.note import Note
 from scenarios.tables.reading.written_cells import WrittenCells
 
@@ -42,8 +43,10 @@ def read_rules(
         cells = {name: written.cell(name, text) for name, text in rule.items()}
         try:
             for name in cells:
-                if name not in records.released_columns:
-                    raise ValueError(f"no release holds column {name!r}; a rule names columns with a role")
+                refuse(
+                    name not in records.released_columns,
+                    f"no release holds column {name!r}; a rule names columns with a role",
+                )
             structural_zeros(records, [cells])
         except ValueError as error:
             words = str(error).removeprefix("structural_zeros: ")

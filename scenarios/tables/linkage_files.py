@@ -18,7 +18,6 @@ from defenses import Channel, Microdata, MicrodataRelease
 from metrics.columns import (
     CategoricalDomain,
     Domain,
-    Floats,
     Integers,
     NumericDomain,
     named_categories,
@@ -26,23 +25,22 @@ from metrics.columns import (
     require,
 )
 from scenarios.tables.dataset import check_named, inferred_domain
-from scenarios.tables.reading.cell_spelling import category_note, number_note, readable_cells
+from scenarios.tables.note import Note
+from scenarios.tables.reading.cell_spelling import category_note, number_note, readable_columns
 from scenarios.tables.reading.text_column import TextColumn
-from scenarios.tables.reading.text_table import rows_from_one, text_table
+from scenarios.tables.reading.text_table import HINT, rows_from_one, text_table
 from scenarios.tables.reading.written_cells import WrittenCells
-from scenarios.tables.released import input_path, text_frame
+from scenarios.tables.released import input_path, released_columns, text_frame
 from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
 from scenarios.tables.roles import declared_domain, read_roles
 from scenarios.tables.toml.toml_file import read_bytes, read_text
 
 # The attacker's table of candidates, with the domains of its columns.
 
-HINT = "labels of a hierarchy need --roles, which declares it"
-
 
 def candidates_beside(
     released: pd.DataFrame, path: Path, roles: Path | None, channel: Channel | None
-) -> tuple[pd.DataFrame, Knowledge, list[str]]:
+) -> tuple[pd.DataFrame, Knowledge, list[Note]]:
     """Read the candidates that a released table is compared with.
 
     A column's domain is that of the channel. Without one, it is that of the roles file. Without either, it is inferred
@@ -68,7 +66,7 @@ def candidates_beside(
         Released cells; dates and labels of groups are replaced by what they stand for.
     knowledge : Knowledge
         The candidates, no further people, and no way to repeat the defense.
-    notes : list of str
+    notes : list of Note
         What was inferred, which released columns the candidates lack, which released categories or numbers no candidate
         has, and how many candidates lie outside the channel's domain of a column.
 
@@ -87,53 +85,48 @@ def candidates_beside(
     check_named(other_roles, [*columns, *lacking], roles, f"{path} or the released table, which have")
     require(shared, f"{path}: has none of the released columns, which are {', '.join(lacking)}")
     if lacking:
-        notes.append(f"the candidates lack {', '.join(lacking)}, which is therefore not compared")
+        notes.append(Note("lacking in candidates", tuple(lacking)))
     stated = stated_domains(channel)
     written = WrittenCells.of(declared, roles).with_dates(columns)
-    released = written.read_frame(released)
-    values, domains = {}, {}
+    cells = written.read({name: TextColumn.of_values(str(name), released[name]) for name in released.columns})
+    named = text_frame(cells)
+    domains, inferred = {}, []
     for name in shared:
-        domain = stated.get(name)
+        described = declared.columns.get(name)
+        domain = stated.get(name) or declared_domain(described)[0]
         if domain is None:
-            domain, _ = declared_domain(declared.columns.get(name))
-        if domain is None:
-            domain, words = inferred_domain(name, columns[name], declared.columns.get(name))
-            domain = _with_released(written.extended(name, domain), released[name])
-            notes.append(f"{name}: {words}, inferred from the candidates")
-        named = released[name]
-        if name in stated:
-            domain = with_values_of(domain, columns[name])
-        else:
-            readable, gaps = readable_cells(
-                name,
-                TextColumn.of_values(name, named),
-                domain,
-                never_missing=not columns[name].missing_rows,
-                others="the candidates have",
-            )
-            released[name], notes = readable.text_values(), [*notes, *gaps]
-        values[name], domains[name] = columns[name].values(domain), domain
+            domain, words = inferred_domain(name, columns[name], described)
+            domain = written.extended(name, domain)
+            if isinstance(domain, CategoricalDomain):
+                domain = replace(domain, categories=tuple(sorted({*domain.categories, *named_categories(named[name])})))
+            inferred.append(Note("domain of candidates", (name,), {"domain": words}))
+        domains[name] = with_values_of(domain, columns[name]) if name in stated else domain
+    complete = [name for name in shared if not columns[name].missing_rows]
+    fitted = {name: domain for name, domain in domains.items() if name not in stated}
+    readable, suppressed = readable_columns(cells, fitted, complete, "candidate")
+    read, frame = text_frame(readable), pd.DataFrame({name: columns[name].values(domains[name]) for name in shared})
+    notes += suppressed
+    for name, domain in domains.items():
         # Categories outside a declared domain are read as suppressed, and only their own texts tell why.
-        cells = released[name] if isinstance(domain, NumericDomain) else named
-        notes += _unknown(cells, pd.Series(values[name]), domain, "" if roles is not None else f"; {HINT}")
-    frame = pd.DataFrame(values)
+        texts = read[name] if isinstance(domain, NumericDomain) else named[name]
+        notes += _unknown(texts, frame[name], domain, "" if roles is not None else f"; {HINT}")
+    notes += inferred
     dates = {name: form for name in shared if (form := columns[name].dates) is not None}
     categorical = [name for name in shared if isinstance(domains[name], CategoricalDomain)]
     undeclared = {name: columns[name].texts.to_pylist() for name in categorical if name not in declared.columns}
     known = [name for name in shared if name not in declared.sensitive]
-    doubts = doubtful_values(frame, dates, None, known, declared.sensitive, declared.identifiers)
-    notes += map(str, (*doubtful_words(undeclared), *doubts))
-    for name in (name for name in shared if name in stated):
-        outsiders = int(outside(stated[name], frame[name]).sum())
-        if outsiders:
-            notes.append(
-                f"{name}: {outsiders} of {len(frame)} candidates lie outside the domain that the channel states; "
-                "by the channel no released row stems from them"
-            )
-    return released, Knowledge(frame, Microdata(frame.iloc[:0], domains=domains)), notes
+    notes += doubtful_words(undeclared)
+    notes += doubtful_values(frame, dates, None, known, declared.sensitive, declared.identifiers)
+    outsiders = {name: int(outside(stated[name], frame[name]).sum()) for name in shared if name in stated}
+    notes += [
+        Note("candidates outside", (name,), {"outside": count, "candidates": len(frame)})
+        for name, count in outsiders.items()
+        if count
+    ]
+    return read, Knowledge(frame, Microdata(frame.iloc[:0], domains=domains)), notes
 
 
-def _unknown(cells: pd.Series[Any], values: pd.Series[Any], domain: Domain, hint: str) -> list[str]:
+def _unknown(cells: pd.Series[Any], values: pd.Series[Any], domain: Domain, hint: str) -> list[Note]:
     """A note on released categories that no candidate has, or numbers outside their range.
 
     Raises
@@ -144,14 +137,7 @@ def _unknown(cells: pd.Series[Any], values: pd.Series[Any], domain: Domain, hint
     if isinstance(domain, NumericDomain):
         with rows_from_one("released ", hint):
             return number_note(cells, domain, values, "candidate")
-    return [note + hint for note in category_note(cells, set(values.dropna().unique()), "candidate")]
-
-
-def _with_released(domain: Domain, cells: pd.Series[Any]) -> Domain:
-    """An inferred domain, extended by categories that only the release names."""
-    if isinstance(domain, NumericDomain):
-        return domain
-    return replace(domain, categories=tuple(sorted({*domain.categories, *named_categories(cells)})))
+    return category_note(cells, set(values.dropna().unique()), "candidate", hint)
 
 
 def with_values_of(domain: Domain, column: TextColumn) -> Domain:
@@ -198,16 +184,14 @@ def read_release(
     """
     disclosed = None if channel is None else _read_channel(Path(channel))
     declared = read_roles(roles)
-    columns, notes = text_table(input_path(released), read_bytes(input_path(released)), declared, released=True)
+    file = input_path(released)
+    columns, notes = released_columns(file, read_bytes(file), declared, declared.named())
     frame, knowledge, candidate_notes = candidates_beside(text_frame(columns), input_path(candidates), roles, disclosed)
     release = MicrodataRelease(frame, np.full(len(frame), -1), disclosed)
     notes = [*notes, *candidate_notes, *_rows_without_candidate(release, knowledge)]
     if declared.person is not None:
-        notes.append(
-            f"rows are counted, not people ({declared.person}): an answer that names another row of the same person "
-            "is not called right; `tokumei report --truth` counts people"
-        )
-    return release, knowledge, notes
+        notes.append(Note("answers about rows", (declared.person,)))
+    return release, knowledge, [*map(str, notes)]
 
 
 def _read_channel(path: Path) -> Channel:
@@ -218,7 +202,7 @@ def _read_channel(path: Path) -> Channel:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _rows_without_candidate(release: MicrodataRelease, knowledge: Knowledge) -> list[str]:
+def _rows_without_candidate(release: MicrodataRelease, knowledge: Knowledge) -> list[Note]:
     """A note that counts released rows with likelihood 0 under every candidate, by the channel.
 
     Their people are no candidates, or the channel belongs to another release. Large tables get no note: the likelihoods
@@ -229,7 +213,7 @@ def _rows_without_candidate(release: MicrodataRelease, knowledge: Knowledge) -> 
         return []
     best = LikelihoodAssignment().evidence(release, knowledge, np.random.default_rng(0)).max(axis=1)
     impossible = int((best <= IMPOSSIBLE).sum())
-    return [f"by the channel {impossible} of {rows} released rows stem from no candidate"] if impossible else []
+    return [Note("rows of nobody", numbers={"rows": impossible, "all": rows})] if impossible else []
 
 
 def read_truth(path: Path, rows: int, candidates: int) -> Integers:
@@ -299,12 +283,8 @@ def answer_table(
     if claims.confidence is not None:
         confidence = claims.confidence[first]
     elif claims.targets * claims.answers <= MOST_LEARNED:
-        confidence = _learned_confidence(release, knowledge, rng)[row, candidate]
+        evidence = ExpectationMaximizationLinkage().evidence(release, knowledge, rng)
+        confidence = np.clip(matching_posterior(evidence), 0, 1)[row, candidate]
     else:
         confidence = np.full(row.size, np.nan)
     return pd.DataFrame({"released_row": row, "candidate_row": candidate, "confidence": np.round(confidence, 6)})
-
-
-def _learned_confidence(release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Floats:
-    evidence = ExpectationMaximizationLinkage().evidence(release, knowledge, rng)
-    return np.asarray(np.clip(matching_posterior(evidence), 0, 1))

@@ -6,19 +6,123 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 NOTE, WARNING = "note", "warning"
+_READ = {
+    "sheets": "the first of {sheets} sheets is read",
+    "postcodes": (
+        "{names}: a postcode by its name, but its cells are numbers, which lose leading zeros; make them text cells"
+    ),
+    "separator": "fields are separated by {separator}, inferred from the first lines",
+    "numbers as names": (
+        "names of columns are numbers; if the first line is a record, put a line with names before it"
+    ),
+    "one column": "the table has one column; if blanks separate its fields, give --delimiter ' '",
+    "parts": "{parts} parts, in the order of their names",
+    "nameless and empty": "column {position} has neither a name nor a value, and is left out",
+    "nameless": "column {position} has no name and is called {name!r}",
+    "zone": "{names}: times of the zone {zone} were converted to UTC",
+    "fractions of seconds": "{names}: fractions of seconds were cut off",
+    "dates": "{names}: dates of the format {format}, inferred from all values",
+    "zoned dates": "{names}: {zoned}",
+    "compact dates": (
+        '{names}: a number, though all values look like dates such as 20190117; if they are, declare type = "date" '
+        'and format = "{format}"'
+    ),
+    "compact dates as numbers": (
+        "{names}: every number is a date such as 20190117; releases hold numbers that are no dates, unless the roles "
+        'file declares type = "date" and format = "{format}"'
+    ),
+    "day or month": (
+        '{names}: dates whose day and month cannot be told apart; declare type = "date" and format = {formats}'
+    ),
+    "nearly dates": (
+        "{names}: {others} of {texts} distinct texts are no date of the format {format}, but the others are; to see "
+        'which, declare type = "date"{declared}'
+    ),
+    "date for a gap": ("{names}: {date} in {rows} of {of:,}; if it means a missing value, empty these fields"),
+    "decimals or thousands": (
+        "{names}: commas or points may mark decimals or separate thousands, so these texts are categories; give "
+        "--decimal . or --decimal , for numbers"
+    ),
+    "decimal commas": "{names}: decimal commas",
+    "thousands": "{names}: {marks} separate thousands",
+    "missing among numbers": "{names}: {words} counts as missing among {kind}",
+    "mixed marks": (
+        "{names}: decimal commas ({commas}) and points ({points}) are mixed, so that these texts are categories; "
+        "write all numbers in one form"
+    ),
+    "all quasi-identifiers": "no {missing} declared: every {others}column is a quasi-identifier",
+    "header of a hierarchy": "{names}: the first line of {file} is a header, which is left out",
+    "unused labels": "{names}: releases do not use the hierarchy's label {labels}, which {reason}",
+    "inferred domain": "{names}: {domain}, inferred from the data, hence not public",
+    "declared domain": "{names}: {domain}",
+    "no hierarchy": (
+        "{names}: no hierarchy declared, so GlobalRecoding and Incognito coarsen by default steps: each joins two "
+        "neighbouring bins or ordered categories; categories without an order become * at once"
+    ),
+    "no role": "{names}: no role declared, hence left out; 'unprotected' lists what may go out as is",
+    "unprotected": "{names}: unprotected; released as they are unless a defense names them",
+}
+"""Words of the kinds of notes on how a table was read, which say no more than its roles and domains do."""
 _SAID = {
+    **{kind: (NOTE, words) for kind, words in _READ.items()},
     "text": (NOTE, "{text}"),
+    "suppressed gaps": (
+        NOTE,
+        "{names}: {cells} of {rows:,} {are} empty, and {others} no missing value there; read as suppressed (*)",
+    ),
+    "unknown cells": (NOTE, "{names}: {cells} of {rows:,} {verb} {what}; read as suppressed (*)"),
+    "nobody's categories": (
+        NOTE,
+        "{names}: {unknown} released {categories} that no {person} has, in {those} of {rows} rows{doubts}",
+    ),
+    "nobody's numbers": (
+        NOTE,
+        "{names}: {those} of {rows} rows lie outside the range of the {person}s' numbers{doubts}",
+    ),
+    "lacking in a release": (NOTE, "lacks {names}, which counts as suppressed"),
+    "only in a release": (NOTE, "{names}: not in the original table, left out"),
+    "released without a role": (
+        NOTE,
+        "{names}: no role declared, but released; attackers use it, and utility leaves it out",
+    ),
+    "intervals or sets": (NOTE, "intervals or sets in {names}"),
+    "suppressed cells": (NOTE, "suppressed cells (*) in {names}"),
+    "other number of rows": (NOTE, "the release has {rows}, and the original table has {records}"),
+    "lacking in candidates": (NOTE, "the candidates lack {names}, which is therefore not compared"),
+    "domain of candidates": (NOTE, "{names}: {domain}, inferred from the candidates"),
+    "candidates outside": (
+        NOTE,
+        "{names}: {outside} of {candidates} candidates lie outside the domain that the channel states; by the channel "
+        "no released row stems from them",
+    ),
+    "rows of nobody": (NOTE, "by the channel {rows} of {all} released rows stem from no candidate"),
+    "answers about rows": (
+        NOTE,
+        "rows are counted, not people ({names}): an answer that names another row of the same person is not called "
+        "right; `tokumei report --truth` counts people",
+    ),
+    "classes of rows": (
+        NOTE,
+        "classes and risks count rows; if {names!r} repeats in the original table, they hold fewer people: `tokumei "
+        "validate` and `tokumei defend` count them",
+    ),
+    "classes of rows or people": (
+        NOTE,
+        "classes and risks count rows; if people have several, they hold fewer people: `tokumei validate` says whether "
+        "{identifiers} repeats in the original table",
+    ),
+    "drawn rows": (NOTE, "{what} measured on {rows:,} drawn rows"),
+    "no rank correlations": (
+        NOTE,
+        "rank correlations were not measured: their ranks need the whole table in memory",
+    ),
+    "classes not searched": (
+        NOTE,
+        "{classes:,} classes do not fit into memory, so that sets of columns that single out records are not searched; "
+        "raise --memory",
+    ),
     "sample": (NOTE, "warnings rest on a random sample of {rows:,} records"),
     "inferred domains": (NOTE, "inferred from the data, hence not public: {names}"),
-    "inferred domain": (NOTE, "{names}: {domain}, inferred from the data, hence not public"),
-    "declared domain": (NOTE, "{names}: {domain}"),
-    "no role": (NOTE, "{names}: no role declared, hence left out; 'unprotected' lists what may go out as is"),
-    "unprotected": (NOTE, "{names}: unprotected; released as they are unless a defense names them"),
-    "no hierarchy": (
-        NOTE,
-        "{names}: no hierarchy declared, so GlobalRecoding and Incognito coarsen by default steps: each joins two "
-        "neighbouring bins or ordered categories; categories without an order become * at once",
-    ),
     "impossible": (NOTE, "impossible: {cells}; {holding}"),
     "impossible in a release": (
         NOTE,
@@ -161,8 +265,8 @@ class Note(NamedTuple):
         return _SAID[self.kind][1].format(columns=self.columns, names=", ".join(self.columns), **self.numbers)
 
 
-READ = ("text", "inferred domain", "declared domain", "no hierarchy", "no role", "unprotected")
-"""Kinds of notes on how a table was read, which say no more than its roles and domains do."""
+READ = _READ.keys()
+"""Kinds of notes on how a table was read."""
 
 
 def sentence(note: Note) -> str:

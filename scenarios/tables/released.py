@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from metrics.columns import PRIVATE, Domain, Integers, check_new_file, refuse, require, write_atomically
+from scenarios.tables.note import Note
 from scenarios.tables.reading.cell_spelling import spelling_domain, with_one_spelling
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
@@ -35,7 +36,7 @@ class ReleasedTable:
         equal meaning have one text.
     quasi_identifiers, sensitive : tuple of str
         Columns with these roles.
-    notes : tuple of str
+    notes : tuple of Note
         What was inferred.
     person : str, optional
         Column that names the person of each row in the original table.
@@ -50,7 +51,7 @@ class ReleasedTable:
     frame: pd.DataFrame
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     person: str | None = None
     people: Integers | None = None
     declared: Mapping[str, Column] = field(default_factory=dict, repr=False)
@@ -108,10 +109,9 @@ def read_released(
         missing.
     """
     declared = read_roles(roles, reading)
-    columns, notes = text_table(path, read_bytes(path), declared, released=True)
+    columns, notes = released_columns(path, read_bytes(path), declared)
     cells = (WrittenCells.of(declared, roles) if written is None else written).read(columns)
     frame = text_frame(with_one_spelling(cells, spelling_domains(cells, declared, declared.sensitive)))
-    refuse_identifiers(path, frame, declared.identifiers)
     quasi_identifiers, sensitive, role_notes = released_roles(path, tuple(frame.columns), declared)
     return ReleasedTable(
         frame,
@@ -124,9 +124,39 @@ def read_released(
     )
 
 
+def released_columns(
+    path: Path, data: bytes, declared: Roles, known: Collection[str] = ()
+) -> tuple[dict[str, TextColumn], list[Note]]:
+    """Columns of a released file and notes on what was inferred.
+
+    Parameters
+    ----------
+    path : Path
+        Named in errors.
+    data : bytes
+        Its content: CSV (also gzip-compressed), Parquet or an Excel workbook.
+    declared : Roles
+        Content of the roles file of the original table.
+    known : collection of str
+        Columns of the original table, if they are known. If the release has none of them, another tool may have written
+        it with another separator than the roles declare.
+
+    Raises
+    ------
+    ValueError
+        If it is no such table, or an identifier was released.
+    """
+    columns, notes = text_table(path, data, declared, released=True)
+    if declared.separator is not None and known and not set(columns) & set(known):
+        columns, notes = text_table(path, data, declared.model_copy(update={"separator": None}), released=True)
+    identifiers = {name: columns[name] for name in declared.identifiers if name in columns}
+    refuse_identifiers(path, text_frame(identifiers), declared.identifiers)
+    return columns, notes
+
+
 def released_roles(
     path: Path, names: Sequence[str], declared: Roles
-) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Note, ...]]:
     """Quasi-identifiers and sensitive columns of a released table, and notes on what was inferred.
 
     Parameters
@@ -145,11 +175,16 @@ def released_roles(
     """
     other = [name for name in names if name not in declared.sensitive]
     quasi_identifiers = other if declared.quasi_identifiers is None else declared.quasi_identifiers
-    for name in (*quasi_identifiers, *declared.sensitive):
-        refuse(name not in names, f"{path}: there is no column {name!r}; the table has {', '.join(names)}")
-    inferred = declared.quasi_identifiers is None
-    notes = ("no roles declared: every column is a quasi-identifier",) if inferred else ()
+    refuse_lacking(path, names, [*quasi_identifiers, *declared.sensitive])
+    inferred = Note("all quasi-identifiers", numbers={"missing": "roles", "others": ""})
+    notes = (inferred,) if declared.quasi_identifiers is None else ()
     return tuple(quasi_identifiers), tuple(declared.sensitive), notes
+
+
+def refuse_lacking(path: Path, names: Sequence[str], needed: Iterable[str]) -> None:
+    """Raise ValueError if a released table with some columns lacks one that is needed."""
+    for name in needed:
+        refuse(name not in names, f"{path}: there is no column {name!r}; the table has {', '.join(names)}")
 
 
 def refuse_identifiers(path: Path, frame: pd.DataFrame, identifiers: Sequence[str]) -> None:
@@ -265,8 +300,10 @@ def check_table_name(parameter: str, path: str | None) -> None:
         return
     name = Path(path).name.lower()
     suffix = Path(name).suffix
-    if suffix not in ("", ".csv", PARQUET) and not name.endswith(COMPRESSED):
-        raise ValueError(f"{parameter} {path}: tables are written as .csv, .csv.gz or .parquet, not as {suffix}")
+    require(
+        suffix in ("", ".csv", PARQUET) or name.endswith(COMPRESSED),
+        f"{parameter} {path}: tables are written as .csv, .csv.gz or .parquet, not as {suffix}",
+    )
 
 
 def write_table(frame: pd.DataFrame, path: str, separator: str = ",", *, private: bool = False) -> None:

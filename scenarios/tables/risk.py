@@ -13,7 +13,7 @@ import pandas as pd
 import metrics as m
 from leaderboard.pages.number_text import counted, exact
 from metrics.classes import SizeCounts, agreeing_records, rows_in_classes, without_group
-from metrics.columns import Booleans, Integers
+from metrics.columns import Booleans, Integers, require
 from metrics.diversity import ClassDiversity, sensitive_counts
 from metrics.risk import prosecutor_of_sizes
 from metrics.suda import coded_cells, minimal_unique_sets
@@ -242,8 +242,7 @@ def _people(table: ReleasedTable, classes: Integers, inside: Booleans) -> SizeCo
 
 def require_quasi_identifiers(names: Sequence[str]) -> None:
     """Raise ValueError if there is no quasi-identifier."""
-    if not names:
-        raise ValueError("the table has no quasi-identifier; name some in the roles file")
+    require(names, "the table has no quasi-identifier; name some in the roles file")
 
 
 def report_of_counts(

@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from metrics.columns import NUMBER, SUPPRESSED, CategoricalDomain, Domain, Floats, NumericDomain, refuse, require
+from scenarios.tables.note import Note
 from scenarios.tables.reading.calendar_periods import DAY, checked_levels, default_period
 from scenarios.tables.reading.calendar_periods import cuts as calendar_cuts
 from scenarios.tables.reading.csv_text import (
@@ -147,7 +148,7 @@ class HierarchyTable(TomlTable):
         )
         return self
 
-    def listed(self, folder: Path, name: str, declared: Roles) -> tuple[list[list[str]], list[str]] | None:
+    def listed(self, folder: Path, name: str, declared: Roles) -> tuple[list[list[str]], list[Note]] | None:
         """Rows of a hierarchy that lists its groups, and notes; None for one of intervals.
 
         Parameters
@@ -172,7 +173,7 @@ class HierarchyTable(TomlTable):
             categories=(column.categories or ()) if isinstance(column, CategoryColumn) else (),
             numeric=isinstance(column, NumberColumn),
         )
-        return rows, [f"the first line of {self.csv} is a header, which is left out"] if has_header else []
+        return rows, [Note("header of a hierarchy", (name,), {"file": self.csv})] if has_header else []
 
     def table(self, folder: Path, rows: list[list[str]], *, text: bool) -> TableHierarchy:
         """Hierarchy of categories (`text`) or numbers that lists its groups; its errors name the file of the rows."""

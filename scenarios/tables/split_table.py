@@ -79,7 +79,7 @@ class SplitFile:
         codes = pd.DataFrame({str(number): column.codes for number, column in enumerate(columns.values())})
         person = np.arange(len(codes)) if declared.person is None else _people(path, columns, declared.person)
         form, part = _parts(path, data, declared, len(codes))
-        return cls(path, form, person, codes.duplicated().to_numpy(), tuple(notes), part)
+        return cls(path, form, person, codes.duplicated().to_numpy(), tuple(map(str, notes)), part)
 
     def check_name(self, option: str, name: str) -> None:
         """Raise ValueError if a file's name stands for another format."""
@@ -189,8 +189,7 @@ def _parts(path: Path, data: bytes, declared: Roles, rows: int) -> tuple[str, Ca
 
 def _csv_part(content: bytes, starts: Integers, kept: Booleans) -> bytes:
     """The header and some records of a CSV, byte for byte; `starts` has their beginnings, and the end of the file."""
-    sizes = np.diff(starts)
-    mask = np.concatenate([np.ones(starts[0], dtype=bool), np.repeat(kept, sizes)])
+    mask = np.concatenate([np.ones(starts[0], dtype=bool), np.repeat(kept, np.diff(starts))])
     return bytes(np.frombuffer(content, dtype=np.uint8)[mask])
 
 

@@ -13,9 +13,9 @@ import pandas as pd
 
 from defenses.base import Microdata
 from metrics.columns import Domain, Integers, NumericDomain, refuse
-from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, with_all_columns
+from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.row_origin import MOST_PAIRS, held_people, kinds_of_rows
-from scenarios.tables.dataset import Dataset, load_table
+from scenarios.tables.dataset import Dataset, load_table, with_all_columns
 from scenarios.tables.file_methods import row_hashes
 from scenarios.tables.linkage_files import with_values_of
 from scenarios.tables.reading.text_column import TextColumn
@@ -96,8 +96,7 @@ def _held(
     kinds: pd.DataFrame, people: pd.DataFrame, domains: Mapping[str, Domain], sizes: tuple[int, int, int]
 ) -> list[Integers]:
     """Number of people of each of three groups whom each kind of row holds, each of shape (kinds,)."""
-    inside = held_people(kinds, people, domains)
-    return [part.sum(axis=1) for part in np.split(inside, np.cumsum(sizes)[:-1], axis=1)]
+    return [part.sum(axis=1) for part in np.split(held_people(kinds, people, domains), np.cumsum(sizes)[:-1], axis=1)]
 
 
 def read_tables(
@@ -160,11 +159,11 @@ def read_control(path: Path, dataset: Dataset, roles: Roles) -> tuple[Microdata,
     data = read_bytes(path)
     columns, _ = text_table(path, data, roles)
     records = with_all_columns(dataset)
-    lacking = [name for name in records.released_columns if name not in columns]
-    if lacking:
-        raise ValueError(
-            f"{path}: control people need the columns of the original table; there is no {lacking[0]!r}, "
-            f"it has {', '.join(columns)}"
+    for name in records.released_columns:
+        refuse(
+            name not in columns,
+            f"{path}: control people need the columns of the original table; there is no {name!r}, "
+            f"it has {', '.join(columns)}",
         )
     values, domains = {}, {}
     for name in records.released_columns:
@@ -223,10 +222,11 @@ def control_warnings(setting: EvaluationSetting) -> Iterator[str]:
 def _check_person(path: Path, columns: Mapping[str, TextColumn], records: Microdata) -> None:
     """Refuse control people who cannot be counted, where people of the table have several rows."""
     rows = RowsOfPeople.of(records)
-    if rows is not None and (rows.person not in columns or columns[rows.person].empty):
-        raise ValueError(
+    if rows is not None:
+        refuse(
+            rows.person not in columns or columns[rows.person].empty,
             f"{path}: lacks the column {rows.person!r}, which says whose row a row is: people of the table have up to "
-            f"{rows.most} rows, and control people are counted like them. Add it, with any name for each person"
+            f"{rows.most} rows, and control people are counted like them. Add it, with any name for each person",
         )
 
 

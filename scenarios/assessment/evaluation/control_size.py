@@ -120,19 +120,18 @@ def control_words(control: int, rows: int) -> str:
     rows : int
         Number of rows of the table without them.
     """
-    parts = []
-    for threshold in STATED:
-        needed, asked = people_needed(threshold), most_targets(most_asked(control), rows, rows)
-        risk = largest_risk(asked, threshold)
-        words = f"threshold {exact(threshold)}: "
-        if risk is not None:
-            words += f"enough if the measured risk is at most {number(risk)}"
-        elif control < needed:
-            words += f"too few, {needed:,} are needed even for a risk of 0"
-        else:
-            words += f"not within reach, since attacks are about {asked:,} people at most"
-        parts.append(words)
-    return "; ".join(parts)
+    return "; ".join(f"threshold {exact(one)}: {_enough_words(one, control, rows)}" for one in STATED)
+
+
+def _enough_words(threshold: float, control: int, rows: int) -> str:
+    """Whether so many control people are enough for a threshold."""
+    needed, asked = people_needed(threshold), most_targets(most_asked(control), rows, rows)
+    risk = largest_risk(asked, threshold)
+    if risk is not None:
+        return f"enough if the measured risk is at most {number(risk)}"
+    if control < needed:
+        return f"too few, {needed:,} are needed even for a risk of 0"
+    return f"not within reach, since attacks are about {asked:,} people at most"
 
 
 def _planned(asked: int, risk: float) -> MeasuredAttack:

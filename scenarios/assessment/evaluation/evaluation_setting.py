@@ -13,7 +13,8 @@ from numpy.random import Generator
 from defenses.base import Microdata
 from metrics.columns import Domain, Integers, require
 from metrics.table_utility import TableUtility, prediction_target
-from scenarios.tables.dataset import Dataset
+from scenarios.tables.dataset import Dataset, with_all_columns
+from scenarios.tables.finished_table import FinishedTable, read_finished
 from scenarios.tables.review.rows_of_people import number_of_people, person_numbers
 from scenarios.tables.roles import Roles
 from scenarios.tables.seeds import generator
@@ -87,6 +88,10 @@ class EvaluationSetting:
         if self.control is not None:
             domains |= {name: self.control.domains[name] for name in domains if name in self.control.domains}
         return domains
+
+    def read(self, name: str, data: bytes) -> FinishedTable:
+        """Read a release of the table; see `read_finished`."""
+        return read_finished(name, data, self.dataset, self.roles, self.domains)
 
     def utility(self, domains: Mapping[str, Domain]) -> TableUtility:
         """Utility measure of releases in the columns with a role, as `tokumei utility` builds it."""
@@ -190,9 +195,3 @@ def _by_people(numbers: Integers, rng: Generator) -> tuple[Integers, Integers]:
 def most_asked(control: int) -> int:
     """Largest number of so many control people about whom attacks are asked; the others are the attacker's own."""
     return (control + 1) // 2
-
-
-def with_all_columns(dataset: Dataset) -> Microdata:
-    """Records of which only declared identifiers are identifiers: other tools may release columns without a role."""
-    records = dataset.records
-    return replace(records, identifiers=tuple(name for name in records.identifiers if name not in dataset.left_out))

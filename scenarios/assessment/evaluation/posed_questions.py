@@ -20,7 +20,6 @@ from metrics.columns import Booleans, Floats, Integers, refuse
 from metrics.score import Score, Scores
 from scenarios.assessment.evaluation.control_people import records_among
 from scenarios.assessment.evaluation.evaluation_setting import AUXILIARY, EvaluationSetting
-from scenarios.assessment.evaluation.finished_table import FinishedTable
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
 from scenarios.assessment.evaluation.row_origin import RowOrigin, held_people, kinds_of_rows
 from scenarios.games.control_group import with_sensitive
@@ -32,6 +31,7 @@ from scenarios.games.questions.member_question import MemberQuestion, SinglingOu
 from scenarios.games.questions.question import Question
 from scenarios.games.questions.row_question import SIDES, LinkQuestion, RowQuestion, row_scores, two_halves
 from scenarios.tables.file_methods import ReleasedFile
+from scenarios.tables.finished_table import FinishedTable
 from scenarios.tables.review.rows_of_people import number_of_people, person_numbers
 from scenarios.tables.seeds import generator
 

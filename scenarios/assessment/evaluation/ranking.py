@@ -20,7 +20,6 @@ from metrics.columns import one_line
 from metrics.estimate import Estimate
 from metrics.score import Score
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.assessment.evaluation.finished_table import read_finished
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
 from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation, evaluate
 from scenarios.running.column_roles import promise_on
@@ -168,17 +167,16 @@ class Ranking:
         say : callable
             Called with one line of progress at a time.
         """
-        lines: dict[int, RankedRelease] = {}
-        missing = []
-        for place, file in enumerate(files):
-            stored = self.store.document(self._key(file))
-            if stored is None:
-                missing.append(place)
-            else:
-                lines[place] = RankedRelease(file.name, _named(read_evaluation(stored), file))
+        stored = {place: self.store.document(self._key(file)) for place, file in enumerate(files)}
+        lines = {
+            place: RankedRelease(files[place].name, _named(read_evaluation(text), files[place]))
+            for place, text in stored.items()
+            if text is not None
+        }
+        missing = [(place, files[place]) for place, text in stored.items() if text is None]
         if lines:
             say(f"{len(lines)} of {len(files)} releases known from earlier runs")
-        with closing(self._evaluated([(place, files[place]) for place in missing])) as evaluated:
+        with closing(self._evaluated(missing)) as evaluated:
             for number, line in evaluated:
                 if line.evaluation is not None:
                     self.store.add([], {self._key(files[number]): written_evaluation(line.evaluation)})
@@ -221,7 +219,7 @@ def _lines(task: tuple[EvaluationSetting, int, UnreadRelease]) -> Iterator[Ranke
 def _line(setting: EvaluationSetting, file: UnreadRelease) -> RankedRelease:
     """Evaluate one file; what is wrong with it becomes the reason of its line."""
     try:
-        table = read_finished(file.name, file.data, setting)
+        table = setting.read(file.name, file.data)
         return RankedRelease(file.name, _named(evaluate(setting, table), file))
     except ValueError as error:
         return RankedRelease(file.name, None, one_line(error))
@@ -317,10 +315,7 @@ def _board(evaluations: Sequence[ReleaseEvaluation], failed: Sequence[RankedRele
 
 def _by_goal(evaluations: Sequence[ReleaseEvaluation], goals: Sequence[str]) -> Table:
     columns = ("release", *(goal_words(goal) for goal in goals))
-    rows = []
-    for one in evaluations:
-        pairs = (one.worst(goal) for goal in goals)
-        rows.append((one.name, *(_interval(None if pair is None else pair[1]) for pair in pairs)))
+    rows = [(one.name, *(_interval(one.worst(goal)) for goal in goals)) for one in evaluations]
     return Table("largest advantage by goal", columns, rows, digits=2, note="–: not measured, see the notes")
 
 
@@ -329,8 +324,7 @@ def _attacks(evaluations: Sequence[ReleaseEvaluation]) -> Table:
         *("release", "attack", "goal", "attacker knows", "success", "chance", "trials", "control people"),
         *("advantage", "low", "high", "not measured, since"),
     )
-    rows = [line for one in evaluations for line in _attack_rows(one)]
-    return Table("attacks", columns, rows, digits=3)
+    return Table("attacks", columns, [line for one in evaluations for line in _attack_rows(one)], digits=3)
 
 
 def _attack_rows(one: ReleaseEvaluation) -> Iterator[tuple[Value, ...]]:
@@ -376,11 +370,10 @@ def _notes(evaluations: Sequence[ReleaseEvaluation], failed: Sequence[RankedRele
     for one in evaluations:
         for note in one.notes:
             about.setdefault(note, []).append(one.name)
-    everything = len(evaluations)
-    rows = [("all" if len(names) == everything > 1 else ", ".join(names), note) for note, names in about.items()]
+    rows = [("all" if len(names) == len(evaluations) > 1 else ", ".join(names), note) for note, names in about.items()]
     rows += [(line.name, f"failed: {line.reason}") for line in failed]
     return Table("what was recognized, and what this cannot see", ("release", "note"), rows)
 
 
-def _interval(estimate: Estimate | None) -> str:
-    return "–" if estimate is None else interval_text(estimate.value, estimate.low, estimate.high)
+def _interval(worst: tuple[MeasuredAttack, Estimate] | None) -> str:
+    return "–" if worst is None else interval_text(worst[1].value, worst[1].low, worst[1].high)

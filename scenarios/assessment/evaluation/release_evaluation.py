@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from leaderboard.statistics.pairs import FEWEST_TRIALS
-from metrics import Estimate, equivalence_classes, k_anonymity, l_diversity, normalized_certainty_penalty
+from metrics import Estimate, equivalence_classes, l_diversity, normalized_certainty_penalty
 from metrics.classes import rows_in_classes
-from metrics.columns import Integers
+from metrics.columns import Booleans, Integers
 from metrics.table_utility import headline_utility
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.assessment.evaluation.finished_table import FinishedTable
 from scenarios.assessment.evaluation.measured_attack import MeasuredAttack, joint_confidence, upper_confidence
 from scenarios.assessment.evaluation.posed_questions import PosedQuestions
 from scenarios.assessment.evaluation.row_origin import RowOrigin, people_notes, people_of_rows, recognized_origin
+from scenarios.tables.finished_table import FinishedTable
 from scenarios.tables.released import ReleasedTable
 from scenarios.tables.review.rows_of_people import ClassMembers
 from scenarios.tables.risk import RiskReport, risk_report
@@ -147,6 +149,53 @@ def class_report(
     )
 
 
+class FinishedClasses(NamedTuple):
+    """Equivalence classes of a release in its quasi-identifiers.
+
+    Parameters
+    ----------
+    inside : ndarray of bool, shape (rows,)
+        Which rows belong to a class.
+    classes : ndarray of int, shape (rows inside,)
+        The class of each of them.
+    people : ndarray of int, shape (rows,), or None
+        The person of each row, if it is known.
+    report : RiskReport
+        Class measures, as `tokumei risk` shows them.
+    """
+
+    inside: Booleans
+    classes: Integers
+    people: Integers | None
+    report: RiskReport
+
+    @property
+    def sizes(self) -> Integers:
+        """Number of people in each class; of rows if nobody knows whose they are."""
+        numbers = np.arange(self.classes.size) if self.people is None else self.people[self.inside]
+        return ClassMembers.of(self.classes, numbers).sizes
+
+
+def released_classes(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin) -> FinishedClasses | None:
+    """Classes of a release, which are computed once; None without quasi-identifiers.
+
+    Parameters
+    ----------
+    setting, table, origin
+        As in `evaluate`.
+    """
+
+    def compute() -> FinishedClasses:
+        people, cells = people_of_rows(setting, table, origin), table.alike[list(setting.columns)]
+        report = class_report(setting, cells, [name for name in records.sensitive if name in table.frame], people)
+        inside = rows_in_classes(cells, quasi)
+        return FinishedClasses(inside, equivalence_classes(cells[inside], quasi), people, report)
+
+    records, quasi = setting.records, setting.records.quasi_identifiers
+    key = table.sha256, origin.kind, origin.origin.tobytes()
+    return setting.kept("classes", key, compute) if quasi else None
+
+
 def enough(outcome: MeasuredAttack, estimate: Estimate) -> bool:
     """Whether an attack has enough trials to measure a risk.
 
@@ -177,20 +226,15 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
     loss = normalized_certainty_penalty(cells, {name: table.domains[name] for name in quasi}) if quasi else None
     origin = origin or recognized_origin(table.frame, records.frame, table.domains)
     questions = PosedQuestions(setting, table, origin)
-    risks, smallest = {}, None
-    people = people_of_rows(setting, table, origin) if quasi else None
-    alike = table.alike[list(setting.columns)]
-    inside = rows_in_classes(alike, quasi)
-    own = alike[inside]
-    if quasi:
-        smallest = k_anonymity(own, quasi)
-        if people is not None:
-            smallest = int(ClassMembers.of(equivalence_classes(own, quasi), people[inside]).sizes.min())
-        report = class_report(setting, alike, sensitive, people)
-        risks = {name: value for name, _, value in report.models}
-        risks["records alone in their class"] = float(report.uniques)
-        risks |= {f"{name}: {about}": value for name, about, value in report.measures}
-    notes = [*table.notes, *questions.notes(), *people_notes(setting, people)]
+    found, risks, diversity = released_classes(setting, table, origin), {}, {}
+    if found is not None:
+        risks = {name: value for name, _, value in found.report.models}
+        risks["records alone in their class"] = float(found.report.uniques)
+        risks |= {f"{name}: {about}": value for name, about, value in found.report.measures}
+        own = table.alike[found.inside]
+        diversity = {name: l_diversity(own, quasi, name, classes=found.classes) for name in sensitive}
+    people = None if found is None else found.people
+    notes = [*map(str, table.notes), *questions.notes(), *people_notes(setting, people)]
     if origin.kind == "unknown":
         notes.append("if rows are synthetic, classes (k, l) say little about risk")
     return ReleaseEvaluation(
@@ -201,8 +245,8 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
         utility=utility,
         components=components,
         information_loss=loss,
-        k=smallest,
-        l={name: l_diversity(own, quasi, name) for name in sensitive} if quasi else {},
+        k=None if found is None else int(found.sizes.min()),
+        l=diversity,
         risks=risks,
         outcomes=tuple(questions.outcomes()),
         notes=tuple(notes),

@@ -21,9 +21,10 @@ from metrics.columns import (
     NumericCells,
     NumericDomain,
     read_cells,
+    refuse,
 )
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.assessment.evaluation.finished_table import FinishedTable
+from scenarios.tables.finished_table import FinishedTable
 
 FALSE_ALARM = 0.001
 """Probability that rows in an order of their own are taken for rows in the records' order."""
@@ -222,8 +223,7 @@ def looks_sorted(values: pd.Series[Any], domain: Domain) -> bool:
     n = ranks.size
     if n < 2:
         return True
-    ordered = np.sort(ranks)
-    expected = 2 * float(((2 * np.arange(n) - n + 1) * ordered).sum()) / (n * (n - 1))
+    expected = 2 * float(((2 * np.arange(n) - n + 1) * np.sort(ranks)).sum()) / (n * (n - 1))
     steps = np.abs(np.diff(ranks))
     return bool(expected > 0 and steps.mean() < expected * (1 - SORTED_DEVIATIONS / np.sqrt(n)))
 
@@ -354,11 +354,11 @@ def _refuse_repeated(path: Path, origin: Integers, records: int) -> None:
     counts = np.bincount(origin[origin >= 0], minlength=records)
     record = int(counts.argmax())
     most = 1 + int(binom.isf(FALSE_ALARM / records, origin.size, 1 / records))
-    if counts[record] > most:
-        raise ValueError(
-            f"{path}: record {record} is told for {counts[record]} of {origin.size} released rows. Each row stems from "
-            f"one record, or from none (-1); even rows drawn with replacement tell one at most {most} times"
-        )
+    refuse(
+        counts[record] > most,
+        f"{path}: record {record} is told for {counts[record]} of {origin.size} released rows. Each row stems from "
+        f"one record, or from none (-1); even rows drawn with replacement tell one at most {most} times",
+    )
 
 
 def random_share(

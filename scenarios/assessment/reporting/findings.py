@@ -111,8 +111,7 @@ def _shares_of_people(classes: Integers, people: Integers, mass: Floats) -> csr_
     starts = np.flatnonzero(np.diff(member[order], prepend=-1))
     surest = np.maximum.reduceat(mass[order], starts, axis=0)
     of_class = classes[order][starts]
-    size = np.bincount(of_class)
-    weight = csr_array((1 / size[of_class], (of_class, np.arange(of_class.size))))
+    weight = csr_array((1 / np.bincount(of_class)[of_class], (of_class, np.arange(of_class.size))))
     return csr_array(weight @ csr_array(surest))
 
 
@@ -253,15 +252,20 @@ def identifier_findings(unknown: pd.DataFrame, identifiers: pd.DataFrame) -> lis
     identifiers : DataFrame, shape (records, columns)
         Identifiers of the original records.
     """
-    findings = []
-    for name in unknown.columns:
-        for identifier in identifiers.columns:
-            cells = unknown[name].dropna().astype(str)
-            share = float(cells.isin(set(identifiers[identifier].dropna().astype(str))).mean()) if len(cells) else 0.0
-            if share > COPIED:
-                words = f"{share:.0%} of the values of this column are values of {identifier!r}: people are named."
-                findings.append(Finding(f"Identifier in column {name!r}", 1.0, 1.0, 1.0, ABOVE, COUNTED, words))
-    return findings
+    cells = {name: column.dropna().astype(str) for name, column in unknown.items()}
+    known = {name: set(column.dropna().astype(str)) for name, column in identifiers.items()}
+    shares = {
+        (name, identifier): float(cells[name].isin(values).mean())
+        for name in cells
+        for identifier, values in known.items()
+        if len(cells[name])
+    }
+    said = "{:.0%} of the values of this column are values of {!r}: people are named."
+    return [
+        Finding(f"Identifier in column {name!r}", 1.0, 1.0, 1.0, ABOVE, COUNTED, said.format(share, identifier))
+        for (name, identifier), share in shares.items()
+        if share > COPIED
+    ]
 
 
 def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int = 1) -> Iterator[Finding]:

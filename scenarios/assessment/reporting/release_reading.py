@@ -14,17 +14,22 @@ from defenses import MicrodataDefense, MicrodataRelease
 from leaderboard.pages.number_text import counted, exact
 from leaderboard.results.goals import goal_title
 from leaderboard.statistics.pairs import FEWEST_TRIALS
-from metrics.classes import equivalence_classes, rows_in_classes
 from metrics.columns import Domain, Integers, NumericCells, NumericDomain, read_cells
 from scenarios.assessment.choosing.column_costs import column_costs
 from scenarios.assessment.evaluation.control_people import control_warnings, refuse_control_in_release
 from scenarios.assessment.evaluation.control_size import trials_needed
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, most_asked
-from scenarios.assessment.evaluation.finished_table import FinishedTable, read_finished
 from scenarios.assessment.evaluation.posed_questions import most_targets
-from scenarios.assessment.evaluation.release_evaluation import FEWEST_RIGHT, ReleaseEvaluation, class_report, evaluate
+from scenarios.assessment.evaluation.release_evaluation import (
+    FEWEST_RIGHT,
+    FinishedClasses,
+    ReleaseEvaluation,
+    class_report,
+    evaluate,
+    released_classes,
+)
 from scenarios.assessment.evaluation.row_origin import (
-    people_of_rows,
+    RowOrigin,
     random_share,
     recognized_origin,
     refuse_misfit,
@@ -44,10 +49,10 @@ from scenarios.assessment.reporting.findings import (
 from scenarios.assessment.reporting.profiles import Measured
 from scenarios.assessment.reporting.rank_correlations import correlation_warnings, rank_correlations
 from scenarios.assessment.reporting.release_report import ReportContent, refuse_false_promise
+from scenarios.tables.finished_table import FinishedTable
 from scenarios.tables.linkage_files import read_truth
 from scenarios.tables.note import READ, sentence
 from scenarios.tables.review.notes import release_notes, table_notes
-from scenarios.tables.review.rows_of_people import ClassMembers
 from scenarios.tables.toml.toml_file import read_bytes
 
 # How many more people a report needs for the findings that are not sure.
@@ -403,63 +408,49 @@ def report_content(
         If the release or the records of its rows cannot be read, or the defense does not fit the original table or
         promises more than the release keeps.
     """
-    table = read_finished(files["released"], read_bytes(Path(files["released"])), setting)
+    table = setting.read(files["released"], read_bytes(Path(files["released"])))
     records = setting.records
     if setting.control is not None:
         refuse_control_in_release(files["released"], table.frame, records, setting.control, table.domains)
     promised = None if defense is None else defense.guarantee(setting.dataset.records)
-    truth, random = files.get("--truth"), None
-    if truth is None:
-        origin = recognized_origin(table.frame, records.frame, table.domains)
-    else:
-        told = read_truth(Path(truth), len(table.frame), len(records))
-        refuse_misfit(Path(truth), table.frame, records.frame, table.domains, told)
-        random = random_share(table.frame, records.frame, table.domains, told)
-        origin = told_origin(told, random)
+    truth = files.get("--truth")
+    origin, random = _origin(truth, setting, table)
     evaluation = evaluate(setting, table, origin)
-    quasi = list(records.quasi_identifiers)
-    sensitive = [name for name in records.sensitive if name in table.frame.columns]
-    domains = {name: table.domains[name] for name in sensitive}
-    cells, alike = table.suppressed[list(setting.columns)], table.alike[list(setting.columns)]
-    before = after = whose = None
-    if quasi:
-        whose = people_of_rows(setting, table, origin)
-        original = records.frame[list(setting.columns)]
-        before = class_report(setting, original, sensitive, None if whose is None else setting.people)
-        after = class_report(setting, alike, sensitive, whose)
+    classes = released_classes(setting, table, origin)
+    sensitive = {name: table.domains[name] for name in records.sensitive if name in table.frame.columns}
+    original = records.frame[list(setting.columns)]
+    before = after = None
+    if classes is not None:
+        known = None if classes.people is None else setting.people
+        before, after = class_report(setting, original, list(sensitive), known), classes.report
     if promised is not None:
         refuse_false_promise(promised, evaluation, defense_name, after.several if after else ())
     counts = evaluation.origin != "unknown" or _generalized(table)
-    person = records.person if setting.repeats else None
-    findings, alone = [], 0
-    if quasi:
-        numbers = None if person is None else whose
-        findings += class_findings(alike, quasi, domains, threshold, counts=counts, people=numbers, person=person)
-        inside = rows_in_classes(alike, quasi)
-        classes = equivalence_classes(alike[inside], quasi)
-        members = ClassMembers.of(classes, np.arange(classes.size) if numbers is None else numbers[inside])
-        alone = int((members.sizes[classes] == 1).sum())
-    findings += identifier_findings(table.unknown, records.frame[list(records.identifiers)])
-    findings += attack_findings(evaluation, threshold, releases)
+    findings = ordered(
+        [
+            *_class_findings(setting, table, classes, threshold, counts=counts),
+            *identifier_findings(table.unknown, records.frame[list(records.identifiers)]),
+            *attack_findings(evaluation, threshold, releases),
+        ]
+    )
     measured = Measured(
         setting=setting,
         evaluation=evaluation,
-        findings=tuple(ordered(findings)),
+        findings=tuple(findings),
         pseudonyms=_pseudonyms(pd.concat([table.frame, table.unknown], axis=1)),
         unknown=tuple(map(str, table.unknown.columns)),
-        alone=alone,
+        alone=0 if classes is None else int((classes.sizes[classes.classes] == 1).sum()),
         threshold=threshold,
         releases=releases,
-        unit="row" if person is not None and whose is None else "person",
+        unit="row" if setting.repeats and (classes is None or classes.people is None) else "person",
         columns=tuple(table.frame.columns),
-        quasi_identifiers=tuple(name for name in quasi if name in table.frame.columns),
+        quasi_identifiers=tuple(name for name in records.quasi_identifiers if name in table.frame.columns),
         sensitive=tuple(sensitive),
     )
-    correlations = tuple(
-        rank_correlations(records.frame, cells, {name: table.domains[name] for name in setting.columns})
-    )
-    release = MicrodataRelease(table.frame, origin.origin)
+    domains = {name: table.domains[name] for name in setting.columns}
+    correlations = tuple(rank_correlations(records.frame, table.suppressed[list(setting.columns)], domains))
     people = replace(records, domains={**records.domains, **table.domains})
+    release = MicrodataRelease(table.frame, origin.origin)
     return ReportContent(
         measured=measured,
         counts=counts,
@@ -476,12 +467,41 @@ def report_content(
         ),
         advice=(
             *control_advice(setting),
-            *closeness_advice(records.frame, domains, findings, threshold),
+            *closeness_advice(records.frame, sensitive, findings, threshold),
             *more_people(setting, evaluation, findings, threshold, releases),
         ),
         files=files,
         options=options,
         seed_chosen=seed_chosen,
+    )
+
+
+def _origin(truth: str | None, setting: EvaluationSetting, table: FinishedTable) -> tuple[RowOrigin, float | None]:
+    """The record of each row, and the share of told records that fit no better than random ones, if it was measured."""
+    tables = table.frame, setting.records.frame, table.domains
+    if truth is None:
+        return recognized_origin(*tables), None
+    told = read_truth(Path(truth), len(table.frame), len(setting.records))
+    refuse_misfit(Path(truth), *tables, told)
+    random = random_share(*tables, told)
+    return told_origin(told, random), random
+
+
+def _class_findings(
+    setting: EvaluationSetting, table: FinishedTable, classes: FinishedClasses | None, threshold: float, *, counts: bool
+) -> list[Finding]:
+    """Findings on the classes of a release; none without quasi-identifiers."""
+    if classes is None:
+        return []
+    person = setting.records.person if setting.repeats else None
+    return class_findings(
+        table.alike[list(setting.columns)],
+        setting.records.quasi_identifiers,
+        {name: table.domains[name] for name in setting.records.sensitive if name in table.frame.columns},
+        threshold,
+        counts=counts,
+        people=None if person is None else classes.people,
+        person=person,
     )
 
 
@@ -537,9 +557,6 @@ def _pseudonyms(frame: pd.DataFrame) -> tuple[str, ...]:
     return tuple(
         str(name)
         for name in frame.columns
-        if len(frame) > 1 and frame[name].notna().all() and frame[name].is_unique and not _numeric(frame[name])
+        if len(frame) > 1 and frame[name].notna().all() and frame[name].is_unique
+        if pd.to_numeric(frame[name], errors="coerce").isna().any()
     )
-
-
-def _numeric(column: pd.Series[str]) -> bool:
-    return bool(pd.to_numeric(column, errors="coerce").notna().all())

@@ -16,14 +16,13 @@ PACKAGES = ("defenses.dp", "defenses.ldp")
 
 def mechanisms() -> dict[str, type[Parametrized]]:
     """Concrete mechanisms that `defenses.dp` and `defenses.ldp` export, by class name."""
-    classes: dict[str, type[Parametrized]] = {}
-    for package in PACKAGES:
-        module = importlib.import_module(package)
-        for name in module.__all__:
-            value = getattr(module, name)
-            if inspect.isclass(value) and issubclass(value, Parametrized) and not inspect.isabstract(value):
-                classes[name] = value
-    return dict(sorted(classes.items()))
+    modules = map(importlib.import_module, PACKAGES)
+    values = {name: getattr(module, name) for module in modules for name in module.__all__}
+    return {
+        name: value
+        for name, value in sorted(values.items())
+        if inspect.isclass(value) and issubclass(value, Parametrized) and not inspect.isabstract(value)
+    }
 
 
 def mechanism_of(name: str, parameters: Mapping[str, Any]) -> Any:

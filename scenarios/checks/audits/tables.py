@@ -15,7 +15,7 @@ from scipy import stats
 from attacks.statistics.query_budget import ask, even_share
 from defenses import Defense, Microdata, MicrodataRelease, StatisticsRelease
 from defenses.base.queries import Condition, Count, Histogram, Mean, Query, Sum
-from metrics.columns import Booleans, CategoricalDomain, Floats, NumericDomain, require
+from metrics.columns import Booleans, CategoricalDomain, Floats, NumericDomain, refuse, require
 from scenarios.checks.audits.audit import Neighbours, Subject
 
 # Test of the declaration that a defense randomizes records independently of each other.
@@ -257,8 +257,7 @@ def check_declaration(defense: Defense) -> None:
     frame = table(1).frame.copy()
     frame.iloc[1] = table(2).frame.iloc[0]
     found = dependence(defense, table(1).with_frame(frame), range(3), np.random.default_rng(0))
-    if found:
-        raise ValueError(false_declaration(defense, found))
+    refuse(found, false_declaration(defense, found))
 
 
 def halved(which: int, size: int = 200) -> Microdata:
@@ -314,11 +313,7 @@ def _rows(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Fl
         columns = (copies.frame[name] for name in copies.frame.columns)
         # Fractions are noisy: almost all differ, so that their checksums would show nothing.
         return np.stack([column if column.dtype.kind == "f" else _codes(column) for column in columns], axis=1)
-    outputs = []
-    for _ in range(runs):
-        release = released(defense, records, rng)
-        outputs.append(_table_features(release))
-    return np.array(outputs)
+    return np.array([_table_features(released(defense, records, rng)) for _ in range(runs)])
 
 
 def _counts(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Floats:

@@ -107,7 +107,7 @@ class Check(NamedTuple):
     """
 
     title: str
-    run: Callable[[], None]
+    run: Callable[[], object]
 
 
 class Prerequisite(Check):

@@ -18,7 +18,7 @@ from defenses.base import promise_of_parts
 from defenses.grouping.constraints import ConstrainsValues, Constraint, SensitiveColumn, all_hold
 from leaderboard.pages.number_text import counted as counted_text
 from metrics import NumericDomain, TableUtility
-from metrics.columns import Booleans, Integers
+from metrics.columns import Booleans, Integers, require
 from scenarios.tables.parts.files.output_files import private_folder
 from scenarios.tables.parts.files.spool import Spool, block_generator
 from scenarios.tables.parts.records import Block, LargeRecords
@@ -204,8 +204,7 @@ def blocked(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence
     Guarantee: what `promise_of_parts` makes of the blocks' guarantees. Blocks: see
     `scenarios.tables.parts.blocked`.
     """
-    if rows < LEAST_ROWS:
-        raise ValueError(f"--blocks {rows}: blocks must have at least {LEAST_ROWS} rows")
+    require(rows >= LEAST_ROWS, f"--blocks {rows}: blocks must have at least {LEAST_ROWS} rows")
     defense.check(counted(records))
     drawn = draw_blocks(defense, records, root, rows)
     in_blocks, loss = _on_a_sample(defense, _sample(records, drawn), root)

@@ -153,12 +153,13 @@ class CombinationKey:
 
     def codes(self, keys: Sequence[Integers]) -> dict[str, Integers]:
         """Code of each combination in each column, given its integers."""
-        found: dict[str, Integers] = {}
-        for part, key in zip(self.columns, keys, strict=True):
-            for column, radix in _radices(part):
-                stored = (key // radix) % column.raw.size
-                found[column.raw.name] = column.of_raw[stored].astype(np.min_scalar_type(max(1, column.values.size)))
-        return found
+        return {
+            column.raw.name: column.of_raw[(key // radix) % column.raw.size].astype(
+                np.min_scalar_type(max(1, column.values.size))
+            )
+            for part, key in zip(self.columns, keys, strict=True)
+            for column, radix in _radices(part)
+        }
 
 
 def _radices(part: Sequence[LargeColumn]) -> list[tuple[LargeColumn, int]]:
@@ -226,8 +227,7 @@ def count_combinations(
         column = records.columns[name]
         rows = records.files.counted({**expressions, "v": column.raw.code}, key.source(column))
         fresh = key_starts([rows.column(key).to_numpy() for key in expressions])
-        values = column.of_raw[rows.column("v").to_numpy()]
-        where = (np.cumsum(fresh) - 1, values)
+        where = (np.cumsum(fresh) - 1, column.of_raw[rows.column("v").to_numpy()])
         shape = (counts.size, max(column.values.size, column.missing))
         histograms[name] = csr_array((rows.column("n").to_numpy().astype(np.int64), where), shape=shape)
     records.files.check_unchanged()

@@ -14,7 +14,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from defenses import Guarantee, MicrodataDefense
-from metrics.columns import SUPPRESSED
+from metrics.columns import SUPPRESSED, refuse
 from scenarios.tables.empty_cells import empty_cells_words
 from scenarios.tables.impossible_rows import with_rules
 from scenarios.tables.note import Note, text_notes
@@ -216,8 +216,7 @@ def defend_in_parts(
         defense_name = type(defense).__name__
         defense = with_rules(defense, records.dataset.impossible)
         release = distributed(large_release(defense, records, root, rows=rows), records)
-        if channel is not None and release.channel is None:
-            raise ValueError(f"--channel: this release of {defense_name} has none")
+        refuse(channel and release.channel is None, f"--channel: this release of {defense_name} has none")
         describe(records, _unique_texts(records))
         empty_cells = EmptyCells(release)
         with output_files() as outputs:

@@ -24,7 +24,7 @@ from defenses.grouping.mondrian.partition import partition
 from defenses.grouping.mondrian.top_tree import Path as Node
 from defenses.grouping.mondrian.top_tree import SampledColumn, TopCut, TopCuts, TopTree
 from leaderboard.pages.number_text import counted
-from metrics.columns import Integers, NumericDomain
+from metrics.columns import Integers, NumericDomain, refuse
 from scenarios.tables.parts.combinations import CombinationIndex, Combinations, TooManyCombinations, count_combinations
 from scenarios.tables.parts.files.output_files import private_folder
 from scenarios.tables.parts.files.spool import Spool, block_generator
@@ -171,11 +171,11 @@ def parted_release(defense: Mondrian, records: LargeRecords) -> LargeRelease:
     """
     table = _ordered_table(defense, records)
     tree, sizes = _top_tree(defense, records, table)
-    if sizes.max() > LARGEST:
-        raise ValueError(
-            f"{records.files.path}: {sizes.max():,} records cannot be divided by a cut that {defense!r} allows, more "
-            f"than the {LARGEST:,} that are divided in memory; name other columns, or fewer constraints"
-        )
+    refuse(
+        sizes.max() > LARGEST,
+        f"{records.files.path}: {sizes.max():,} records cannot be divided by a cut that {defense!r} allows, more "
+        f"than the {LARGEST:,} that are divided in memory; name other columns, or fewer constraints",
+    )
     steps = [unchanged_step(records, name) for name in records.columns if name not in table.columns]
     cells = {name: CellList() for name in table.columns}
 
@@ -239,8 +239,7 @@ def _ordered_table(defense: Mondrian, records: LargeRecords) -> _OrderedTable:
     sensitive = whole.constrained(defense.constraints)
     check_apart(names, sensitive)
     check_whole_table(defense.constraints, sensitive)
-    columns = {name: _ordered_column(records, name) for name in filled(roles, names)}
-    return _OrderedTable(names, columns, sensitive)
+    return _OrderedTable(names, {name: _ordered_column(records, name) for name in filled(roles, names)}, sensitive)
 
 
 def _ordered_column(records: LargeRecords, name: str) -> OrderedColumn:

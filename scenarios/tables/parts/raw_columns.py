@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from metrics.columns import Integers, refuse
+from metrics.columns import Integers, refuse, require
 from scenarios.tables.parts.files.csv_files import literal, quoted
 from scenarios.tables.parts.files.table_files import OneMachine, TableFiles, parquet_schema
 from scenarios.tables.reading.text_column import TextError
@@ -265,12 +265,8 @@ def sampled_rows(files: TableFiles, raw: Mapping[str, RawColumn]) -> dict[str, N
     expressions = ", ".join(f"{column.code} AS {quoted(name)}" for name, column in raw.items())
     sample = "" if files.rows <= SAMPLED else f" USING SAMPLE reservoir({SAMPLED} ROWS) REPEATABLE (1)"
     table = files.arrow(f"SELECT * FROM ({ordered_rows(expressions, raw.values(), files)}){sample}")
-    rows: dict[str, NDArray[Any]] = {}
-    for name, column in raw.items():
-        stored = table.column(name).combine_chunks()
-        numbers = stored.to_numpy(zero_copy_only=False)
-        rows[name] = numbers if column.sampled else np.asarray(numbers, dtype=np.int64)
-    return rows
+    rows = {name: table.column(name).combine_chunks().to_numpy(zero_copy_only=False) for name in raw}
+    return {name: stored if raw[name].sampled else np.asarray(stored, dtype=np.int64) for name, stored in rows.items()}
 
 
 # Columns with more distinct values than a list of them may have, numbered by DuckDB.
@@ -298,11 +294,11 @@ def wide_column(files: TableFiles, name: str, na: Sequence[str] = ()) -> RawColu
         Its `values` are a sample of the distinct values, and its codes refer to `counts` instead. Two texts that are
         one number, such as 1 and 1.0, remain two values.
     """
-    if not isinstance(files.engine, OneMachine):
-        raise ValueError(
-            f"{files.path}: column {name!r} has too many distinct cells to be numbered on several machines; "
-            "leave out --backend dask"
-        )
+    require(
+        isinstance(files.engine, OneMachine),
+        f"{files.path}: column {name!r} has too many distinct cells to be numbered on several machines; "
+        "leave out --backend dask",
+    )
     column, number = f"source.{quoted(name)}", files.columns.index(name)
     kind = files.type_of(name)
     value = column
@@ -430,13 +426,11 @@ def _first_row(files: TableFiles, column: RawColumn, code: int) -> int:
 def _with_empty(table: Any, files: TableFiles) -> Any:
     """The table with columns of missing values for those that it lacks, under the headers of the files."""
     empty = pa.chunked_array([pa.nulls(table.num_rows, pa.string())])
-    fields, arrays = [], []
-    for heading, name in zip(files.header.fields, files.columns, strict=True):
-        is_read = name in table.column_names
-        # A column that is not read may have values, so that it is no column without name and values.
-        fields.append(heading if is_read else name)
-        arrays.append(table.column(name) if is_read else empty)
-    return pa.table(arrays, names=fields)
+    read = set(table.column_names)
+    headings = zip(files.header.fields, files.columns, strict=True)
+    # A column that is not read may have values, so that it is no column without name and values.
+    fields = [heading if name in read else name for heading, name in headings]
+    return pa.table([table.column(name) if name in read else empty for name in files.columns], names=fields)
 
 
 def _weights(raw: RawColumn, length: int) -> Integers:

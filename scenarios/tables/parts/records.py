@@ -142,13 +142,13 @@ class LargeRecords(InParts):
 
     def frame(self, block: Block) -> pd.DataFrame:
         """Values of the rows of a block, typed as in the whole table."""
-        cells = {}
-        for name, stored in block.columns.items():
-            kind = self.roles.frame[name].to_numpy().dtype
-            if self.columns[name].numbers_only:
-                cells[name] = pd.Series(stored).astype(kind)
-            else:
-                cells[name] = pd.Series(self.columns[name].values.astype(kind)[stored])
+        kinds = {name: self.roles.frame[name].to_numpy().dtype for name in block.columns}
+        cells = {
+            name: pd.Series(stored).astype(kinds[name])
+            if self.columns[name].numbers_only
+            else pd.Series(self.columns[name].values.astype(kinds[name])[stored])
+            for name, stored in block.columns.items()
+        }
         return pd.DataFrame(cells, copy=False)
 
     def records(self, block: Block) -> Microdata:
@@ -282,13 +282,10 @@ def coded_blocks(
 
 def _coded_rows(batch: Any, columns: Mapping[str, LargeColumn]) -> dict[str, NDArray[Any]]:
     """Code or number of each row of an Arrow table of stored codes, by column."""
-    rows: dict[str, NDArray[Any]] = {}
-    for name, column in columns.items():
-        stored = batch.column(name).combine_chunks()
-        if column.numbers_only:
-            rows[name] = stored.to_numpy(zero_copy_only=False)
-        else:
-            rows[name] = column.of_raw[stored.to_numpy()]
+    stored = {name: batch.column(name).combine_chunks().to_numpy(zero_copy_only=False) for name in columns}
+    rows: dict[str, NDArray[Any]] = {
+        name: codes if columns[name].numbers_only else columns[name].of_raw[codes] for name, codes in stored.items()
+    }
     return rows or {"": np.zeros(len(batch), dtype=np.int8)}
 
 

@@ -14,11 +14,12 @@ import pandas as pd
 import pyarrow as pa
 
 from metrics.columns import SUPPRESSED, Domain, Floats, Integers, is_generalized
+from scenarios.tables.note import Note
 from scenarios.tables.parts.files.csv_files import quoted
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, raw_columns, value_texts, wide_code, wide_column, wide_values
 from scenarios.tables.parts.records import Block, InParts, LargeColumn, coded_blocks
-from scenarios.tables.reading.cell_spelling import readable_cells, with_one_spelling
+from scenarios.tables.reading.cell_spelling import readable_columns, with_one_spelling
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.released import refuse_identifiers, released_roles, spelling_domains
@@ -74,23 +75,23 @@ class LargeReleased(InParts):
         Quasi-identifiers and sensitive columns.
     quasi_identifiers, sensitive : tuple of str
         Columns with these roles.
-    notes : tuple of str
+    notes : tuple of Note
         What was inferred.
     written : WrittenCells
         Written form of the cells.
     spelling : mapping of str to Domain or None
         What is known about the spelling of the cells.
-    unknown : tuple of str
+    unknown : tuple of Note
         Notes on empty and unknown cells, beside the original table.
     """
 
     columns: Mapping[str, CellColumn]
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
-    notes: tuple[str, ...] = field(repr=False)
+    notes: tuple[Note, ...] = field(repr=False)
     written: WrittenCells = field(repr=False)
     spelling: Mapping[str, Domain | None] = field(repr=False)
-    unknown: tuple[str, ...]
+    unknown: tuple[Note, ...]
 
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:
         """Blocks of rows in the order of the table, with the codes of some columns."""
@@ -134,7 +135,7 @@ def large_released(
     spelling : mapping of str to Domain or None, optional
         What is known about the spelling of cells; by default what the roles file and the cells tell.
     domains : mapping of str to Domain, optional
-        Domains of the original table. See `readable_cells` for cells outside them.
+        Domains of the original table. See `readable_columns` for cells outside them.
     never_missing : collection of str
         Columns of which no original value is missing.
     others : sequence of str
@@ -161,11 +162,8 @@ def large_released(
         text = value_texts(files, raw, declared, released=True)
         written = WrittenCells.of(declared, roles) if written is None else written
         cells = written.read(text.columns)
-        unknown: list[str] = []
-        for name, domain in (domains or {}).items():
-            if name in cells and not raw[name].sampled:
-                cells[name], words = readable_cells(name, cells[name], domain, never_missing=name in never_missing)
-                unknown += words
+        listed = {name: domain for name, domain in (domains or {}).items() if name in raw and not raw[name].sampled}
+        cells, unknown = readable_columns(cells, listed, never_missing)
         # Measures of a release beside its original are about the cells as they are written.
         spelled = sensitive if domains else (*quasi_identifiers, *sensitive)
         known = spelling_domains(cells, declared, spelled) | dict(spelling or {})

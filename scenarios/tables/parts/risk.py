@@ -14,6 +14,7 @@ from metrics.classes import SizeCounts, group_starts, without_group
 from metrics.columns import Integers, refuse
 from metrics.diversity import ClassDiversity
 from metrics.risk import ReidentificationRisk, journalist_of_sizes
+from scenarios.tables.note import Note
 from scenarios.tables.parts.combinations import CombinationIndex, CombinationKey, key_starts
 from scenarios.tables.parts.files.table_files import Engine
 from scenarios.tables.parts.released import LargeReleased, large_released
@@ -125,7 +126,7 @@ def large_risk_report(
     cells: int | None = None,
     memory: int,
     engine: Engine | None = None,
-) -> tuple[RiskReport, tuple[str, ...]]:
+) -> tuple[RiskReport, tuple[Note, ...]]:
     """Measure the risk of a released table that is read in parts.
 
     Parameters
@@ -147,7 +148,7 @@ def large_risk_report(
     -------
     report : RiskReport
         As for the table in memory. The search for unique records is left out if the classes do not fit into memory.
-    notes : tuple of str
+    notes : tuple of Note
         What was inferred or left out.
 
     Raises
@@ -162,10 +163,7 @@ def large_risk_report(
         unnamed = [name for name in table.files.columns if name != declared.person]
         notes = [*table.notes, *hidden_people_notes(declared.person, unnamed, declared.identifiers)]
         if classes.coded is None:
-            notes.append(
-                f"{classes.sizes.classes:,} classes do not fit into memory, so that sets of columns that single out "
-                "records are not searched; raise --memory"
-            )
+            notes.append(Note("classes not searched", numbers={"classes": classes.sizes.classes}))
         plain = all(column.plain for column in table.columns.values())
         several = tuple(name for name in table.sensitive if not table.columns[name].plain)
         starred = any(table.columns[name].suppressed is not None for name in table.quasi_identifiers)

@@ -15,6 +15,7 @@ from metrics.columns import Domain, Integers
 from metrics.information_loss import normalized_certainty_penalty
 from metrics.profile import CodedProfile, CountedProfile, DenseProfile, original_profile, profile
 from metrics.table_utility import CountedTableUtility
+from scenarios.tables.note import Note
 from scenarios.tables.parts.progress import Progress, progress
 from scenarios.tables.parts.records import Block, LargeRecords, over_parts
 from scenarios.tables.parts.released import LargeReleased
@@ -134,13 +135,13 @@ class LargeUtility:
         Components; see `metrics.table_utility.TableUtility.score`.
     penalty : float
         Normalized certainty penalty of the quasi-identifiers.
-    notes : tuple of str
+    notes : tuple of Note
         What was measured on drawn rows.
     """
 
     scores: dict[str, float | None]
     penalty: float
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def large_utility(
@@ -173,11 +174,9 @@ def large_utility(
     scorer = CountedTableUtility(counts, sample, domains, held_out, target, np.random.default_rng(seed))
     released_counts, mass = _release(binned, rng)
     scores = scorer.score_counts(released_counts, DenseProfile(mass.toarray(), binned.starts))
-    notes = []
-    if max(original.rows, released.rows) > SAMPLED:
-        what = "classifiers and the noise of associations were" if scorer.held_out else "the noise of associations was"
-        notes.append(f"{what} measured on {SAMPLED:,} drawn rows")
-    return LargeUtility(scores, penalty, tuple(notes))
+    what = "classifiers and the noise of associations were" if scorer.held_out else "the noise of associations was"
+    drawn = Note("drawn rows", numbers={"what": what, "rows": SAMPLED})
+    return LargeUtility(scores, penalty, (drawn,) if max(original.rows, released.rows) > SAMPLED else ())
 
 
 def _original(records: LargeRecords, binned: BinnedTable, rng: Generator) -> tuple[CountedProfile, pd.DataFrame]:

@@ -14,13 +14,14 @@ import numpy as np
 import pyarrow as pa
 
 from metrics.columns import require
+from scenarios.tables.note import Note
 from scenarios.tables.reading.csv_text import CsvHeader, check_rows, csv_rows, table_text
 from scenarios.tables.review.column_names import POSTCODES, POSTCODES_JAPANESE, hints_at
 
 # Excel workbooks: the first sheet as a table, with the extra ``excel``.
 
 
-def workbook_table(path: Path, data: bytes) -> tuple[Any, list[str]]:
+def workbook_table(path: Path, data: bytes) -> tuple[Any, list[Note]]:
     """Read the first sheet of a workbook. Its first row with a value names the columns; empty rows are no records.
 
     Parameters
@@ -34,7 +35,7 @@ def workbook_table(path: Path, data: bytes) -> tuple[Any, list[str]]:
     -------
     table : pyarrow.Table
         Columns of numbers, truth values or texts. A date is a text in ISO format.
-    notes : list of str
+    notes : list of Note
         Which sheet was read, if there are several, and which postcodes may have lost a zero.
 
     Raises
@@ -60,9 +61,9 @@ def workbook_table(path: Path, data: bytes) -> tuple[Any, list[str]]:
     header, records = columns[0], columns[1:]
     names = ["" if name is None else str(_text(name)) for name in header]
     arrays = [_array(cells) for cells in zip(*records, strict=True)] or [pa.array([], pa.string()) for _ in names]
-    notes = [f"the first of {len(sheets)} sheets is read"] if len(sheets) > 1 else []
+    notes = [Note("sheets", numbers={"sheets": len(sheets)})] if len(sheets) > 1 else []
     notes += [
-        f"{name}: a postcode by its name, but its cells are numbers, which lose leading zeros; make them text cells"
+        Note("postcodes", (name,))
         for name, column in zip(names, arrays, strict=True)
         if pa.types.is_floating(column.type) and hints_at(name, POSTCODES, POSTCODES_JAPANESE)
     ]

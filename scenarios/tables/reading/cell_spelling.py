@@ -26,8 +26,10 @@ from metrics.columns import (
     is_set,
     named_categories,
     read_cells,
+    refuse,
     unescape,
 )
+from scenarios.tables.note import Note
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.roles import CategoryColumn, Column, DateColumn
 
@@ -135,8 +137,7 @@ def joined_segments(segments: Iterable[Segment], *, integer: bool) -> list[Segme
     for low, high, closed in sorted(segments):
         if integer:
             low, high, closed = np.ceil(low), (np.floor(high) if closed else np.ceil(high) - 1), True
-        if low > high:
-            raise ValueError("covers no possible value")
+        refuse(low > high, "covers no possible value")
         if joined and low <= joined[-1][1] + integer:
             first, last, last_closed = joined.pop()
             low, high, closed = first, max(last, high), (last_closed and last >= high) or (closed and high >= last)
@@ -210,12 +211,13 @@ def _set_texts(texts: Sequence[str], cells: CategoricalCells) -> list[str]:
     return result
 
 
-# Cells of a finished release beside the original table: empty cells that are suppressed, and unknown ones.
+# Cells of a finished release beside a table of people: values that nobody has, and cells that say nothing.
 
-# Released values that nobody in a table of people has: notes on columns that cannot agree.
+HAVE = {"record": "the original table has", "candidate": "the candidates have"}
+"""What a table of people is called by what each of its people is called, with the verb."""
 
 
-def category_note(cells: pd.Series[Any], known: Collection[str], whose: str) -> list[str]:
+def category_note(cells: pd.Series[Any], known: Collection[str], person: str, hint: str = "") -> list[Note]:
     """A note on released categories that nobody has; none where all are known.
 
     Parameters
@@ -224,13 +226,16 @@ def category_note(cells: pd.Series[Any], known: Collection[str], whose: str) -> 
         A released column, whose name the note states.
     known : collection of str
         Categories that somebody has.
-    whose : str
-        What the people are called, such as "candidate".
+    person : str
+        What each of the people is called, such as "candidate".
+    hint : str
+        What the note adds.
 
     Examples
     --------
-    >>> category_note(pd.Series(["Ann", "{Bob|Cy}", "*"], name="name"), {"Ann", "Bob"}, "candidate")
-    ['name: 1 released category that no candidate has, in 1 of 3 rows']
+    >>> [note] = category_note(pd.Series(["Ann", "{Bob|Cy}", "*"], name="name"), {"Ann", "Bob"}, "candidate")
+    >>> str(note)
+    'name: 1 released category that no candidate has, in 1 of 3 rows'
     """
     unknown = named_categories(cells) - set(known)
     if not unknown:
@@ -238,23 +243,22 @@ def category_note(cells: pd.Series[Any], known: Collection[str], whose: str) -> 
     distinct = pd.Series(cells.dropna().unique(), dtype=object)
     named = [cell_categories(str(cell)) for cell in distinct]
     rows = int(cells.isin(distinct[[not unknown.isdisjoint(names) for names in named]]).sum())
-    note = (
-        f"{cells.name}: {len(unknown)} released {'category' if len(unknown) == 1 else 'categories'} that no {whose} "
-        f"has, in {rows} of {len(cells)} rows"
-    )
+    doubts = ""
     spellings = {_spelling(name) for name in known}
     respelled = sum(_spelling(name) in spellings for name in unknown)
     if respelled:
-        note += (
+        doubts += (
             f"; {respelled} of them {'differs' if respelled == 1 else 'differ'} from a known one only in blanks, case "
             "or Unicode form"
         )
     if all(unknown.issuperset(names) for names in named) and cells.notna().all():
-        note += f"; no {whose} has any released category, so the column does not help"
-    return [note]
+        doubts += f"; no {person} has any released category, so the column does not help"
+    numbers = {"unknown": len(unknown), "categories": "category" if len(unknown) == 1 else "categories"}
+    said = {**numbers, "person": person, "those": rows, "rows": len(cells), "doubts": doubts + hint}
+    return [Note("nobody's categories", (str(cells.name),), said)]
 
 
-def number_note(cells: pd.Series[Any], domain: NumericDomain, values: pd.Series[Any], whose: str) -> list[str]:
+def number_note(cells: pd.Series[Any], domain: NumericDomain, values: pd.Series[Any], person: str) -> list[Note]:
     """A note on released numbers and intervals outside the range of people's numbers; none where all lie within.
 
     Parameters
@@ -265,8 +269,8 @@ def number_note(cells: pd.Series[Any], domain: NumericDomain, values: pd.Series[
         Its domain.
     values : Series, shape (people,)
         Numbers of the people, NaN where missing.
-    whose : str
-        What the people are called, such as "candidate".
+    person : str
+        What each of the people is called, such as "candidate".
 
     Raises
     ------
@@ -280,8 +284,9 @@ def number_note(cells: pd.Series[Any], domain: NumericDomain, values: pd.Series[
     rows, of = (int(those[read.codes].sum()) for those in (outside, told))
     if not rows:
         return []
-    note = f"{cells.name}: {rows} of {len(cells)} rows lie outside the range of the {whose}s' numbers"
-    return [note + "; no row lies inside, so the column does not help" if rows == of else note]
+    doubts = "; no row lies inside, so the column does not help" if rows == of else ""
+    said = {"those": rows, "rows": len(cells), "person": person, "doubts": doubts}
+    return [Note("nobody's numbers", (str(cells.name),), said)]
 
 
 def _spelling(text: str) -> str:
@@ -294,10 +299,33 @@ _MOST = 0.5
 """Share of unknown cells above which a column is left as it is: it is refused as one of another kind."""
 
 
-def readable_cells(
-    name: str, column: TextColumn, domain: Domain, *, never_missing: bool, others: str = "the original table has"
-) -> tuple[TextColumn, list[str]]:
-    """A released column after `filled_gaps` and `known_cells`, and their notes.
+def readable_columns(
+    columns: Mapping[str, TextColumn], domains: Mapping[str, Domain], complete: Collection[str], person: str = "record"
+) -> tuple[dict[str, TextColumn], list[Note]]:
+    """Columns of a release after `filled_gaps` and `known_cells`, and their notes.
+
+    Parameters
+    ----------
+    columns : mapping of str to TextColumn
+        Columns of a release, in the form of the program.
+    domains : mapping of str to Domain
+        Domains of the original values; other columns stay as they are.
+    complete : collection of str
+        Columns in which nobody's value is missing.
+    person : str
+        What each of the people is called, a key of `HAVE`.
+    """
+    read: dict[str, TextColumn] = dict(columns)
+    notes: list[Note] = []
+    for name in [name for name in domains if name in columns]:
+        filled, gaps = filled_gaps(name, columns[name], HAVE[person]) if name in complete else (columns[name], [])
+        read[name], unknown = known_cells(name, filled, domains[name])
+        notes += [*gaps, *unknown]
+    return read, notes
+
+
+def filled_gaps(name: str, column: TextColumn, others: str) -> tuple[TextColumn, list[Note]]:
+    """A released column whose empty cells are ``*``, since no original value is missing, and a note.
 
     Parameters
     ----------
@@ -305,58 +333,36 @@ def readable_cells(
         The column.
     column : TextColumn
         Released cells, in the form of the program.
-    domain : Domain
-        The domain of the original values.
-    never_missing : bool
-        Whether no original value is missing.
-    others : str
-        What has no missing value then, for the note.
-    """
-    gaps: list[str] = []
-    if never_missing:
-        column, gaps = filled_gaps(name, column, others)
-    column, notes = known_cells(name, column, domain)
-    return column, [*gaps, *notes]
-
-
-def filled_gaps(name: str, column: TextColumn, others: str) -> tuple[TextColumn, list[str]]:
-    """A released column whose empty cells are ``*``, since no original value is missing, and a note.
-
-    Parameters
-    ----------
-    name, column
-        See `readable_cells`.
     others : str
         Who has no missing value, with the verb.
     """
     empty = column.missing_rows
     if not empty:
         return column, []
-    cells = f"{counted(empty, 'cell')} of {column.rows:,} {'is' if empty == 1 else 'are'} empty"
-    note = f"{name}: {cells}, and {others} no missing value there; read as suppressed ({SUPPRESSED})"
-    return column.filled(SUPPRESSED), [note]
+    said = {"cells": counted(empty, "cell"), "rows": column.rows, "are": "is" if empty == 1 else "are"}
+    return column.filled(SUPPRESSED), [Note("suppressed gaps", (name,), {**said, "others": others})]
 
 
-def known_cells(name: str, column: TextColumn, domain: Domain) -> tuple[TextColumn, list[str]]:
-    """A released column whose unknown cells are ``*``, and a note; see `readable_cells` for the parameters.
+def known_cells(name: str, column: TextColumn, domain: Domain) -> tuple[TextColumn, list[Note]]:
+    """A released column whose unknown cells are ``*``, and a note.
 
     Unknown cells are no cells of the domain. If most cells are unknown, the column stays as it is.
     """
     texts = column.texts.to_pylist()
     if isinstance(domain, NumericDomain):
         wrong = np.array(by_halves(texts, partial(_readable, domain), lambda _: True))
-        words = ("holds", "hold"), "no number, interval or set"
+        verb, what = "hold", "no number, interval or set"
     else:
         known = set(domain.categories)
         complete = named_categories(pd.Series(texts, dtype=object)) <= known
         wrong = np.array([not complete and not named_categories(pd.Series([text])) <= known for text in texts])
-        words = ("names", "name"), "a category outside its domain"
+        verb, what = "name", "a category outside its domain"
     count = column.rows_of(wrong) if wrong.any() else 0
     if not 0 < count <= _MOST * (column.rows - column.missing_rows):
         return column, []
-    cells = f"{counted(count, 'released cell')} of {column.rows:,} {words[0][count > 1]} {words[1]}"
+    said = {"cells": counted(count, "released cell"), "rows": column.rows, "verb": verb + "s" * (count == 1)}
     column = column.with_cells(np.where(wrong, SUPPRESSED, texts).tolist())
-    return column, [f"{name}: {cells}; read as suppressed ({SUPPRESSED})"]
+    return column, [Note("unknown cells", (name,), {**said, "what": what})]
 
 
 def _readable(domain: Domain, texts: Sequence[str]) -> list[bool]:

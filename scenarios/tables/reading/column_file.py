@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from defenses.base import CodedTexts, ColumnTable
-from metrics.columns import NUMBER, Domain, Floats, NumericDomain
+from metrics.columns import NUMBER, Domain, Floats, NumericDomain, refuse
 from scenarios.tables.reading.arrow_tables import csv_table, opened_parquet, text_of
 from scenarios.tables.reading.csv_text import (
     HEAD,
@@ -112,8 +112,10 @@ class ColumnFile:
         fields = self.header.fields
         wanted = list(dict.fromkeys(columns)) or [next((name for name in fields if name.strip()), fields[0])]
         for name in columns:
-            if name in self.columns and name not in fields:
-                raise ValueError(f"{self.path}: {name!r} has no name in the file; name it there to read it")
+            refuse(
+                name in self.columns and name not in fields,
+                f"{self.path}: {name!r} has no name in the file; name it there to read it",
+            )
         # Arrow's numbers have a decimal point and no thousands separators.
         number = pa.float64() if decimal is None else CODED
         kinds = {name: number if isinstance(domains.get(name), NumericDomain) else CODED for name in wanted}

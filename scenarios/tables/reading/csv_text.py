@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metrics.columns import NUMBER, refuse, require
+from scenarios.tables.note import Note
 from scenarios.tables.toml.toml_file import read_text
 
 # What a file is by its first bytes.
@@ -235,7 +236,7 @@ class CsvHeader(NamedTuple):
         Separator of fields.
     fields : list of str
         Fields of the first row that is not blank.
-    notes : list of str
+    notes : list of Note
         What was inferred, and doubts about the first line.
     line : int
         Line of the header, from 1; blank lines may precede it.
@@ -243,7 +244,7 @@ class CsvHeader(NamedTuple):
 
     separator: str
     fields: list[str]
-    notes: list[str]
+    notes: list[Note]
     line: int = 1
 
 
@@ -264,19 +265,19 @@ def csv_header(path: Path, text: str, declared: str | None = None) -> CsvHeader:
     ValueError
         If the text is blank, a web page or no CSV, or two columns share a name.
     """
-    text, notes = text[:HEAD], []
+    text, notes = text[:HEAD], list[Note]()
     require(text.strip(), f"{path}: is empty; the first line must name the columns")
     refuse_first_line(path, text)
     separator = declared
     if separator is None:
         separator = inferred_separator(text)
-        notes.append(f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines")
+        notes.append(Note("separator", numbers={"separator": SEPARATORS[separator]}))
     line, fields = next(csv_rows(text, separator, path=path))
     column_names(path, fields)
     if any(re.fullmatch(NUMBER, field.strip(), re.ASCII) for field in fields):
-        notes.append("names of columns are numbers; if the first line is a record, put a line with names before it")
+        notes.append(Note("numbers as names"))
     if len(fields) == 1 and len(fields[0].split()) > 1:
-        notes.append("the table has one column; if blanks separate its fields, give --delimiter ' '")
+        notes.append(Note("one column"))
     return CsvHeader(separator, fields, notes, line)
 
 

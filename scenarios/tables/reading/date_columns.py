@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leaderboard.pages.number_text import counted
+from scenarios.tables.note import Note
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.date_format import ISO, ISO_TIME, DateFormat
 from scenarios.tables.reading.text_column import TextColumn, TextError
@@ -41,23 +42,23 @@ _ZONED = re.compile(r"\s*\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?\s*(Z|[+-]\
 NO_ZONES = "times with a time zone are not read as dates; convert them to one time zone first"
 
 
-def native_dates(where: str, column: Any) -> tuple[Any, list[str]] | None:
+def native_dates(name: str, column: Any) -> tuple[Any, list[Note]] | None:
     """Texts of a Parquet column of dates or timestamps in ISO 8601, and notes; None for another column.
 
     Timestamps with a time zone become UTC, and fractions of seconds are cut off. Timestamps at midnight are dates.
     """
     kind = column.type
-    notes: list[str] = []
+    notes: list[Note] = []
     if pa.types.is_date(kind):
         return pc.cast(pc.cast(column, pa.date32()), pa.string()), notes
     if not pa.types.is_timestamp(kind):
         return None
     if kind.tz is not None:
-        notes.append(f"{where}: times of the zone {kind.tz} were converted to UTC")
+        notes.append(Note("zone", (name,), {"zone": kind.tz}))
         column = column.cast(pa.timestamp(kind.unit))
     seconds = pc.floor_temporal(column, unit="second")
     if pc.any(pc.not_equal(seconds, column)).as_py():
-        notes.append(f"{where}: fractions of seconds were cut off")
+        notes.append(Note("fractions of seconds", (name,)))
     seconds = pc.cast(seconds, pa.timestamp("s"))
     at_midnight = pc.all(pc.equal(pc.floor_temporal(seconds, unit="day"), seconds)).as_py()
     return pc.strftime(seconds, format=(ISO if at_midnight else ISO_TIME).pattern), notes
@@ -65,7 +66,7 @@ def native_dates(where: str, column: Any) -> tuple[Any, list[str]] | None:
 
 def dated_columns(
     columns: Mapping[str, TextColumn], declared: Roles, missing: Sequence[str], native: Sequence[str] = ()
-) -> tuple[dict[str, TextColumn], list[str]]:
+) -> tuple[dict[str, TextColumn], list[Note]]:
     """Columns, of which those of dates are numbers now, and notes; see `DateFormat`.
 
     Parameters
@@ -85,7 +86,7 @@ def dated_columns(
     ValueError
         If a declared column holds something else; names file, column, row and what would be right.
     """
-    changed, notes = dict(columns), []
+    changed, notes = dict(columns), list[Note]()
     for name, column in columns.items():
         described = declared.columns.get(name)
         if column.empty and not isinstance(described, DateColumn):
@@ -98,17 +99,14 @@ def dated_columns(
             changed[name] = _numbered(column.without(missing), form, read_as)
         elif described is None and name not in declared.identifiers:
             present = column.without(missing)
-            found, note = _recognized(present)
-            if found is not None:
+            found = _recognized(name, present)
+            if isinstance(found, DateFormat):
                 changed[name] = _numbered(present, DateForm(found), found)
-                note = f"dates of the format {found.pattern}, inferred from all values"
-            if note:
-                notes.append(f"{name}: {note}")
+                notes.append(Note("dates", (name,), {"format": found.pattern}))
+            elif found is not None:
+                notes.append(found)
         elif isinstance(described, NumberColumn) and _is_compact(column.without(missing)):
-            notes.append(
-                f"{name}: every number is a date such as 20190117; releases hold numbers that are no dates, unless the "
-                f'roles file declares type = "date" and format = "{COMPACT.pattern}"'
-            )
+            notes.append(Note("compact dates as numbers", (name,), {"format": COMPACT.pattern}))
         notes += _sentinel_notes(name, changed[name])
     return changed, notes
 
@@ -119,51 +117,43 @@ def _is_compact(column: TextColumn) -> bool:
     return all(_COMPACT_LIKE.fullmatch(text) and COMPACT.number(text) is not None for text in texts)
 
 
-def _sentinel_notes(name: str, column: TextColumn) -> list[str]:
+def _sentinel_notes(name: str, column: TextColumn) -> list[Note]:
     """A note on each date of a column that usually stands for a missing value."""
     if column.dates is None:
         return []
     numbers = np.array([int(text) // column.dates.unit for text in column.texts.to_pylist()], dtype=np.int64)
-    notes = []
-    for text in SENTINELS:
-        count = column.rows_of(numbers == ISO.number(text))
-        if count:
-            notes.append(
-                f"{name}: {text} in {counted(count, 'row')} of {column.rows:,}; if it means a missing value, empty "
-                "these fields"
-            )
-    return notes
+    counts = {text: column.rows_of(numbers == ISO.number(text)) for text in SENTINELS}
+    return [
+        Note("date for a gap", (name,), {"date": text, "rows": counted(count, "row"), "of": column.rows})
+        for text, count in counts.items()
+        if count
+    ]
 
 
-def _recognized(column: TextColumn) -> tuple[DateFormat | None, str]:
-    """The only format of which all texts are dates, or None and a note if they seem to be dates."""
+def _recognized(name: str, column: TextColumn) -> DateFormat | Note | None:
+    """The only format of which all texts of a column are dates, or a note if they seem to be dates."""
     head = column.texts.slice(0, HEAD).to_pylist()
     if head and _is_compact(column):
-        if len(column.texts) >= _SEVERAL:
-            return COMPACT, ""
-        declared = f'declare type = "date" and format = "{COMPACT.pattern}"'
-        return None, f"a number, though all values look like dates such as 20190117; if they are, {declared}"
+        several = len(column.texts) >= _SEVERAL
+        return COMPACT if several else Note("compact dates", (name,), {"format": COMPACT.pattern})
     if not head or sum(_DATE_LIKE.match(text) is not None for text in head) < 0.9 * len(head):
-        return None, ""
+        return None
     if all(map(_ZONED.fullmatch, head)):
-        return None, NO_ZONES
+        return Note("zoned dates", (name,), {"zoned": NO_ZONES})
     close = [form for form in FORMATS if sum(form.number(text) is not None for text in head) >= 0.9 * len(head)]
     texts = column.texts.to_pylist()
     counts = {form: sum(number is not None for number in form.numbers(texts)) for form in close}
     fitting = [form for form, count in counts.items() if count == len(texts)]
     if len(fitting) == 1:
-        return fitting[0], ""
+        return fitting[0]
     if fitting:
-        patterns = " or ".join(repr(form.pattern) for form in fitting)
-        return None, f'dates whose day and month cannot be told apart; declare type = "date" and format = {patterns}'
+        return Note("day or month", (name,), {"formats": " or ".join(repr(form.pattern) for form in fitting)})
     best = max(counts, key=counts.__getitem__, default=None)
     if best is None:
-        return None, ""
-    others = len(texts) - counts[best]
-    return None, (
-        f"{others} of {len(texts)} distinct texts are no date of the format {best.pattern}, but the others are; "
-        'to see which, declare type = "date"' + (f' and format = "{best.pattern}"' if best != ISO else "")
-    )
+        return None
+    numbers = {"others": len(texts) - counts[best], "texts": len(texts), "format": best.pattern}
+    declared = f' and format = "{best.pattern}"' if best != ISO else ""
+    return Note("nearly dates", (name,), {**numbers, "declared": declared})
 
 
 def _numbered(column: TextColumn, form: DateForm, read_as: DateFormat) -> TextColumn:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from leaderboard.pages.number_text import counted
 from metrics.columns import NUMBER
+from scenarios.tables.note import Note, grouped
 from scenarios.tables.reading.text_column import TextColumn
 
 MISSING = (
@@ -66,8 +67,8 @@ class Recognized:
     ----------
     columns : dict of str to TextColumn
         The columns, with numbers in their usual form and missing values as such.
-    notes : tuple of str
-        What was recognized, one sentence for each kind.
+    notes : list of Note
+        What was recognized, one for each kind.
     decimal : str, optional
         Decimal mark, if a column with decimal commas or thousands separators was recognized.
     missing : tuple of str
@@ -75,7 +76,7 @@ class Recognized:
     """
 
     columns: dict[str, TextColumn]
-    notes: tuple[str, ...]
+    notes: list[Note]
     decimal: str | None
     missing: tuple[str, ...]
 
@@ -123,7 +124,7 @@ def recognized(
     else:
         known = decimal
     changed = dict(columns)
-    by_note: dict[str, list[str]] = {}
+    notes: list[Note] = []
     used: set[str] = set()
     missing: list[str] = []
     for name, form in forms.items():
@@ -131,8 +132,7 @@ def recognized(
         plain = form.plain and (plain_first or known != ",")
         converts = not plain and mark is not None and form.fits(mark)
         if form.other and not plain and mark is None and (form.fits(".") or form.fits(",")):
-            words = "commas or points may mark decimals or separate thousands, so these texts are categories; "
-            by_note.setdefault(words + "give --decimal . or --decimal , for numbers", []).append(name)
+            notes.append(Note("decimals or thousands", (name,)))
         if not converts and not form.missing:
             continue
         texts = form.converted(mark) if converts and mark is not None else form.rest
@@ -140,17 +140,16 @@ def recognized(
             continue
         if converts and mark is not None:
             used.add(mark)
-            for words in form.words(mark):
-                by_note.setdefault(words, []).append(name)
+            notes += form.notes(name, mark)
         if form.missing:
             missing += form.missing
-            by_note.setdefault(f"{', '.join(form.missing)} counts as missing among {form.kind}", []).append(name)
+            said = {"words": ", ".join(form.missing), "kind": form.kind}
+            notes.append(Note("missing among numbers", (name,), said))
         changed[name] = columns[name].with_texts(texts)
-    notes = tuple(f"{', '.join(names)}: {words}" for words, names in by_note.items())
-    return Recognized(changed, notes, used.pop() if len(used) == 1 else None, tuple(dict.fromkeys(missing)))
+    return Recognized(changed, grouped(notes), used.pop() if len(used) == 1 else None, tuple(dict.fromkeys(missing)))
 
 
-def mixed_marks(columns: Mapping[str, TextColumn]) -> list[str]:
+def mixed_marks(columns: Mapping[str, TextColumn]) -> Iterator[Note]:
     """Notes on columns of numbers that nothing reads as such, since some have a decimal comma and some a decimal point.
 
     Parameters
@@ -158,15 +157,11 @@ def mixed_marks(columns: Mapping[str, TextColumn]) -> list[str]:
     columns : mapping of str to TextColumn
         Columns of text whose type nobody has declared.
     """
-    notes = []
     for name, column in columns.items():
         if _may_be_numbers(column) and _Form(column).mixed:
-            commas, points = (column.rows_like(pattern) for pattern in (_COMMA_FRACTION, _FRACTION))
-            notes.append(
-                f"{name}: decimal commas ({counted(commas, 'row')}) and points ({counted(points, 'row')}) are mixed, "
-                "so that these texts are categories; write all numbers in one form"
-            )
-    return notes
+            patterns = {"commas": _COMMA_FRACTION, "points": _FRACTION}
+            rows = {mark: counted(column.rows_like(pattern), "row") for mark, pattern in patterns.items()}
+            yield Note("mixed marks", (name,), rows)
 
 
 def plain_texts(texts: Any, mark: str) -> Any:
@@ -239,11 +234,12 @@ class _Form:
         """The texts with a decimal point and without thousands separators."""
         return _with_point(self.rest, mark)
 
-    def words(self, mark: str) -> list[str]:
-        """What `converted` changes, in words."""
-        groups = self._any(_POINT_GROUPS if mark == "," else _COMMA_GROUPS)
-        words = ["decimal commas"] if mark == "," and self._any(",") else []
-        return words + [f"{'points' if mark == ',' else 'commas'} separate thousands"] * groups
+    def notes(self, name: str, mark: str) -> Iterator[Note]:
+        """What `converted` changes."""
+        if mark == "," and self._any(","):
+            yield Note("decimal commas", (name,))
+        if self._any(_POINT_GROUPS if mark == "," else _COMMA_GROUPS):
+            yield Note("thousands", (name,), {"marks": "points" if mark == "," else "commas"})
 
     def _all(self, pattern: str) -> bool:
         return _matches_all(self._present.slice(0, HEAD), pattern) and _matches_all(self._present, pattern)

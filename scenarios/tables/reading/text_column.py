@@ -128,8 +128,7 @@ class TextColumn:
         """Number of records with one of the chosen distinct texts."""
         codes = self.codes[self.codes >= 0]
         weights = None if self.weights is None else self.weights[self.codes >= 0]
-        counts = np.bincount(codes, weights, minlength=len(self.texts))
-        return int(counts[chosen].sum())
+        return int(np.bincount(codes, weights, minlength=len(self.texts))[chosen].sum())
 
     def rows_like(self, pattern: str) -> int:
         """Number of records whose text matches a regular expression."""

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from metrics.columns import require
+from scenarios.tables.note import Note
 from scenarios.tables.reading.arrow_tables import csv_table, opened_parquet, text_of, workbook_table
 from scenarios.tables.reading.csv_text import (
     PARQUET,
@@ -29,6 +31,9 @@ from scenarios.tables.roles import CategoryColumn, DateColumn, Roles
 # Rows of files in messages, which count from 1 below the header.
 
 _PLACE = re.compile(r"^((?:column (['\"]).+?\2, )?row )(\d+)(?=: )")
+
+
+HINT = "labels of a hierarchy need --roles, which declares it"
 
 
 @contextmanager
@@ -68,20 +73,20 @@ class TextTable(NamedTuple):
     ----------
     columns : dict of str to TextColumn
         The columns in the file's order; an empty field is a missing value.
-    notes : list of str
+    notes : list of Note
         What was inferred.
     layout : dict
         What was recognized, as keys of a roles file: ``separator``, ``decimal`` and ``na``.
     """
 
     columns: dict[str, TextColumn]
-    notes: list[str]
+    notes: list[Note]
     layout: dict[str, Any]
 
 
 def text_table(
     path: Path, data: bytes, declared: Roles | None = None, *, released: bool = False
-) -> tuple[dict[str, TextColumn], list[str]]:
+) -> tuple[dict[str, TextColumn], list[Note]]:
     """Columns of a file and notes on what was inferred; see `read_text_table`."""
     table = read_text_table(path, data, declared, released=released)
     return table.columns, table.notes
@@ -110,7 +115,7 @@ def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, r
         If the file is not such a table or has no record, or if column names are repeated.
     """
     declared = Roles() if declared is None else declared
-    notes: list[str] = []
+    notes: list[Note] = []
     layout: dict[str, Any] = {}
     separator = ""
     if data.startswith(PARQUET):
@@ -124,8 +129,7 @@ def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, r
         separator, notes = header.separator, header.notes
         layout = {} if declared.separator else {"separator": separator}
         table = csv_table(path, text.encode(), header, dict.fromkeys(header.fields, pa.string()))
-    if table.num_rows == 0:
-        raise ValueError(f"{path}: names columns but holds no record")
+    require(table.num_rows, f"{path}: names columns but holds no record")
     if separator:
         refuse_blank_rows(path, table)
     return arrow_text_table(path, table, declared, TextTable({}, notes, layout), separator, released=released)
@@ -171,10 +175,10 @@ def arrow_text_table(
             notes += words
         text_column = TextColumn.from_arrow(where, text_of(where, column))
         if not field.strip() and text_column.empty:
-            notes.append(f"column {position} has neither a name nor a value, and is left out")
+            notes.append(Note("nameless and empty", numbers={"position": position}))
             continue
         if not field.strip():
-            notes.append(f"column {position} has no name and is called {name!r}")
+            notes.append(Note("nameless", numbers={"position": position, "name": name}))
         columns[name] = text_column
         if name in native:
             texts[name] = text_column
@@ -182,8 +186,7 @@ def arrow_text_table(
             texts[name] = columns[name] = text_column.without([*declared.na, *_missing_beside(declared, name)])
         elif pa.types.is_integer(column.type):
             whole[name] = text_column
-    if not columns:
-        raise ValueError(f"{path}: has no column with a name or a value")
+    require(columns, f"{path}: has no column with a name or a value")
     if not released:
         dated, words = dated_columns({**texts, **whole}, declared, MISSING, native)
         notes += words

@@ -24,6 +24,7 @@ from metrics.columns import (
     is_set,
     set_elements,
 )
+from scenarios.tables.note import Note
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.number_forms import MISSING
 from scenarios.tables.reading.text_column import TextColumn
@@ -48,23 +49,31 @@ class GroupLabels:
         The cell that each usable label stands for.
     labels : mapping
         The label of each group with two values or more, except ``*``, by the key of its cell.
-    notes : tuple of str
+    notes : tuple of Note
         Labels that are not used, with reasons.
     """
 
     rows: tuple[tuple[str, ...], ...]
     cells: Mapping[str, str]
     labels: Mapping[str | frozenset[str], str]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @classmethod
     def of(
-        cls, rows: Sequence[Sequence[str]], hierarchy: TableHierarchy, *, text: bool, reserved: Collection[str]
+        cls,
+        name: str,
+        rows: Sequence[Sequence[str]],
+        hierarchy: TableHierarchy,
+        *,
+        text: bool,
+        reserved: Collection[str],
     ) -> GroupLabels:
         """Collect the labels that a reader cannot misunderstand.
 
         Parameters
         ----------
+        name : str
+            The column.
         rows : sequence of sequence of str
             Rows of the hierarchy.
         hierarchy : TableHierarchy
@@ -101,7 +110,7 @@ class GroupLabels:
                     labels.setdefault(_key(cell), label)
             elif reason:
                 unused.setdefault(reason, []).append(label)
-        return cls(tuple(tuple(map(str, row)) for row in rows), usable, labels, tuple(_unused_notes(unused)))
+        return cls(tuple(tuple(map(str, row)) for row in rows), usable, labels, tuple(_unused_notes(name, unused)))
 
     def write(self, cell: Any) -> Any:
         """Label of a cell that equals a group, and other cells as they are."""
@@ -125,12 +134,12 @@ def _refusal(label: str, groups: Mapping[str, int], values: Collection[str], *, 
     return "names two groups or more" if len(groups) > 1 else None
 
 
-def _unused_notes(unused: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _unused_notes(name: str, unused: Mapping[str, Sequence[str]]) -> Iterator[Note]:
     for reason, labels in unused.items():
         listed = ", ".join(map(repr, labels[:MOST_SHOWN]))
         more = f" and {len(labels) - MOST_SHOWN} more" if len(labels) > MOST_SHOWN else ""
         ends = "each " * (len(labels) > 1) + reason
-        yield f"releases do not use the hierarchy's label {listed}{more}, which {ends}"
+        yield Note("unused labels", (name,), {"labels": f"{listed}{more}", "reason": ends})
 
 
 def _key(cell: str) -> str | frozenset[str]:
@@ -192,7 +201,7 @@ class WrittenCells:
     ----------
     columns : mapping of str to ColumnForm
         Columns whose cells are written in another form than the program's.
-    notes : tuple of str
+    notes : tuple of Note
         What is not written by its label, with reasons.
     integers : tuple of str
         Columns whose domain has integers only; they are written without a fraction, even where values are missing.
@@ -202,7 +211,7 @@ class WrittenCells:
     """
 
     columns: Mapping[str, ColumnForm] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     integers: tuple[str, ...] = ()
     decimals: Mapping[str, int] = field(default_factory=dict)
 
@@ -223,7 +232,7 @@ class WrittenCells:
             If a hierarchy cannot be read; names file, table and key.
         """
         forms: dict[str, ColumnForm] = {}
-        notes: list[str] = []
+        notes: list[Note] = []
         for name, column in declared.columns.items():
             if isinstance(column, DateColumn):
                 forms[name] = column.form()
@@ -236,7 +245,7 @@ class WrittenCells:
                 raise ValueError(f"{roles}, table [columns.{name}], key 'hierarchy': {error}") from None
             if labels is not None:
                 forms[name] = labels
-                notes += [f"{name}: {note}" for note in labels.notes]
+                notes += labels.notes
         decimals = {
             name: column.decimals
             for name, column in declared.columns.items()
@@ -353,7 +362,7 @@ def _labels(
     categories = (column.categories or []) if isinstance(column, CategoryColumn) else []
     if not hierarchy.labels:
         return GroupLabels(tuple(map(tuple, rows)), {}, {}, tuple(notes))
-    labels = GroupLabels.of(rows, table, text=text, reserved={*categories, *declared.na, *MISSING})
+    labels = GroupLabels.of(name, rows, table, text=text, reserved={*categories, *declared.na, *MISSING})
     return replace(labels, notes=(*notes, *labels.notes))
 
 

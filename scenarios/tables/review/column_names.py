@@ -66,8 +66,7 @@ def look_like_people(texts: Sequence[str]) -> bool:
     matches = [match for text in stripped if (match := _LAST_FIRST.fullmatch(text) or _FIRST_LAST.fullmatch(text))]
     if not matches or len(matches) < FORMED * len(texts):
         return False
-    given = sum(match[1].casefold() in GIVEN_NAMES for match in matches)
-    return given >= GIVEN * len(texts)
+    return sum(match[1].casefold() in GIVEN_NAMES for match in matches) >= GIVEN * len(texts)
 
 
 IDENTIFIERS = frozenset((

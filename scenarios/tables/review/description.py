@@ -12,7 +12,7 @@ import pandas as pd
 
 from metrics.columns import Domain, NumericDomain
 from scenarios.tables.dataset import check_named, column_domains, columns_frame
-from scenarios.tables.note import Note, text_notes
+from scenarios.tables.note import Note
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.date_format import ISO
 from scenarios.tables.reading.number_forms import mixed_marks
@@ -98,8 +98,7 @@ def describe_table(
 
     def rows(domains: dict[str, Domain]) -> TableRows:
         frame = columns_frame(table.columns, domains)
-        missing = {name: int(frame[name].isna().sum()) for name in table.columns}
-        return TableRows(frame, len(frame), missing, {})
+        return TableRows(frame, len(frame), {name: int(frame[name].isna().sum()) for name in table.columns}, {})
 
     return described_table(path, table, declared, roles, output, rows)
 
@@ -155,9 +154,8 @@ def described_table(
     notes += doubtful_values(
         table_rows.frame, dates, person, quasi_identifiers, described.sensitive, described.identifiers
     )
-    hidden = {*described.identifiers}
     forms = {name: (domains.get(name), dates.get(name)) for name in columns}
-    new_domains = {name: domains[name] for name in inferred if name not in hidden}
+    new_domains = {name: domains[name] for name in inferred if name not in described.identifiers}
     comments = {
         name: [
             *_comment(name, table_rows, forms[name], suggestions.get(name), described),
@@ -257,10 +255,8 @@ def _with_layout(table: TextTable, declared: Roles) -> tuple[dict[str, TextColum
     layout = dict(table.layout)
     if layout.get("separator") == ",":
         del layout["separator"]
-    notes = [*text_notes(table.notes)]
     texts = {name: column.texts.to_pylist() for name, column in table.columns.items() if name not in declared.columns}
-    notes += doubtful_words(texts)
-    notes += text_notes(mixed_marks({name: table.columns[name] for name in texts}))
+    notes = [*table.notes, *doubtful_words(texts), *mixed_marks({name: table.columns[name] for name in texts})]
     for name, column in table.columns.items():
         if name not in declared.columns and (spellings := _spellings(column)):
             words = "category differs" if spellings == 1 else "categories differ"
@@ -269,8 +265,7 @@ def _with_layout(table: TextTable, declared: Roles) -> tuple[dict[str, TextColum
     if "na" in layout:
         categories = {text.strip() for of in texts.values() for text in of}
         layout["na"] = [*declared.na, *(text for text in layout["na"] if text not in categories)]
-    described = declared.model_copy(update={key: value for key, value in layout.items() if value})
-    return table.columns, notes, described
+    return table.columns, notes, declared.model_copy(update={key: value for key, value in layout.items() if value})
 
 
 def _spellings(column: TextColumn) -> int:

@@ -217,11 +217,9 @@ def doubtful_dates(frame: pd.DataFrame, dates: Mapping[str, DateForm], today: da
     for name, every in days.items():
         # Notes of the reader name these dates.
         numbers = np.where(np.isin(every, sentinels), np.nan, every)
-        faults = []
-        for found, words in ((numbers >= last, "after today"), (numbers < first, "before 1905")):
-            count = int(found.sum())
-            if 0 < count <= RARE * np.isfinite(numbers).sum():
-                faults.append(f"{count} date{'s' * (count > 1)} {words}")
+        impossible = {"after today": int((numbers >= last).sum()), "before 1905": int((numbers < first).sum())}
+        most = RARE * np.isfinite(numbers).sum()
+        faults = [f"{n} date{'s' * (n > 1)} {words}" for words, n in impossible.items() if 0 < n <= most]
         if faults:
             yield Note("impossible dates", (name,), {"faults": " and ".join(faults)})
         counts = np.sort(np.unique(numbers[np.isfinite(numbers)], return_counts=True)[1])

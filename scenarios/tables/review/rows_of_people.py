@@ -12,6 +12,7 @@ import pandas as pd
 from defenses import Guarantee, Microdata
 from metrics.classes import equivalence_classes
 from metrics.columns import Integers
+from scenarios.tables.note import Note
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at
 
 if TYPE_CHECKING:
@@ -164,8 +165,7 @@ def people_in_classes(
     >>> people_in_classes(table, pd.Series(["a", "a", "a", "b"]), ["age"], 2)
     PeopleInClasses(classes=2, smallest=1, below=1)
     """
-    classes = equivalence_classes(released, list(quasi_identifiers))
-    people = ClassMembers.of(classes, numbers_of(person)).sizes
+    people = ClassMembers.of(equivalence_classes(released, list(quasi_identifiers)), numbers_of(person)).sizes
     return PeopleInClasses(people.size, int(people.min()), int((people < promised).sum()))
 
 
@@ -198,9 +198,7 @@ def counted_rows_notes(rows: RowsOfPeople | None) -> tuple[str, ...]:
     )
 
 
-def hidden_people_notes(
-    person: str | None, released: Iterable[str], identifiers: Sequence[str] = ()
-) -> tuple[str, ...]:
+def hidden_people_notes(person: str | None, released: Iterable[str], identifiers: Sequence[str] = ()) -> list[Note]:
     """A note that classes count rows, if a person may have several and the release does not say whose its rows are.
 
     Parameters
@@ -214,16 +212,8 @@ def hidden_people_notes(
     """
     numbers = [name for name in identifiers if not hints_at(name, NAMES, NAMES_JAPANESE)]
     if person is None and numbers:
-        return (
-            "classes and risks count rows; if people have several, they hold fewer people: `tokumei validate` says "
-            f"whether {' or '.join(map(repr, numbers))} repeats in the original table",
-        )
-    if person is None or person in released:
-        return ()
-    return (
-        f"classes and risks count rows; if {person!r} repeats in the original table, they hold fewer people: `tokumei "
-        "validate` and `tokumei defend` count them",
-    )
+        return [Note("classes of rows or people", numbers={"identifiers": " or ".join(map(repr, numbers))})]
+    return [] if person is None or person in released else [Note("classes of rows", (person,))]
 
 
 def promise_to_people(promised: Guarantee, rows: RowsOfPeople, classes: PeopleInClasses | None = None) -> list[str]:

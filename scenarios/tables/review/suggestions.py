@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from math import comb
 from typing import Any, NamedTuple
 
@@ -105,11 +106,9 @@ def uniqueness(frame: pd.DataFrame, columns: Sequence[str]) -> Uniqueness:
         rows = generator(0, "uniqueness").choice(n, MOST_ROWS, replace=False)
         frame, n = frame.iloc[rows], MOST_ROWS
     codes = [pd.factorize(frame[name], use_na_sentinel=False)[0].astype(np.intp) for name in names]
-    before = [np.zeros(n, dtype=np.intp)]
-    after = [np.zeros(n, dtype=np.intp)]
-    for column, last in zip(codes, reversed(codes), strict=True):
-        before.append(_joint(before[-1], column))
-        after.append(_joint(after[-1], last))
+    together = np.zeros(n, dtype=np.intp)
+    before = list(accumulate(codes, _joint, initial=together))
+    after = list(accumulate(reversed(codes), _joint, initial=together))
     sizes = [size for size in range(1, MOST_COLUMNS + 1) if comb(len(names), size) <= min(MOST_SETS, MOST_WORK // n)]
     set_size = max(sizes, default=1)
     in_sets = {name: np.zeros(n, dtype=bool) for name in names}
@@ -302,15 +301,8 @@ def suggested_roles(frame: pd.DataFrame) -> dict[str, Suggestion]:
 
     If no name hints at a sensitive value, a last column with few values is suggested, as outcomes often stand there.
     """
-    suggestions: dict[str, Suggestion] = {}
-    for name in map(str, frame.columns):
-        column = frame[name]
-        if not column.notna().any():
-            suggestions[name] = Suggestion(IDENTIFIER, "it has no value in any row", guess=True)
-            continue
-        suggestion = suggested_identifier(name, column) or suggested_sensitive(name, column)
-        if suggestion is not None:
-            suggestions[name] = suggestion
+    by_column = {name: _suggested(name, frame[name]) for name in map(str, frame.columns)}
+    suggestions = {name: suggestion for name, suggestion in by_column.items() if suggestion is not None}
     suggestions |= _one_to_one(frame, suggestions)
     last = str(frame.columns[-1])
     sensitive = any(suggestion.role == SENSITIVE_VALUE for suggestion in suggestions.values())
@@ -322,18 +314,26 @@ def suggested_roles(frame: pd.DataFrame) -> dict[str, Suggestion]:
     return suggestions
 
 
+def _suggested(name: str, column: pd.Series[Any]) -> Suggestion | None:
+    """Suggestion that a column's name and values give by themselves."""
+    if not column.notna().any():
+        return Suggestion(IDENTIFIER, "it has no value in any row", guess=True)
+    return suggested_identifier(name, column) or suggested_sensitive(name, column)
+
+
 def _one_to_one(frame: pd.DataFrame, suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
     """Suggestions of columns without one whose values number those of an identifier."""
     identifiers = [name for name, suggestion in suggestions.items() if suggestion.role == IDENTIFIER]
-    found = {}
-    for name in map(str, frame.columns):
-        if name in suggestions or not _may_number(frame[name]):
-            continue
-        other = next((one for one in identifiers if _number_each_other(frame[name], frame[one])), None)
-        if other is not None:
-            reason = f"each value belongs to one value of {other!r}, and the other way round"
-            found[name] = Suggestion(IDENTIFIER, reason, guess=True)
-    return found
+    free = [name for name in map(str, frame.columns) if name not in suggestions and _may_number(frame[name])]
+    others = {
+        name: next((one for one in identifiers if _number_each_other(frame[name], frame[one])), None) for name in free
+    }
+    reason = "each value belongs to one value of {!r}, and the other way round"
+    return {
+        name: Suggestion(IDENTIFIER, reason.format(other), guess=True)
+        for name, other in others.items()
+        if other is not None
+    }
 
 
 def _may_number(column: pd.Series[Any]) -> bool:

@@ -231,8 +231,7 @@ def write_release(
                 size = bucket.size
                 write([np.ascontiguousarray(bucket[f"c{i}"]) for i in range(len(columns))], size)
                 if secret is not None:
-                    origins = np.ascontiguousarray(bucket["origin"])
-                    secret([np.arange(rows, rows + size), origins], size)
+                    secret([np.arange(rows, rows + size), np.ascontiguousarray(bucket["origin"])], size)
                 rows += size
                 done.add(size)
     return rows

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from metrics.columns import refuse, require
+from scenarios.tables.note import Note
 from scenarios.tables.parts.files.csv_files import (
     begins_with,
     check_csv,
@@ -273,7 +274,7 @@ class TableFiles:
         else:
             header = large_csv_header(parts[0], declared)
         if len(parts) > 1:
-            header.notes.append(f"{len(parts)} parts, in the order of their names")
+            header.notes.append(Note("parts", numbers={"parts": len(parts)}))
         names = tuple(column_names(path, header.fields))
         _refuse_alike(path, names)
         return cls(
@@ -365,8 +366,7 @@ class TableFiles:
             ((self._rows, filled),) = self.fetch(f"SELECT count(*), count({first}) FROM source")
             if filled < self._rows:
                 self._refuse_blank_rows(self._rows)
-        if not self._rows:
-            raise ValueError(f"{self.path}: names columns but holds no record")
+        require(self._rows, f"{self.path}: names columns but holds no record")
         return self._rows
 
     def _refuse_blank_rows(self, rows: int) -> None:

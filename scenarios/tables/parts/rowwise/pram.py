@@ -58,13 +58,11 @@ class Transitions:
         ValueError
             If it is no transition matrix.
         """
-        array = check_matrix(matrix)
-        levels = np.cumsum(array, axis=0)
+        levels = np.cumsum(check_matrix(matrix), axis=0)
         levels = np.ascontiguousarray((levels / levels[-1]).T)
         d = len(levels)
         starts = np.arange(d) / d
-        guide = np.array([np.searchsorted(row, starts, side="right") for row in levels], dtype=np.int32)
-        return cls(levels, guide)
+        return cls(levels, np.array([np.searchsorted(row, starts, side="right") for row in levels], dtype=np.int32))
 
     def draw(self, codes: Integers, rng: Generator) -> Integers:
         """Draw the release of each record.
@@ -149,8 +147,7 @@ def randomized(columns: Sequence[Categories], mechanism: Transitions | Floats) -
     def release(block: Block, rng: Generator) -> Mapping[str, NDArray[Any]]:
         codes, sizes = joint_codes(columns, block)
         drawn = mechanism.draw(codes, rng) if isinstance(mechanism, Transitions) else replace(codes, mechanism, rng)
-        released = np.unravel_index(drawn, sizes)
-        return {name: part.astype(np.int32) for name, part in zip(names, released, strict=True)}
+        return {name: part.astype(np.int32) for name, part in zip(names, np.unravel_index(drawn, sizes), strict=True)}
 
     return Step(names, {column.name: column.cell_list() for column in columns}, release)
 

@@ -11,7 +11,6 @@ from defenses import Mondrian
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.assessment.evaluation.control_people import read_control
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.assessment.evaluation.finished_table import read_finished
 from scenarios.assessment.evaluation.posed_questions import QUASI, people_isolated, person_score
 from scenarios.assessment.evaluation.release_evaluation import evaluate
 from scenarios.assessment.evaluation.row_origin import fitting_records, people_of_rows, recognized_origin, told_origin
@@ -80,7 +79,7 @@ def smallest(setting, release):
 
 
 def test_a_shuffled_release_of_classes_tells_whose_its_rows_are(setting, released):
-    table = read_finished("r.csv", as_csv(released.frame).encode(), setting)
+    table = setting.read("r.csv", as_csv(released.frame).encode())
     origin = recognized_origin(table.frame, setting.records.frame, table.domains)
     assert origin.kind == "unknown"
     people = people_of_rows(setting, table, origin)
@@ -105,7 +104,7 @@ def test_people_are_asked_about_with_all_their_rows(setting):
 
 
 def test_trials_are_people(setting, released):
-    table = read_finished("r.csv", as_csv(released.frame).encode(), setting)
+    table = setting.read("r.csv", as_csv(released.frame).encode())
     outcomes = evaluate(setting, table, told_origin(released.origin)).outcomes
     trials = {(one.goal, one.score.trials) for one in outcomes if one.score is not None and one.goal != "singling_out"}
     # At least 100 people are asked about rows, and the table has 90.
@@ -128,7 +127,7 @@ def test_without_repeated_people_rows_are_people(folder, tmp_path):
         control, sha256 = read_control(tmp_path / "others.csv", dataset, roles)
         setting = EvaluationSetting(dataset, roles, control, sha256, 1, 40)
         release = Mondrian(k=5).apply(dataset.records, np.random.default_rng(3))
-        results.append(evaluate(setting, read_finished("r.csv", as_csv(release.frame).encode(), setting)))
+        results.append(evaluate(setting, setting.read("r.csv", as_csv(release.frame).encode())))
     assert results[0] == results[1]
     assert results[0].k == 5
 

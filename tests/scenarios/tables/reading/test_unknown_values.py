@@ -13,7 +13,7 @@ NO_HELP = "so the column does not help"
 
 
 def note_of(cells, known):
-    return category_note(pd.Series(cells, name="name", dtype=object), known, "candidate")
+    return [*map(str, category_note(pd.Series(cells, name="name", dtype=object), known, "candidate"))]
 
 
 def test_known_categories_get_no_note():
@@ -49,7 +49,7 @@ def test_numbers_outside_the_range_are_counted():
     values, domain = pd.Series([20.0, 60.0, np.nan]), NumericDomain(0, 1000)
 
     def of(*cells):
-        return number_note(pd.Series(cells, name="age", dtype=object), domain, values, "candidate")
+        return [*map(str, number_note(pd.Series(cells, name="age", dtype=object), domain, values, "candidate"))]
 
     assert of("20", "[55,65]", "*", None) == []
     assert of("20", "61", "[1,5]", "*") == ["age: 2 of 4 rows lie outside the range of the candidates' numbers"]
@@ -61,7 +61,7 @@ def test_numbers_outside_the_range_are_counted():
 def test_attack_says_so_without_a_value(tmp_path, monkeypatch, attack, roles):
     monkeypatch.chdir(tmp_path)
     people = pd.DataFrame(
-        {"name": ["Null", "Quirk", "Zeal"] * 4, "age": range(20, 32), "town": ["u", "v", "w", "x"] * 3}
+        {"name": ["Nils", "Quirk", "Zeal"] * 4, "age": range(20, 32), "town": ["u", "v", "w", "x"] * 3}
     )
     people.to_csv("people.csv", index=False)
     released = people.assign(name=people["name"] + " ", age=people["age"] * 12)
@@ -76,8 +76,7 @@ def test_attack_says_so_without_a_value(tmp_path, monkeypatch, attack, roles):
     assert "note: age: 12 of 12 rows lie outside the range" in done.stderr
     assert "note: town: 4 categories, inferred from the candidates" in done.stderr
     assert "no candidate has" not in done.stderr.split("note: town")[1]
-    gap = "note: name: Null is a category; if it means a missing value, give --na Null"
-    assert not any(value in done.stderr.replace(gap, "") for value in ("Null", "Quirk", "Zeal", "240"))
+    assert not any(value in done.stderr for value in ("Nils", "Quirk", "Zeal", "240"))
 
 
 def test_attack_notes_a_declared_category_that_no_candidate_has(tmp_path, monkeypatch):

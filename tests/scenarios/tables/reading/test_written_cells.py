@@ -12,7 +12,6 @@ from run_tools import invoke
 
 from defenses import GlobalRecoding, Incognito, Mondrian
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.assessment.evaluation.finished_table import read_finished
 from scenarios.tables.dataset import load_table
 from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.released import read_released, write_table
@@ -136,7 +135,7 @@ def test_finished_releases_are_read_with_their_labels(folder):
     release = GlobalRecoding(levels={"zip": 2, "age": 1}).apply(dataset.records, np.random.default_rng(1))
     texts = dataset.written.write(release.frame)
     setting = EvaluationSetting(dataset, read_roles(folder / "roles.toml"))
-    finished = read_finished("r.csv", texts.to_csv(index=False).encode(), setting)
+    finished = setting.read("r.csv", texts.to_csv(index=False).encode())
     assert finished.frame["zip"].tolist() == release.frame["zip"].tolist()
 
 

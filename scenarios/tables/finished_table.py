@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,20 +14,19 @@ import pandas as pd
 from leaderboard.pages.number_text import counted
 from metrics.columns import (
     SUPPRESSED,
-    CategoricalCells,
     CategoricalDomain,
     Domain,
-    NumericCells,
     named_categories,
     read_cells,
     refuse,
     require,
 )
-from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.tables.reading.cell_spelling import category_note, readable_cells, with_one_spelling
+from scenarios.tables.dataset import Dataset, with_all_columns
+from scenarios.tables.note import Note
+from scenarios.tables.reading.cell_spelling import category_note, readable_columns, with_one_spelling
 from scenarios.tables.reading.text_column import TextColumn
-from scenarios.tables.reading.text_table import rows_from_one, text_table
-from scenarios.tables.released import refuse_identifiers, text_frame
+from scenarios.tables.reading.text_table import HINT, rows_from_one
+from scenarios.tables.released import released_columns, text_frame
 from scenarios.tables.roles import Roles
 
 LARGEST_TABLE = 500_000_000
@@ -54,8 +53,8 @@ class FinishedTable:
         that only this release has.
     sha256 : str
         Checksum of the file.
-    notes : tuple of str
-        What was recognized, one sentence each.
+    notes : tuple of Note
+        What was recognized.
     person : Series, shape (rows,), optional
         The column that names the person of each row, in the clear or by a pseudonym; None if it was not released.
     """
@@ -66,7 +65,7 @@ class FinishedTable:
     unknown: pd.DataFrame = field(repr=False)
     domains: Mapping[str, Domain] = field(repr=False)
     sha256: str
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     person: pd.Series[Any] | None = field(default=None, repr=False)
 
     @property
@@ -82,11 +81,13 @@ class FinishedTable:
         return self.suppressed.assign(**text_frame(cells))
 
 
-def read_finished(name: str, data: bytes, setting: EvaluationSetting) -> FinishedTable:
+def read_finished(
+    name: str, data: bytes, dataset: Dataset, declared: Roles, domains: Mapping[str, Domain], *, widen: bool = True
+) -> FinishedTable:
     """Read a finished release.
 
     Its columns may have any order. It may lack columns, and other columns are left out. Its rows may be more or fewer
-    than the records. A category that no record has is added to a domain that was inferred.
+    than the records.
 
     Parameters
     ----------
@@ -94,8 +95,14 @@ def read_finished(name: str, data: bytes, setting: EvaluationSetting) -> Finishe
         The file, which errors name.
     data : bytes
         Its content: CSV (also gzip-compressed) or Parquet.
-    setting : EvaluationSetting
+    dataset : Dataset
         The original table.
+    declared : Roles
+        Its roles file, which also says how files are read.
+    domains : mapping of str to Domain
+        Domains of the columns to compare.
+    widen : bool
+        Add categories that no record has to domains that were inferred; otherwise their cells are suppressed.
 
     Raises
     ------
@@ -103,77 +110,56 @@ def read_finished(name: str, data: bytes, setting: EvaluationSetting) -> Finishe
         If it is no such table or holds no row, an identifier was released, it shares no column with the original
         table, or a cell cannot be read. The message names file, column and row.
     """
-    records, domains = setting.records, setting.domains
-    columns, notes = _columns(name, data, domains, setting.roles)
-    refuse_identifiers(Path(name), text_frame(_among(columns, records.identifiers)), records.identifiers)
+    records = with_all_columns(dataset)
+    columns, notes = released_columns(Path(name), data, declared, domains)
     shared = [column for column in domains if column in columns]
     require(
         shared,
         f"{name}: has no column of the original table, which has {', '.join(domains)}; it has {', '.join(columns)}",
     )
-    lacking = tuple(column for column in setting.columns if column not in columns)
-    extra = [column for column in columns if column not in domains and column not in records.identifiers]
-    if lacking:
-        notes.append(f"lacks {', '.join(lacking)}, which counts as suppressed")
-    if extra:
-        notes.append(f"{', '.join(extra)}: not in the original table, left out")
-    bare = [column for column in setting.dataset.left_out if column in columns]
-    if bare:
-        notes.append(f"{', '.join(bare)}: no role declared, but released; attackers use it, and utility leaves it out")
-    cells_of = setting.dataset.written.read(_among(columns, shared))
-    extended, cells = dict(domains), {}
+    lacking = tuple(column for column in dataset.records.released_columns if column not in columns)
+    extra = tuple(column for column in columns if column not in domains and column not in records.identifiers)
+    fitted = dict(domains)
+    cells = dataset.written.read(_among(columns, shared))
+    for column, texts in text_frame(cells).items() if widen else ():
+        domain = domains[str(column)]
+        if isinstance(domain, CategoricalDomain) and domain.inferred:
+            unknown = sorted(named_categories(texts) - set(domain.categories))
+            fitted[str(column)] = replace(domain, categories=(*domain.categories, *unknown))
+            notes += category_note(texts, domain.categories, "record")
+    complete = [column for column in shared if not records.frame[column].isna().any()]
+    cells, suppressed = readable_columns(cells, fitted, complete)
+    frame = text_frame(with_one_spelling(cells, {column: fitted[column] for column in records.sensitive}))
     for column in shared:
-        frame = text_frame({column: cells_of[column]})
-        extended[column], unknown = _extended(domains[column], frame[column])
-        notes += unknown
-        never_missing = not records.frame[column].isna().any()
-        cells_of[column], words = readable_cells(
-            column, cells_of[column], extended[column], never_missing=never_missing
-        )
-        notes += words
-    frame = text_frame(with_one_spelling(cells_of, {column: extended[column] for column in records.sensitive}))
-    for column in shared:
-        _check_size(name, column, frame[column], extended[column])
-        with rows_from_one(f"{name}: "):
-            cells[column] = read_cells(frame[column], extended[column])
-    notes += _recognized(cells)
+        _check_size(name, column, frame[column], fitted[column])
+    with rows_from_one(f"{name}: ", "" if declared.columns else f"; {HINT}"):
+        read = {column: read_cells(frame[column], fitted[column]) for column in shared}
+    said = {
+        "lacking in a release": lacking,
+        "only in a release": extra,
+        "released without a role": tuple(column for column in dataset.left_out if column in columns),
+        "intervals or sets": tuple(name for name in shared if (~read[name].plain & ~read[name].suppressed).any()),
+        "suppressed cells": tuple(column for column in shared if read[column].suppressed.any()),
+    }
+    notes += [*suppressed, *(Note(kind, names) for kind, names in said.items() if names)]
     if len(frame) != len(records):
-        notes.append(f"the release has {counted(len(frame), 'row')}, and the original table has {len(records)}")
-    unknown_columns = text_frame(_among(columns, extra))
+        rows = {"rows": counted(len(frame), "row"), "records": len(records)}
+        notes.append(Note("other number of rows", numbers=rows))
     person = columns.get(records.person or "")
     return FinishedTable(
         name,
         frame,
         lacking,
-        unknown_columns,
-        extended,
+        text_frame(_among(columns, extra)),
+        fitted,
         hashlib.sha256(data).hexdigest(),
         tuple(notes),
         None if person is None else pd.Series(person.text_values(), dtype=object),
     )
 
 
-def _columns(
-    name: str, data: bytes, domains: Mapping[str, Domain], roles: Roles
-) -> tuple[dict[str, TextColumn], list[str]]:
-    """Columns of the file; another tool may have written it with another separator than the roles declare."""
-    columns, notes = text_table(Path(name), data, roles, released=True)
-    if roles.separator is not None and not set(columns) & set(domains):
-        return text_table(Path(name), data, roles.model_copy(update={"separator": None}), released=True)
-    return columns, notes
-
-
-def _among(columns: Mapping[str, TextColumn], names: tuple[str, ...] | list[str]) -> dict[str, TextColumn]:
+def _among(columns: Mapping[str, TextColumn], names: Iterable[str]) -> dict[str, TextColumn]:
     return {name: columns[name] for name in names if name in columns}
-
-
-def _extended(domain: Domain, column: pd.Series[str]) -> tuple[Domain, list[str]]:
-    """An inferred domain with the categories that only the release has, and a note on them."""
-    if not isinstance(domain, CategoricalDomain) or not domain.inferred:
-        return domain, []
-    unknown = sorted(named_categories(column) - set(domain.categories))
-    wider = replace(domain, categories=(*domain.categories, *unknown)) if unknown else domain
-    return wider, category_note(column, domain.categories, "record")
 
 
 def _check_size(name: str, column: str, cells: pd.Series[str], domain: Domain) -> None:
@@ -184,15 +170,3 @@ def _check_size(name: str, column: str, cells: pd.Series[str], domain: Domain) -
         f"{name}: column {column!r} has {distinct} different cells and {domain.size} categories, too many to "
         "compare; declare it as an identifier, or leave it out",
     )
-
-
-def _recognized(cells: Mapping[str, NumericCells | CategoricalCells]) -> list[str]:
-    """Notes on the columns that hold intervals, sets or suppressed cells."""
-    general = [name for name, column in cells.items() if (~column.plain & ~column.suppressed).any()]
-    starred = [name for name, column in cells.items() if column.suppressed.any()]
-    notes = []
-    if general:
-        notes.append(f"intervals or sets in {', '.join(general)}")
-    if starred:
-        notes.append(f"suppressed cells (*) in {', '.join(starred)}")
-    return notes
