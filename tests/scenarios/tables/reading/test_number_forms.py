@@ -56,7 +56,7 @@ def numbers(column):
 def test_what_is_evident_is_read(texts, expected):
     table = read("x;y\n" + "".join(f"{text};a\n" for text in texts))
     assert numbers(table.columns["x"]) == expected
-    assert any(note.startswith("x: ") for note in table.notes)
+    assert any(note.columns == ("x",) for note in table.notes)
     assert table.layout["decimal"] == ("," if "1,5" in texts or "1.234" in texts[0] else ".")
 
 
@@ -83,9 +83,9 @@ def test_what_is_not_evident_stays_text(texts):
 def test_thousands_or_decimals_stay_text_with_a_note():
     table = read("x;y\n1,234;a\n12;b\n")
     assert table.columns["x"].text_values().tolist() == ["1,234", "12"]
-    assert len(table.notes) == 1
-    assert table.notes[0].startswith("x: commas or points may mark decimals or separate thousands")
-    assert table.notes[0].endswith("give --decimal . or --decimal , for numbers")
+    [note] = map(str, table.notes)
+    assert note.startswith("x: commas or points may mark decimals or separate thousands")
+    assert note.endswith("give --decimal . or --decimal , for numbers")
     assert table.layout == {}
 
 
@@ -122,7 +122,7 @@ def test_missing_values_among_numbers(missing):
     table = read(f"x;y\n31;{missing}\n{missing};b\n7;c\n")
     assert np.isnan(numbers(table.columns["x"])[1])
     assert table.columns["y"].text_values()[0] == missing
-    assert f"x: {missing.strip()} counts as missing among numbers" in table.notes
+    assert f"x: {missing.strip()} counts as missing among numbers" in [*map(str, table.notes)]
     assert read(f"x;y\n31;{missing}\n", na=[missing.strip()]).columns["y"].empty
 
 
@@ -136,8 +136,8 @@ def test_missing_values_among_truth_values(tmp_path):
 
 
 def test_doubts_about_the_first_line():
-    assert "names of columns are numbers" in read("39;State;13\n50;Private;9\n").notes[0]
-    assert "if blanks separate its fields" in read("a b c\n1 2 3\n").notes[0]
+    assert "names of columns are numbers" in str(read("39;State;13\n50;Private;9\n").notes[0])
+    assert "if blanks separate its fields" in str(read("a b c\n1 2 3\n").notes[0])
     assert read("a b c;x\n1 2 3;y\n").notes == []
     assert list(read("a b c\n1 2 3\n", " ").columns) == ["a", "b", "c"]
     with pytest.raises(ValueError, match="line 2: has 3 fields where the header has 2; if it begins with a row name"):
@@ -196,7 +196,7 @@ def test_parquet_numbers_are_numbers_and_its_texts_are_read_like_csv(tmp_path):
 def test_columns_without_a_name():
     table = read('"","a",column_3," ",""\n1,x,u,v,\n2,y,u,w,\n', ",")
     assert list(table.columns) == ["column_1", "a", "column_3", "column_4"]
-    assert table.notes == [
+    assert [*map(str, table.notes)] == [
         "column 1 has no name and is called 'column_1'",
         "column 4 has no name and is called 'column_4'",
         "column 5 has neither a name nor a value, and is left out",
@@ -262,7 +262,7 @@ def test_describe_declares_what_it_recognized(tmp_path):
     roles = described.roles
     assert roles.identifiers == ["column_1"]
     assert (roles.separator, roles.decimal, roles.na) == (";", ",", [])
-    assert "job: NA is a category; if it means a missing value, give --na NA" in map(str, described.notes)
+    assert "job: NA is a category; if it means a missing value, give --na NA" in [*map(str, described.notes)]
     (tmp_path / "r.toml").write_text(described.text)
     records = load_table(path, tmp_path / "r.toml").records
     assert records.domains["flag"] == CategoricalDomain(("0", "1"))
