@@ -102,8 +102,8 @@ def board(
         exit_without(f"there are no results at {db}; `tokumei run` makes some")
     with bad_input():
         refuse(by_defense and baseline is None, "--by-defense: goes with --baseline ATTACK")
-        chosen = {"--defense": bool(defenses), "--attack": bool(attacks)}
-        _check_view({"--matrix": matrix, "--summary": summary, "--full": full}, chosen, baseline, history)
+        boards = {"--matrix": matrix, "--summary": summary, "--full": full}
+        _check_view(boards, {"--defense": bool(defenses), "--attack": bool(attacks)}, baseline, history)
     if history is not None:
         _show_history(history, scenarios, db, form, html)
         return
@@ -126,8 +126,7 @@ def board(
         if not summary:
             echo("--full shows the boards; --summary --format markdown (csv, json, latex) each goal", err=True)
     else:
-        text = written_board(results, form, matrix=matrix, promises=stored.promises)
-        echo_with_earlier(text, stored.earlier, form)
+        echo_with_earlier(written_board(results, form, matrix=matrix, promises=stored.promises), stored.earlier, form)
     if html is not None:
         with bad_input():
             write_page(results, html, stored.promises, stored.earlier)

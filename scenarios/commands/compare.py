@@ -127,8 +127,8 @@ def compare(
     pure = form in ("csv", "json", "latex")
     if listed or pure:
         echo_board(writers[form](listed if form in STORED_NAMES else shown_rows(listed)))
-    skipped = newly_skipped(sides[0], sides[1], pairs)
-    summary = _summary(changes, paces(*sides), level, lb.plays_needed(changes, level), skipped)
+    needed = lb.plays_needed(changes, level)
+    summary = _summary(changes, paces(*sides), level, needed, newly_skipped(*sides, pairs))
     echo(("\n" if listed else "") + summary, err=pure)
     if html is not None:
         about = {"base": _without_password(base), "head": _without_password(head)}
@@ -210,8 +210,10 @@ def _summary(
     if unjudged:
         lines.append(f"too few plays to judge {', '.join(map(goal_words, unjudged))}: {needed} plays would do")
     if skipped:
-        count = counted(sum(skipped.values()), "trial")
-        lines.append(f"{count} that ended in the base, skipped in the head and not compared: {', '.join(skipped)}")
+        lines.append(
+            f"{counted(sum(skipped.values()), 'trial')} that ended in the base, skipped in the head and not compared: "
+            f"{', '.join(skipped)}"
+        )
     if timed.machine is not None or any(change.measure == "time" for change in changes):
         lines += _speed(timed)
     return "\n".join(lines)

@@ -118,8 +118,8 @@ def _played(
     from scenarios.running.workers.supervisor import LocalProcesses, cores
 
     with lb.Store(db) as store:
-        stored_keys = store.known([result.key for result in stored])
-        store.add([result for result in stored if result.key not in stored_keys])
+        known = store.known([result.key for result in stored])
+        store.add([result for result in stored if result.key not in known])
     return play_catalogues(catalogues, LocalProcesses(jobs or cores()), db, display.listener)
 
 
@@ -145,7 +145,9 @@ def _write(
         write_atomically(folder / name, text.encode(), mode=None)
     write_page(results, folder / "index.html", promises)
     plans = [catalogue.plan for catalogue in catalogues]
-    seeds = {plan.name: plan.seed for plan in plans}
-    plays = {plan.name: plan.plays for plan in plans}
-    played = max((result.created for result in results), default="")
-    write_record(folder, {**about, "seeds": seeds, "plays": plays, "played": played})
+    facts = {
+        "seeds": {plan.name: plan.seed for plan in plans},
+        "plays": {plan.name: plan.plays for plan in plans},
+        "played": max((result.created for result in results), default=""),
+    }
+    write_record(folder, {**about, **facts})

@@ -401,8 +401,7 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
     from scenarios.running.boards.playing import record_run_of
     from scenarios.studies.recorded_measurements import MeasurementFailed, RecordedMeasurements
 
-    seed = plan.seed if options.seed is None else options.seed
-    plan = replace(plan, plays=options.plays or plan.plays, seed=seed)
+    plan = replace(plan, plays=options.plays or plan.plays, seed=plan.seed if options.seed is None else options.seed)
     about = {"scenario": plan.name, "plays": str(plan.plays), "seed": str(plan.seed)}
     with bad_input(), lb.Store(options.db) as store:
         recorded = RecordedMeasurements(store, plan, fresh=options.fresh)
@@ -419,10 +418,7 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
     display.say(f"{plan.name}: {recorded.made} measurements made, {reused} known from earlier runs")
     write_report(plan.title, about, sections, options.form, options.html)
     reasons = gate_reasons(recorded.results, options.max_success)
-    name = "claims and bounds"
-    checks = [lb.ReportedCheck(plan.name, name, failure=reason) for reason in reasons] or [
-        lb.ReportedCheck(plan.name, name)
-    ]
+    checks = [lb.ReportedCheck(plan.name, "claims and bounds", failure=reason) for reason in reasons or [""]]
     report_checks(checks, options.junit, annotate=options.annotate)
     echo_each("gate", reasons)
     if reasons:

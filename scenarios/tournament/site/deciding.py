@@ -10,7 +10,7 @@ from datetime import datetime
 from anyio import to_thread
 
 from scenarios.tournament.rules.advancing import publish_again
-from scenarios.tournament.rules.arrivals import Arrival, accepted_arrivals, arrivals, record
+from scenarios.tournament.rules.arrivals import Arrival, TooManyBytesError, accepted_arrivals, arrivals, record
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import locked_file
 from scenarios.tournament.rules.settings import Phase
@@ -67,9 +67,7 @@ async def recorded(
     with noticing_damage(site.folder):
         try:
             return await to_thread.run_sync(write)
-        except ValueError as error:
-            if str(site.folder) in str(error):
-                raise
+        except TooManyBytesError as error:
             raise RefusalError(429, str(error), headers={"Retry-After": "60"}) from None
 
 

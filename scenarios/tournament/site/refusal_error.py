@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from metrics.columns import one_line
+from scenarios.tournament.rules.log import DamagedFileError
 
 # Damage of a tournament's folder, or a lack of room or permission, that the site notices.
 
@@ -46,7 +47,7 @@ class DamagedFolderError(Exception):
 
 @contextmanager
 def noticing_damage(folder: Path) -> Iterator[None]:
-    """Tell damage from refusals: an error that names a file of the tournament is nobody's fault but the folder's.
+    """Tell damage from refusals: an error about a file of the tournament is nobody's fault but the folder's.
 
     Parameters
     ----------
@@ -68,10 +69,8 @@ def noticing_damage(folder: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         message = f"{folder / 'host'}: a database cannot be used ({one_line(error)})"
         raise DamagedFolderError(message, _BY_DATABASE_CODE.get(code, _DAMAGED)) from error
-    except ValueError as error:
-        if str(folder) in str(error):
-            raise DamagedFolderError(one_line(error)) from error
-        raise
+    except DamagedFileError as error:
+        raise DamagedFolderError(one_line(error)) from error
 
 
 Value = TypeVar("Value")
