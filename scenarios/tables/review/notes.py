@@ -11,7 +11,15 @@ import numpy as np
 import pandas as pd
 
 from defenses import Microdata, MicrodataDefense, Pipeline
-from metrics.columns import CategoricalDomain, Domain, Floats, NumericCells, NumericDomain, read_cells
+from metrics.columns import (
+    CategoricalDomain,
+    Domain,
+    Floats,
+    NumericCells,
+    NumericDomain,
+    holds_generalized,
+    read_cells,
+)
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.empty_cells import empty_cells_warning, lost_gaps_note
 from scenarios.tables.impossible_rows import rule_notes
@@ -91,6 +99,8 @@ FAR = 0.5
 """Standard deviations by which a mean must move until two columns of numbers differ much."""
 ALIKE = 0.1
 """Difference of the shares of bins up to which two columns look alike."""
+FIRST = 100
+"""Number of released cells that are looked at before all are read."""
 
 
 def coarse_bin_warnings(dataset: Dataset, frame: pd.DataFrame) -> Iterator[Note]:
@@ -142,6 +152,9 @@ def hidden_differences(original: pd.DataFrame, released: pd.DataFrame, domains: 
     """
     for name, domain in domains.items():
         if not isinstance(domain, NumericDomain) or name not in original or name not in released:
+            continue
+        # Most released columns that are not plain show it in their first cells, which spares the reading of all.
+        if holds_generalized(released[name].head(FIRST)):
             continue
         cells = read_cells(released[name], domain)
         if not isinstance(cells, NumericCells) or not (cells.plain | cells.missing)[cells.codes].all():

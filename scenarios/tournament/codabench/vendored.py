@@ -19,11 +19,14 @@ PROGRAM = "scenarios.tournament.codabench.scoring_program"
 @cache
 def modules() -> dict[str, Path]:
     """Source files of the scoring program and of all project modules that it imports, by path in the archive."""
-    # To import a module is to import the packages above it, of which this one imports modules.
-    names = closure([PROGRAM, "scenarios"])
-    parents = {".".join(name.split(".")[:depth]) for name in names for depth in range(1, name.count(".") + 1)}
+    # To import a module is to import the packages above it, of which some import modules.
+    names: set[str] = set()
+    wanted = {PROGRAM}
+    while wanted - names:
+        names |= {*closure(wanted), *wanted}
+        wanted = {".".join(name.split(".")[:depth]) for name in names for depth in range(1, name.count(".") + 1)}
     files: dict[str, Path] = {}
-    for name in sorted({*names, *parents}):
+    for name in sorted(names):
         spec = find_spec(name)
         if spec is None or spec.origin is None or name.partition(".")[0] not in PACKAGES:
             continue

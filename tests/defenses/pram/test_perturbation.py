@@ -3,12 +3,15 @@
 from math import exp
 
 import numpy as np
+import pytest
 
-from defenses.pram import expected_distance, optimal_retention
+from defenses.pram import expected_distance, optimal_retention, perturbation
 from defenses.pram.perturbation import (
     _changes,
+    _spherical,
     noisy_histogram,
     retention_by_objective,
+    retention_by_output,
 )
 from defenses.pram.reference import distance_matrix, private_minimum
 
@@ -46,6 +49,40 @@ def test_changes_between_neighbours_are_within_the_proofs_bounds():
                 for c in (counts, other)
             ]
             assert np.linalg.norm(minima[0] - minima[1]) <= gradient / 0.3
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
+def test_noise_and_strong_convexity_are_those_of_the_proofs(monkeypatch, epsilon):
+    counts = [400.0, 250.0, 150.0, 100.0, 60.0, 40.0]
+    noise, convexity = [], []
+
+    def spherical(d, scale, rng):
+        noise.append(scale)
+        return _spherical(d, scale, rng)
+
+    def minimum(matrix, slope, ratio):
+        convexity.append(np.diag(matrix - distance_matrix(np.array(counts) / sum(counts))).min())
+        return private_minimum(matrix, slope, ratio)
+
+    monkeypatch.setattr(perturbation, "_spherical", spherical)
+    monkeypatch.setattr(perturbation, "private_minimum", minimum)
+    gradient, curvature = _changes(len(counts), sum(counts))
+    retention_by_output(counts, epsilon, 1.0, np.random.default_rng(0))
+    # Minima are at most G/L apart, and density e^(-|b|/scale) hides a distance of epsilon times the scale.
+    assert noise.pop() == pytest.approx(gradient / convexity[0] / epsilon)
+    retention_by_objective(counts, epsilon, 1.0, np.random.default_rng(0))
+    # Half of epsilon hides the change G of the slope, the other half the change T of the curvature.
+    assert noise.pop() == pytest.approx(gradient / (epsilon / 2))
+    assert convexity[-1] == pytest.approx(curvature / (epsilon / 2))
+
+
+def test_spherical_noise_has_its_law():
+    # The length of b has the gamma distribution with shape d: mean d scale, variance d scale². Within 5 standard errors
+    # of mean and variance.
+    rng = np.random.default_rng(14)
+    lengths = np.linalg.norm([_spherical(4, 0.5, rng) for _ in range(20_000)], axis=1)
+    assert abs(lengths.mean() - 2.0) < 5 * 1.0 / np.sqrt(20_000)
+    assert abs(lengths.var() - 1.0) < 5 * np.sqrt((6 / 4 + 3 - 1) / 20_000)
 
 
 def test_perturbed_forms_come_near_the_optimum_with_many_records():

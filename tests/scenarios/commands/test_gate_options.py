@@ -80,7 +80,7 @@ def test_a_gate_says_what_few_plays_do_not_show(monkeypatch, plays, missed):
     played_here = Played(played(0, plays=plays, defenses=("Alpha",)), [], 0)
     for bound, code in (({None: 0.9}, 0), ({None: 0.1}, 1), ({}, 0)):
         said = []
-        monkeypatch.setattr("scenarios.commands.run.echo", lambda text, err, said=said: said.append(text))
+        monkeypatch.setattr("scenarios.commands.common.echo", lambda text, err, said=said: said.append(text))
         options = SimpleNamespace(min_utility=None, max_success=None, max_advantage=bound, junit=None, annotate=False)
         assert _exit_code(played_here, options) == code
         warned = [line for line in said if "warning" in line]

@@ -262,7 +262,7 @@ def test_describe_declares_what_it_recognized(tmp_path):
     roles = described.roles
     assert roles.identifiers == ["column_1"]
     assert (roles.separator, roles.decimal, roles.na) == (";", ",", [])
-    assert "job: NA is a category; if it means a missing value, give --na NA" in described.notes
+    assert "job: NA is a category; if it means a missing value, give --na NA" in map(str, described.notes)
     (tmp_path / "r.toml").write_text(described.text)
     records = load_table(path, tmp_path / "r.toml").records
     assert records.domains["flag"] == CategoricalDomain(("0", "1"))
@@ -270,7 +270,7 @@ def test_describe_declares_what_it_recognized(tmp_path):
     assert records.frame.isna().sum().tolist() == [0, 1, 1, 0]
     again = describe_table(path, None, tmp_path / "r.toml", reading={"na": ["NA"]})
     assert again.roles.na == ["NA"]
-    assert "NA is a category" not in "".join(again.notes)
+    assert "NA is a category" not in "".join(map(str, again.notes))
     path.write_text(path.read_text().replace(";NA;NA\n", ";NA;\n"))
     assert describe_table(path, None, tmp_path / "r.toml").roles.na == ["NA"]
 
