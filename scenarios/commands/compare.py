@@ -128,7 +128,7 @@ def compare(
     if listed or pure:
         echo_board(writers[form](listed if form in STORED_NAMES else shown_rows(listed)))
     needed = lb.plays_needed(changes, level)
-    summary = _summary(changes, paces(*sides), level, needed, newly_skipped(*sides, pairs))
+    summary = _summary(changes, paces(*sides), level, needed, newly_skipped(sides[0], sides[1], pairs))
     echo(("\n" if listed else "") + summary, err=pure)
     if html is not None:
         about = {"base": _without_password(base), "head": _without_password(head)}

@@ -285,8 +285,11 @@ class Log:
         digest.update(line)
         self._cached = (self.stamp(), head, digest)
         if head.number % CHECKPOINT_EVERY == 0:
-            lasting = [vars(entry) for entry in head.lasting]
-            content = {**vars(head), "lasting": lasting, "sha256": digest.hexdigest()}
+            content = {
+                **vars(head),
+                "lasting": [vars(entry) for entry in head.lasting],
+                "sha256": digest.hexdigest(),
+            }
             # The entry is accepted even if the disk has no room for a checkpoint.
             with suppress(OSError):
                 write_atomically(self._checkpoint, json.dumps(content).encode())

@@ -102,20 +102,15 @@ async def resumed(site: Site) -> list[asyncio.Task[None]]:
 
 
 async def _check_all(site: Site, team: str, waiting: Sequence[Arrival], known: frozenset[str]) -> None:
-    """Check the uploads of a team in order."""
+    """Check those files of a team's uploads of which the log knows nothing; nobody waits for their outcomes."""
     if team in site.teams:
         async with site.turns.of(team):
             for arrival in waiting:
-                await _checked(site, arrival, known)
+                with suppress(DamagedFolderError, RefusalError):
+                    for given in await to_thread.run_sync(_undecided, arrival, known):
+                        await site.work(submit_file, *given)
+                    await forget(site, arrival)
         site.scoring.wake()
-
-
-async def _checked(site: Site, arrival: Arrival, known: frozenset[str]) -> None:
-    """Check those files of an upload of which the log knows nothing; nobody waits for their outcomes."""
-    with suppress(DamagedFolderError, RefusalError):
-        for given in await to_thread.run_sync(_undecided, arrival, known):
-            await site.work(submit_file, *given)
-        await forget(site, arrival)
 
 
 def _undecided(

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from metrics.columns import one_line, refuse
+from metrics.columns import one_line, refuse, require
 from metrics.columns.printable import printable
 from scenarios.tournament.host.exporting import export
 from scenarios.tournament.host.late import admit
@@ -210,10 +210,9 @@ def preview_table(
 
 def _accepted_table(tournament: Tournament, team: str, number: int | None) -> bytes:
     """Content of an accepted table of a team."""
-    for one, _ in tournament.state().submissions[team]:
-        if one.number == number and one.against is None:
-            return tournament.content(one.content)
-    raise ValueError(f"{team} has no table {number}")
+    own = [one for one, _ in tournament.state().submissions[team] if one.number == number and one.against is None]
+    require(own, f"{team} has no table {number}")
+    return tournament.content(own[0].content)
 
 
 def publish_decided(folder: Path) -> None:

@@ -99,8 +99,11 @@ class RefusalError(Exception):
         """RefusalError after too many attempts, which says when to try again, and what else helps."""
         seconds = max(1, math.ceil(wait.total_seconds()))
         again = f"{seconds} seconds" if seconds < 120 else f"{math.ceil(seconds / 60)} minutes"
-        message = f"too many {what}; try again in {again}{f'; {hint}' if hint else ''}"
-        return cls(429, message, headers={"Retry-After": str(seconds)})
+        return cls(
+            429,
+            f"too many {what}; try again in {again}{f'; {hint}' if hint else ''}",
+            headers={"Retry-After": str(seconds)},
+        )
 
 
 def refuse_if(condition: object, status: int, message: str) -> None:
