@@ -102,8 +102,8 @@ def board(
         exit_without(f"there are no results at {db}; `tokumei run` makes some")
     with bad_input():
         refuse(by_defense and baseline is None, "--by-defense: goes with --baseline ATTACK")
-        boards = {"--matrix": matrix, "--summary": summary, "--full": full}
-        _check_view(boards, {"--defense": bool(defenses), "--attack": bool(attacks)}, baseline, history)
+        chosen = {"--defense": bool(defenses), "--attack": bool(attacks)}
+        _check_view({"--matrix": matrix, "--summary": summary, "--full": full}, chosen, baseline, history)
     if history is not None:
         _show_history(history, scenarios, db, form, html)
         return

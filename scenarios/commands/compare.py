@@ -127,8 +127,8 @@ def compare(
     pure = form in ("csv", "json", "latex")
     if listed or pure:
         echo_board(writers[form](listed if form in STORED_NAMES else shown_rows(listed)))
-    needed = lb.plays_needed(changes, level)
-    summary = _summary(changes, paces(*sides), level, needed, newly_skipped(sides[0], sides[1], pairs))
+    skipped = newly_skipped(sides[0], sides[1], pairs)
+    summary = _summary(changes, paces(*sides), level, lb.plays_needed(changes, level), skipped)
     echo(("\n" if listed else "") + summary, err=pure)
     if html is not None:
         about = {"base": _without_password(base), "head": _without_password(head)}

@@ -118,8 +118,8 @@ def _played(
     from scenarios.running.workers.supervisor import LocalProcesses, cores
 
     with lb.Store(db) as store:
-        known = store.known([result.key for result in stored])
-        store.add([result for result in stored if result.key not in known])
+        stored_keys = store.known([result.key for result in stored])
+        store.add([result for result in stored if result.key not in stored_keys])
     return play_catalogues(catalogues, LocalProcesses(jobs or cores()), db, display.listener)
 
 
