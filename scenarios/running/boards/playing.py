@@ -125,7 +125,7 @@ def changed_plans(
             entries = (*changed.defenses, *changed.attacks)
             check_fits(changed, [entry for entry in entries if entry.name not in known and ":" not in entry.name])
     names = [plan.name for plan in plans]
-    refuse_any((name for name in names if names.count(name) > 1), "two scenarios are named {!r}".format)
+    refuse_any((name for name in names if names.count(name) > 1), lambda name: f"two scenarios are named {name!r}")
     check_loaded(plans)
     return [_changed(plan, changes) for plan in plans]
 

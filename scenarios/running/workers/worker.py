@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from numpy.random import Generator
 
@@ -120,8 +120,9 @@ class Witness(Attack):
 
     def run(self, release: Any, knowledge: Knowledge, rng: Generator) -> Claims:
         """Let the attack run, and keep its claims."""
-        self.claims = self.attack.run(release, knowledge, rng)
-        return cast("Claims", self.claims)
+        claims = self.attack.run(release, knowledge, rng)
+        self.claims = claims
+        return claims
 
 
 def claims_complaint(attack: Attack, first: Any, again: Any) -> str | None:

@@ -99,7 +99,7 @@ def record(
 
     Raises
     ------
-    ValueError
+    TooManyBytesError
         If too much of the team waits already.
     OSError
         If it cannot be written; then there is no record.

@@ -57,7 +57,7 @@ def noticing_damage(folder: Path) -> Iterator[None]:
     Raises
     ------
     DamagedFolderError
-        In place of errors of the system and of the database, and of errors that name a file in the folder.
+        In place of errors of the system and of the database, and of `DamagedFileError`.
     """
     try:
         yield
