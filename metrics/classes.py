@@ -200,6 +200,11 @@ def class_sizes(classes: Integers) -> Integers:
     return np.bincount(classes)
 
 
+def sizes_in(frame: pd.DataFrame, quasi_identifiers: Sequence[str], classes: Integers | None) -> Integers:
+    """Size of each equivalence class of a table, shape (classes,)."""
+    return class_sizes(given_or_computed_classes(frame, quasi_identifiers, classes))
+
+
 def k_anonymity(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, classes: Integers | None = None) -> int:
     """k-anonymity: the size of the smallest equivalence class.
 
@@ -229,8 +234,7 @@ def k_anonymity(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, classe
     >>> k_anonymity(frame, ["age", "zip"])
     2
     """
-    class_of_row = given_or_computed_classes(frame, quasi_identifiers, classes)
-    return int(class_sizes(class_of_row).min())
+    return int(sizes_in(frame, quasi_identifiers, classes).min())
 
 
 def count_pairs(
@@ -272,6 +276,18 @@ def without_group(
 def group_starts(groups: Integers) -> Integers:
     """Start of each group in an ascending sequence of groups, shape (distinct groups,)."""
     return np.flatnonzero(np.diff(groups, prepend=-1))
+
+
+def example_of_each(groups: Integers, count: int) -> Integers:
+    """A row of each group, the last one; shape (count,)."""
+    example = np.empty(count, dtype=np.intp)
+    example[groups] = np.arange(groups.size)
+    return example
+
+
+def ranks_in_groups(groups: Integers) -> Integers:
+    """Number of rows of the same group before each row, shape (n,)."""
+    return np.asarray(pd.Series(groups).groupby(groups).cumcount(), dtype=np.intp)
 
 
 def require_columns(frame: pd.DataFrame, names: Sequence[str]) -> None:

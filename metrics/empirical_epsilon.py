@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
@@ -92,13 +94,7 @@ def one_run_epsilon(correct: int, guesses: int, canaries: int, *, delta: float =
     def refuted(epsilon: float) -> bool:
         return one_run_p_value(correct, guesses, canaries, epsilon=epsilon, delta=delta) <= 1 - confidence
 
-    if not refuted(0.0):
-        return 0.0
-    low, high = 0.0, LARGEST_EPSILON
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return low
+    return _largest_refuted(refuted, LARGEST_EPSILON, 40) if refuted(0.0) else 0.0
 
 
 def gaussian_shift_bound(correct: int, guesses: int, canaries: int, *, runs: int = 1, confidence: float) -> float:
@@ -161,11 +157,19 @@ def gaussian_shift_bound(correct: int, guesses: int, canaries: int, *, runs: int
     check_confidence(confidence)
     if runs == 1:
         return _shift_of_one_run(correct, guesses, canaries, 1 - confidence)
-    low, high = 0.0, LARGEST_SHIFT
-    for _ in range(14):
+
+    def refuted(shift: float) -> bool:
+        return _tail_of_sum(correct, guesses, canaries, runs, shift) <= 1 - confidence
+
+    return _largest_refuted(refuted, LARGEST_SHIFT, 14)
+
+
+def _largest_refuted(refuted: Callable[[float], bool], largest: float, steps: int) -> float:
+    """Largest number up to `largest` that is refuted, by bisection, if all smaller ones are; 0 if none is."""
+    low, high = 0.0, largest
+    for _ in range(steps):
         middle = (low + high) / 2
-        tail = _tail_of_sum(correct, guesses, canaries, runs, middle)
-        low, high = (middle, high) if tail <= 1 - confidence else (low, middle)
+        low, high = (middle, high) if refuted(middle) else (low, middle)
     return low
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from metrics.classes import class_sizes, given_or_computed_classes, require_columns
+from metrics.classes import require_columns, sizes_in
 from metrics.columns import CategoricalCells, Cells, Domain, Floats, Integers, NumericCells, read_cells, require
 
 
@@ -87,8 +87,7 @@ def discernibility(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, cla
     ----------
     Bayardo and Agrawal (2005), Data privacy through optimal k-anonymization, section 3.
     """
-    class_of_row = given_or_computed_classes(frame, quasi_identifiers, classes)
-    return int((class_sizes(class_of_row).astype(np.int64) ** 2).sum())
+    return int((sizes_in(frame, quasi_identifiers, classes).astype(np.int64) ** 2).sum())
 
 
 def average_class_size(
@@ -100,8 +99,7 @@ def average_class_size(
     ----------
     LeFevre, DeWitt and Ramakrishnan (2006), Mondrian multidimensional k-anonymity, section 5 (there divided by k).
     """
-    class_of_row = given_or_computed_classes(frame, quasi_identifiers, classes)
-    return float(class_sizes(class_of_row).mean())
+    return float(sizes_in(frame, quasi_identifiers, classes).mean())
 
 
 def _width(cells: Cells) -> Floats:

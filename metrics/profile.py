@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -51,15 +52,18 @@ class Profile(ABC):
         """Expected number of rows in each bin, shape (bins,)."""
         return np.asarray(self.mass.sum(axis=0))
 
+    @cached_property
+    def blocks(self) -> list[slice]:
+        """Bins of each column."""
+        return [slice(start, end) for start, end in pairwise([*self.starts.tolist(), self.bins])]
+
     def block(self, column: int) -> Floats:
         """Mass of one column, shape (rows, bins of the column)."""
-        ends = np.append(self.starts[1:], self.bins)
-        return self.mass[:, self.starts[column] : ends[column]]
+        return self.mass[:, self.blocks[column]]
 
     def without(self, column: int) -> Floats:
         """Mass of all other columns, shape (rows, their bins)."""
-        ends = np.append(self.starts[1:], self.bins)
-        return np.delete(self.mass, np.s_[self.starts[column] : ends[column]], axis=1)
+        return np.delete(self.mass, self.blocks[column], axis=1)
 
 
 class DenseProfile(Profile):
@@ -138,10 +142,8 @@ class CodedProfile(Profile):
         if self.rows * self.bins <= _AT_ONCE:
             return np.asarray(self.mass.T @ self.mass)
         joint = np.zeros((self.bins, self.bins))
-        ends = np.append(self.starts[1:], self.bins)
-        blocks = [slice(start, end) for start, end in zip(self.starts, ends, strict=True)]
-        for first, row in enumerate(blocks):
-            for second, column in enumerate(blocks[: first + 1]):
+        for first, row in enumerate(self.blocks):
+            for second, column in enumerate(self.blocks[: first + 1]):
                 joint[row, column] = self._pairs(first, second)
                 joint[column, row] = joint[row, column].T
         return joint
@@ -239,10 +241,7 @@ class CountedProfile(Profile):
     @cached_property
     def counts(self) -> Floats:
         """Expected number of rows in each bin, shape (bins,): every row has mass 1 in its first column."""
-        if not self.starts.size:
-            return np.zeros(0)
-        first = slice(0, self.starts[1] if self.starts.size > 1 else self.bins)
-        return np.asarray(self._joint[first].sum(axis=0))
+        return np.asarray(self._joint[self.blocks[0]].sum(axis=0)) if self.blocks else np.zeros(0)
 
 
 # Similarity of released rows to original records, cell by cell.

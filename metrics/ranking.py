@@ -103,11 +103,9 @@ def pooled_true_positive_rate(
         None if fewer than 10 false positives are expected in all plays together, or fewer than one in any play
         (`resolves_rate`).
     """
-    if not all(resolves_rate(number, false_positive_rate) for number in negatives):
-        return None
-    if false_positive_rate * sum(negatives) < FEWEST:
-        return None
-    return across_plays(rates, confidence)
+    resolved = all(resolves_rate(number, false_positive_rate) for number in negatives)
+    enough = false_positive_rate * sum(negatives) >= FEWEST
+    return across_plays(rates, confidence) if resolved and enough else None
 
 
 def _checked(scores: ArrayLike, positive: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

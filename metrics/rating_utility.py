@@ -81,8 +81,7 @@ class RatingUtility:
         }
 
     def _shares(self, frame: pd.DataFrame, name: str) -> Floats:
-        cells = read_cells(frame[name], self.domains[name])
-        return np.asarray(cells.mass()[cells.codes].mean(axis=0))
+        return np.asarray(read_cells(frame[name], self.domains[name]).row_mass().mean(axis=0))
 
     def _marginal(self, released: pd.DataFrame, name: str) -> float:
         return _anchored(self.shares[name], self._shares(released, name)) if name in released else 0.0

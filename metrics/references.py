@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -30,8 +30,8 @@ ASSOCIATIONS = "associations"
 def constant_table(original: Profile) -> CodedProfile:
     """Table in which every column is constant at the original's most frequent bin."""
     row = np.zeros(original.bins)
-    for start, end in _blocks(original):
-        row[start + original.counts[start:end].argmax()] = 1.0
+    for block in original.blocks:
+        row[block.start + original.counts[block].argmax()] = 1.0
     return _repeated(row, original)
 
 
@@ -44,8 +44,7 @@ def suppressed_table(original: Profile, domains: Mapping[str, Domain]) -> CodedP
 
 def _repeated(row: Floats, original: Profile) -> CodedProfile:
     """Table of as many rows as the original, all with the same mass, of which one is stored."""
-    ends = np.append(original.starts[1:], original.bins)
-    cells = [row[None, start:end] for start, end in zip(original.starts, ends, strict=True)]
+    cells = [row[None, block] for block in original.blocks]
     codes = np.zeros(original.rows, dtype=np.intp)
     return CodedProfile(cells, [codes] * len(cells), original.rows)
 
@@ -152,13 +151,13 @@ def _best_columns(constant: CodedProfile, suppressed: CodedProfile, measure: Cal
         reached = measure(DenseProfile(mass, constant.starts))
         for _ in range(SWEEPS):
             before = reached
-            for first, end in _blocks(constant):
+            for block in constant.blocks:
                 # One of the two kinds is the column's own.
                 for kind in kinds:
-                    if (mass[:, first:end] == kind[:, first:end]).all():
+                    if (mass[:, block] == kind[:, block]).all():
                         continue
                     trial = mass.copy()
-                    trial[:, first:end] = kind[:, first:end]
+                    trial[:, block] = kind[:, block]
                     if (value := measure(DenseProfile(trial, constant.starts))) > reached:
                         mass, reached = trial, value
             if reached == before:
@@ -225,9 +224,3 @@ def association_noise(original: CodedProfile, rng: Generator) -> float:
         first, second = (association(original.take(part)) for part in (order[:half], order[half : 2 * half]))
         distances.append(relative_squared_distance(first, second, strength))
     return float(np.mean(distances) / 2)
-
-
-def _blocks(table: Profile) -> Iterator[tuple[int, int]]:
-    """First bin, and the bin after the last, of each column."""
-    ends = np.append(table.starts[1:], table.bins)
-    return zip(table.starts.tolist(), ends.tolist(), strict=True)

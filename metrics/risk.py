@@ -9,8 +9,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.classes import SizeCounts, class_sizes, equivalence_classes, given_or_computed_classes, require_columns
-from metrics.columns import Integers, require
+from metrics.classes import (
+    SizeCounts,
+    class_sizes,
+    equivalence_classes,
+    require_columns,
+    sizes_in,
+)
+from metrics.columns import Integers, refuse_rows, require
 
 
 @dataclass(frozen=True)
@@ -68,8 +74,7 @@ def prosecutor_risk(
     >>> prosecutor_risk(frame, ["age"], threshold=0.5)
     ReidentificationRisk(highest=1.0, mean=0.75, at_risk=0.5)
     """
-    class_of_row = given_or_computed_classes(frame, quasi_identifiers, classes)
-    return prosecutor_of_sizes(SizeCounts.of_classes(class_sizes(class_of_row)), threshold)
+    return prosecutor_of_sizes(SizeCounts.of_classes(sizes_in(frame, quasi_identifiers, classes)), threshold)
 
 
 def prosecutor_of_sizes(sizes: SizeCounts, threshold: float = 0.2) -> ReidentificationRisk:
@@ -117,13 +122,13 @@ def journalist_of_sizes(
     ValueError
         As `journalist_risk`.
     """
-    lacking = np.flatnonzero(everybody < own)
-    if lacking.size:
-        first = int(lacking[0])
-        raise ValueError(
-            f"{where(first)}the table has {own[first]} records like this one and the population "
-            f"{everybody[first]}; it must hold everybody, generalized alike"
-        )
+    refuse_rows(
+        everybody < own,
+        lambda lacking: (
+            f"{where(lacking)}the table has {own[lacking]} records like this one and the population "
+            f"{everybody[lacking]}; it must hold everybody, generalized alike"
+        ),
+    )
     return _summary(1 / everybody, own, threshold)
 
 

@@ -125,8 +125,7 @@ class Score:
     control_trials: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.goal, str) or not self.goal:
-            raise TypeError(f"goal must be a name, got {self.goal!r}")
+        require(isinstance(self.goal, str) and self.goal, f"goal must be a name, got {self.goal!r}", TypeError)
         for name in ("rate", "chance"):
             object.__setattr__(self, name, _rate(f"{name} of {self.goal}", getattr(self, name)))
         for name in ("trials", "control_trials"):
@@ -191,8 +190,7 @@ def _count(name: str, value: object) -> int | None:
         return None
     number = _number(name, value)
     refuse(number < 0, f"{name} must not be negative, got {number:g}")
-    if number != int(number):
-        raise TypeError(f"{name} must be an integer, got {number:g}")
+    require(number == int(number), f"{name} must be an integer, got {number:g}", TypeError)
     return int(number)
 
 

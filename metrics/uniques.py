@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
-from metrics.classes import SizeCounts, class_sizes, given_or_computed_classes
+from metrics.classes import SizeCounts, sizes_in
 from metrics.columns import Floats, Integers, refuse
 
 _SUMMED = 4096
@@ -255,8 +255,7 @@ def _pitman_parameters(point: Floats) -> tuple[float, float]:
 def _minimum(loss: Callable[[Floats], float], start: Floats) -> Floats:
     """Minimizer of a smooth loss of two parameters on logarithmic scales."""
     bounds = optimize.Bounds(start - 20, start + 20)
-    result = optimize.minimize(loss, start, method="Nelder-Mead", bounds=bounds, tol=1e-9)
-    return np.asarray(result.x, dtype=float)
+    return np.asarray(optimize.minimize(loss, start, method="Nelder-Mead", bounds=bounds, tol=1e-9).x, dtype=float)
 
 
 def _sum_of_logarithms(theta: float, alpha: float, classes: int) -> float:
@@ -283,7 +282,7 @@ def _sum_of_logarithms(theta: float, alpha: float, classes: int) -> float:
 
 
 def _sizes(frame: pd.DataFrame, quasi_identifiers: Sequence[str], classes: Integers | None) -> SizeCounts:
-    return SizeCounts.of_classes(class_sizes(given_or_computed_classes(frame, quasi_identifiers, classes)))
+    return SizeCounts.of_classes(sizes_in(frame, quasi_identifiers, classes))
 
 
 def _checked_rows(sizes: SizeCounts, population: int) -> int:

@@ -44,8 +44,7 @@ class ClassifierInference(Attack):
     goal = "attribute"
 
     def __init__(self, *, trees: int = 50) -> None:
-        self.trees = trees
-        check_integer("trees", trees, low=1)
+        self.trees = check_integer("trees", trees, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Train the classifier and predict the targets' values."""

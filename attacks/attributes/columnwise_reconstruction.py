@@ -10,7 +10,7 @@ from attacks.attributes.hidden_columns import about_column, hidden_names
 from attacks.attributes.nearest_row_inference import NearestRowInference
 from attacks.base import Attack, Knowledge, NotApplicable, ValueClaims, applicable
 from defenses.base import MicrodataRelease
-from metrics.columns import Floats, Integers
+from metrics.columns import Floats, Integers, require
 
 
 class ColumnwiseReconstruction(Attack):
@@ -30,10 +30,10 @@ class ColumnwiseReconstruction(Attack):
 
     def __init__(self, *, attack: Attack | None = None) -> None:
         self.attack = attack
-        if attack is not None and not (
-            isinstance(attack, Attack) and (attack.kind, attack.goal) == ("microdata", "attribute")
-        ):
-            raise ValueError(f"attack must be an attack on the sensitive value in a table, got {attack!r}")
+        require(
+            attack is None or (isinstance(attack, Attack) and (attack.kind, attack.goal) == ("microdata", "attribute")),
+            f"attack must be an attack on the sensitive value in a table, got {attack!r}",
+        )
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Claim one value for each target and hidden column.

@@ -54,8 +54,7 @@ class DeFinetti(Attack):
     goal = "attribute"
 
     def __init__(self, *, rounds: int = 20) -> None:
-        self.rounds = rounds
-        check_integer("rounds", rounds, low=1)
+        self.rounds = check_integer("rounds", rounds, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Learn the model from the release and claim each target's likeliest value."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attacks.base import Attack, Knowledge, ValueClaims, applicable
 from defenses.base import Microdata, MicrodataRelease
-from metrics.classes import equivalence_classes
+from metrics.classes import equivalence_classes, ranks_in_groups
 from metrics.columns import CategoricalCells, NumericCells, read_cells
 
 
@@ -67,12 +67,8 @@ def refine(column: pd.Series[Any], classes: NDArray[np.intp], people: Microdata,
     name : str
         Name of the column.
     """
-    domain = people.domains[name] if name in people.domains else people.domain(name)
-    cells = read_cells(column, domain)
-    order = np.argsort(classes, kind="stable")
-    sizes = np.bincount(classes, minlength=1)
-    rank = np.empty(classes.size, dtype=np.intp)
-    rank[order] = np.arange(classes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    cells = read_cells(column, people.domain(name))
+    sizes, rank = np.bincount(classes, minlength=1), ranks_in_groups(classes)
     own = people.frame[name].dropna()
     tight = ~cells.suppressed & (not _by_levels(column, people, name))
     rows = np.flatnonzero(~cells.plain[cells.codes])

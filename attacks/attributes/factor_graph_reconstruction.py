@@ -160,12 +160,9 @@ class FactorGraphReconstruction(Attack):
     goal = "record_reconstruction"
 
     def __init__(self, *, trees: int = 50, iterations: int = 20, weigh_rarity: bool = True) -> None:
-        self.trees = trees
-        self.iterations = iterations
-        self.weigh_rarity = weigh_rarity
-        check_integer("trees", trees, low=2)
-        check_integer("iterations", iterations, low=0)
-        check_boolean("weigh_rarity", weigh_rarity)
+        self.trees = check_integer("trees", trees, low=2)
+        self.iterations = check_integer("iterations", iterations, low=0)
+        self.weigh_rarity = check_boolean("weigh_rarity", weigh_rarity)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Claim one record of hidden values for each target.

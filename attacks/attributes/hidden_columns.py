@@ -64,8 +64,7 @@ def hidden_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[Hidd
     columns = []
     for name in hidden_names(release, knowledge):
         domain = knowledge.auxiliary.domain(name)
-        cells = read_cells(release.frame[name], domain)
-        mass = cells.mass()[cells.codes, :-1]
+        mass = read_cells(release.frame[name], domain).row_mass()[:, :-1]
         total = mass.sum(axis=0)
         support = np.sort(np.argsort(-total, kind="stable")[: min(MOST_VALUES, np.count_nonzero(total))])
         mass = mass[:, support]

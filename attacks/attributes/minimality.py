@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from attacks.base import Attack, Knowledge, ReleasedClasses, ValueClaims, applicable, claims_from_scores, match
 from defenses.base import MicrodataRelease
+from metrics.classes import ranks_in_groups
 from metrics.columns import Booleans, Floats, Integers, check_integer
 
 
@@ -52,10 +53,8 @@ class Minimality(Attack):
     goal = "attribute"
 
     def __init__(self, *, l: int = 2, worlds: int = 400) -> None:  # noqa: E741 (the field's own name for it)
-        self.l = l
-        self.worlds = worlds
-        check_integer("l", l, low=2)
-        check_integer("worlds", worlds, low=1)
+        self.l = check_integer("l", l, low=2)
+        self.worlds = check_integer("worlds", worlds, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Draw worlds, keep the possible ones and claim each target's most frequent value."""
@@ -173,8 +172,7 @@ def _assigned_values(owner: Integers, counts: Floats) -> Integers:
     ranked = np.lexsort((-amount, class_of))
     class_of = np.repeat(class_of[ranked], amount[ranked])
     value = np.repeat(value[ranked], amount[ranked])
-    rows = np.bincount(class_of, minlength=len(counts))
-    rank = np.arange(class_of.size) - np.repeat(np.cumsum(rows) - rows, rows)
+    rank = ranks_in_groups(class_of)
     assigned = np.full(owner.size, -1, dtype=np.intp)
     fits = rank < people[class_of]
     starts = np.cumsum(people) - people

@@ -49,8 +49,7 @@ class NaiveBayes:
     def posterior(self, people: Profile) -> Floats:
         """P(v | row), shape (n, d): P(v) times, for each column, the sum of mass P(bin | v), normalized."""
         log = np.broadcast_to(np.log(self.prior), (people.rows, self.prior.size)).copy()
-        ends = np.append(people.starts[1:], people.bins)
-        for start, end in zip(people.starts, ends, strict=True):
-            log += np.log(people.mass[:, start:end] @ self.bins[start:end])
+        for block in people.blocks:
+            log += np.log(people.mass[:, block] @ self.bins[block])
         odds = np.exp(log - log.max(axis=1, keepdims=True))
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))

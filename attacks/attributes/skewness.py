@@ -30,8 +30,7 @@ class Skewness(ClassInference):
     """
 
     def __init__(self, *, distance: float = 0.2) -> None:
-        self.distance = distance
-        check_real("distance", distance, low=0, high=1)
+        self.distance = check_real("distance", distance, low=0, high=1)
 
     def claims(self, matching: ReleasedClasses) -> ValueClaims:
         """Claim each target's most over-represented value."""

@@ -8,6 +8,7 @@ from .attack import RankedAnswers as RankedAnswers
 from .attack import ValueClaims as ValueClaims
 from .attack import applicable as applicable
 from .attack import disclosed_channel as disclosed_channel
+from .attack import given as given
 from .binary_attributes import BinaryAttributes as BinaryAttributes
 from .binary_attributes import homer_scores as homer_scores
 from .binary_attributes import likelihood_ratio_scores as likelihood_ratio_scores

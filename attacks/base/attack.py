@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,10 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.base import Channel, Microdata, Parametrized
+from metrics.classes import ranks_in_groups
 from metrics.columns import Domain, require
+
+Thing = TypeVar("Thing")
 
 # Claims: ranked answers, values, predicates and membership decisions.
 
@@ -198,9 +201,8 @@ class RankedAnswers(Claims):
     def ranking(self, rng: Generator) -> NDArray[np.intp]:
         """Rank of each claim within its target, shape (claims,), 0 for the highest score; ties are broken at random."""
         order = np.lexsort((rng.random(self.score.size), -self.score, self.target))
-        starts = np.searchsorted(self.target[order], np.arange(self.targets))
         ranks = np.empty(self.target.size, dtype=np.intp)
-        ranks[order] = np.arange(self.target.size) - starts[self.target[order]]
+        ranks[order] = ranks_in_groups(self.target[order])
         return ranks
 
     def best(self, rng: Generator) -> NDArray[np.intp]:
@@ -335,6 +337,13 @@ def applicable(holds: object, otherwise: str) -> None:
     require(holds, otherwise, NotApplicable)
 
 
+def given(thing: Thing | None, otherwise: str) -> Thing:
+    """Return what an attack needs; raise `NotApplicable` with the reason `otherwise` if there is none."""
+    if thing is None:
+        raise NotApplicable(otherwise)
+    return thing
+
+
 def disclosed_channel(channel: Channel | None) -> Channel:
     """Return the channel of a release.
 
@@ -343,9 +352,7 @@ def disclosed_channel(channel: Channel | None) -> Channel:
     NotApplicable
         If the release discloses none.
     """
-    if channel is None:
-        raise NotApplicable("the release discloses no channel")
-    return channel
+    return given(channel, "the release discloses no channel")
 
 
 @dataclass(frozen=True)

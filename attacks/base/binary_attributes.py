@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 import pandas as pd
@@ -31,8 +32,8 @@ class BinaryAttributes:
         parts = []
         for name, domain in self.domains.items():
             cells = read_cells(released[name], domain)
-            rows = max(1, cells.codes.size)
-            parts.append(np.bincount(cells.codes, minlength=cells.missing.size) @ cells.mass() / rows)
+            counts = np.bincount(cells.codes, minlength=cells.missing.size)
+            parts.append(counts @ cells.mass() / max(1, cells.codes.size))
         return np.concatenate(parts)
 
     def sums(self, people: pd.DataFrame, values: Floats) -> Floats:
@@ -45,18 +46,15 @@ class BinaryAttributes:
         values : ndarray of float, shape (attributes,)
             The value of each attribute.
         """
-        parts = np.split(values, self.ends)
-        columns = zip(self.domains.items(), parts, strict=True)
         total = np.zeros(len(people))
-        for (name, domain), part in columns:
+        for (name, domain), part in zip(self.domains.items(), np.split(values, self.ends), strict=True):
             total += part[domain.codes(people[name])]
         return total
 
     @property
     def ends(self) -> Sequence[int]:
         """Position of the first attribute of each column after the first."""
-        sizes = [domain.size + 1 for domain in self.domains.values()]
-        return [int(end) for end in np.cumsum(sizes)[:-1]]
+        return list(accumulate(domain.size + 1 for domain in self.domains.values()))[:-1]
 
 
 def homer_scores(attributes: BinaryAttributes, people: pd.DataFrame, published: Floats, population: Floats) -> Floats:

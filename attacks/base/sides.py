@@ -148,6 +148,11 @@ class SharedColumn:
     codes: NDArray[np.intp]
     _tables: dict[str, NDArray[Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
+    @property
+    def shares(self) -> Floats:
+        """Share of each distinct value among the candidates."""
+        return np.bincount(self.codes, minlength=len(self.values)) / self.codes.size
+
     def expand(self, table: NDArray[Any], rows: NDArray[np.intp] | None = None) -> NDArray[Any]:
         """Turn a table over distinct cells and distinct values into one over rows (by default all) and candidates."""
         return gathered(table, self.cells.codes if rows is None else self.cells.codes[rows], self.codes)
@@ -310,10 +315,8 @@ def _coding(release: MicrodataRelease, knowledge: Knowledge) -> Coding:
 
 def _known_cells(released: pd.DataFrame, codings: list[Coding]) -> dict[str, Cells]:
     """Released cells that were read for other candidates, by column."""
-    for coding in reversed(codings):
-        if coding.released.equals(released):
-            return {column.name: column.cells for column in coding.columns}
-    return {}
+    known = next((coding.columns for coding in reversed(codings) if coding.released.equals(released)), ())
+    return {column.name: column.cells for column in known}
 
 
 def _read_only(cells: NumericCells | CategoricalCells) -> NumericCells | CategoricalCells:
@@ -342,8 +345,9 @@ def shared_distance(release: MicrodataRelease, knowledge: Knowledge) -> Floats:
     ValueError
         As `shared_columns`.
     """
-    columns = shared_columns(release, knowledge)
-    return shared_table(release, knowledge, "Gower's distance", lambda: gower_distance(columns))
+    return shared_table(
+        release, knowledge, "Gower's distance", lambda: gower_distance(shared_columns(release, knowledge))
+    )
 
 
 def gower_distance(columns: list[SharedColumn], rows: NDArray[np.intp] | None = None) -> Floats:
@@ -540,16 +544,13 @@ def sensitive_column(release: MicrodataRelease, knowledge: Knowledge) -> tuple[s
     name = knowledge.auxiliary.sensitive[0]
     applicable(name in release.frame.columns, f"the release has no column {name!r}")
     applicable(not release.frame.empty, "the release has no row")
-    declared = knowledge.auxiliary.domains
-    return name, declared[name] if name in declared else knowledge.auxiliary.domain(name)
+    return name, knowledge.auxiliary.domain(name)
 
 
 def sensitive_mass(release: MicrodataRelease, knowledge: Knowledge) -> tuple[str, Domain, Floats]:
     """Name and domain of the sensitive column, and the share of each released row in each value, shape (rows, d)."""
     name, domain = sensitive_column(release, knowledge)
-    cells = read_cells(release.frame[name], domain)
-    mass: Floats = cells.mass()[cells.codes, :-1]
-    return name, domain, mass
+    return name, domain, read_cells(release.frame[name], domain).row_mass()[:, :-1]
 
 
 def match(release: MicrodataRelease, knowledge: Knowledge) -> ReleasedClasses:

@@ -85,8 +85,7 @@ class NearestRowLinkability(Attack):
     goal = "linkability"
 
     def __init__(self, *, neighbours: int = 1) -> None:
-        self.neighbours = neighbours
-        check_integer("neighbours", neighbours, low=1)
+        self.neighbours = check_integer("neighbours", neighbours, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> LinkedRows:
         """Find the nearest rows of the people in both files."""

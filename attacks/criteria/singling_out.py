@@ -57,8 +57,7 @@ class UnivariateSinglingOut(Attack):
     goal = "singling_out"
 
     def __init__(self, *, predicates: int = 200) -> None:
-        self.predicates = predicates
-        check_integer("predicates", predicates, low=1)
+        self.predicates = check_integer("predicates", predicates, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Predicates:
         """Collect predicates from unique cells and extreme numbers."""
@@ -97,12 +96,9 @@ class MultivariateSinglingOut(Attack):
     goal = "singling_out"
 
     def __init__(self, *, columns: int = 4, predicates: int = 200, tries: int = 20) -> None:
-        self.columns = columns
-        self.predicates = predicates
-        self.tries = tries
-        check_integer("columns", columns, low=1)
-        check_integer("predicates", predicates, low=1)
-        check_integer("tries", tries, low=1)
+        self.columns = check_integer("columns", columns, low=1)
+        self.predicates = check_integer("predicates", predicates, low=1)
+        self.tries = check_integer("tries", tries, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Predicates:
         """Draw predicates until enough hold for exactly one released row."""
@@ -212,7 +208,7 @@ def released_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[Re
     result = []
     for name in names:
         column = release.frame[name]
-        domain = people.domains[name] if name in people.domains else people.domain(name)
+        domain = people.domain(name)
         cells = read_cells(column, domain)
         numbers = cells.hull()[0][cells.codes] if isinstance(cells, NumericCells) and cells.plain.all() else None
         result.append(ReleasedColumn(name, domain, column, cells, numbers))

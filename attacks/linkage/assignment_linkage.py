@@ -45,8 +45,7 @@ class AssignmentLinkage(Attack):
     """
 
     def __init__(self, *, sharpness: float = 100.0) -> None:
-        self.sharpness = sharpness
-        check_real("sharpness", sharpness, low=0, open_low=True)
+        self.sharpness = check_real("sharpness", sharpness, low=0, open_low=True)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Assign one to one."""

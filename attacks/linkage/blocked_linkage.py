@@ -272,10 +272,8 @@ class BlockedLinkage(Attack):
     """
 
     def __init__(self, *, pairs: int = 2000, dense: int = 10**6) -> None:
-        self.pairs = pairs
-        self.dense = dense
-        check_integer("pairs", pairs, low=1)
-        check_integer("dense", dense, low=0)
+        self.pairs = check_integer("pairs", pairs, low=1)
+        self.dense = check_integer("dense", dense, low=0)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Learn, search, score and assign.
@@ -360,5 +358,4 @@ def _unsearchable_note(
 
 
 def _information(columns: list[RunCodedColumn], bits: Floats) -> str:
-    order = np.argsort(-bits, kind="stable")
-    return ", ".join(f"{columns[column].name} {bits[column]:.1f} bits" for column in order)
+    return ", ".join(f"{columns[one].name} {bits[one]:.1f} bits" for one in np.argsort(-bits, kind="stable"))

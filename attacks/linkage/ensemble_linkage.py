@@ -12,6 +12,7 @@ from attacks.linkage.expectation_maximization_linkage import ExpectationMaximiza
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment
 from attacks.linkage.linkage_answers import Linkage, evidence_posterior, surest_answers
 from defenses.base import MicrodataRelease
+from metrics.columns import refuse_any, require
 
 
 class EnsembleLinkage(Attack):
@@ -37,11 +38,14 @@ class EnsembleLinkage(Attack):
         self.attacks = attacks
         if attacks is None:
             return
-        if isinstance(attacks, str) or not isinstance(attacks, Sequence) or not attacks:
-            raise ValueError("attacks must name at least one attack")
-        for attack in attacks:
-            if not isinstance(attack, Linkage):
-                raise ValueError(f"attacks must state calibrated confidences for all pairs, got {attack!r}")
+        require(
+            isinstance(attacks, Sequence) and not isinstance(attacks, str) and attacks,
+            "attacks must name at least one attack",
+        )
+        refuse_any(
+            [attack for attack in attacks if not isinstance(attack, Linkage)],
+            lambda attack: f"attacks must state calibrated confidences for all pairs, got {attack!r}",
+        )
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Ask every member and average.

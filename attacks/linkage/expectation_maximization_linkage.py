@@ -29,19 +29,6 @@ LEAST_GAIN, FOR_EACH_COLUMN, FOR_MANY_NUMBERS = 0.5, 0.15, 0.55
 FAINT = 0.01
 
 
-def joint_gain(models: ColumnModels, evidence: Floats) -> float:
-    """Gain in log-likelihood if the cells of a row stem from one candidate, against each from a candidate of its own.
-
-    Parameters
-    ----------
-    models : ColumnModels
-        The fitted models.
-    evidence : ndarray of float, shape (rows, candidates)
-        Their log-likelihood.
-    """
-    return marginal_log_likelihood(evidence) - models.separate_log_likelihood()
-
-
 def evidence_weight(gain: float, models: ColumnModels) -> float:
     """Weight of the evidence: `FAINT` up to the joint gain that may be chance, 1 from twice that, linear between."""
     many = sum(one.noisy and len(one.column.values) > SMALL_GRID for one in models.tables)
@@ -75,7 +62,9 @@ def significant(models: ColumnModels, evidence: Floats) -> tuple[Floats, Floats]
         As `information`, 0 where a column gains less than its parameters.
     """
     rows, columns = len(evidence), len(models.tables)
-    weight = evidence_weight(joint_gain(models, evidence), models)
+    # What is gained if the cells of a row stem from one candidate, against each from a candidate of its own.
+    joint_gain = marginal_log_likelihood(evidence) - models.separate_log_likelihood()
+    weight = evidence_weight(joint_gain, models)
     if weight < 1:
         evidence = evidence * weight
     if weight <= FAINT:
@@ -137,10 +126,8 @@ class ExpectationMaximizationLinkage(Linkage):
     """
 
     def __init__(self, *, iterations: int = 12, sharpness: float = 100.0) -> None:
-        self.iterations = iterations
-        self.sharpness = sharpness
-        check_integer("iterations", iterations, low=1)
-        check_real("sharpness", sharpness, low=0, open_low=True)
+        self.iterations = check_integer("iterations", iterations, low=1)
+        self.sharpness = check_real("sharpness", sharpness, low=0, open_low=True)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> LearnedAnswers:
         """Learn, assign one to one and name the informative columns.

@@ -272,14 +272,10 @@ class FellegiSunter(Attack):
     """
 
     def __init__(self, *, classifier: str = "ecm", near: int = 5, far: int = 10, tolerance: float = 1e-2) -> None:
-        self.classifier = classifier
-        self.near = near
-        self.far = far
-        self.tolerance = tolerance
-        check_choice("classifier", classifier, CLASSIFIERS)
-        check_integer("near", near, low=1)
-        check_integer("far", far, low=0)
-        check_real("tolerance", tolerance, low=0, open_low=True)
+        self.classifier = check_choice("classifier", classifier, CLASSIFIERS)
+        self.near = check_integer("near", near, low=1)
+        self.far = check_integer("far", far, low=0)
+        self.tolerance = check_real("tolerance", tolerance, low=0, open_low=True)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Compare all pairs, fit, weigh, assign.

@@ -55,14 +55,10 @@ class LearnedLinkage(Linkage):
     """
 
     def __init__(self, *, simulations: int = 6, near: int = 20, far: int = 20, penalty: float = 0.3) -> None:
-        self.simulations = simulations
-        self.near = near
-        self.far = far
-        self.penalty = penalty
-        check_integer("simulations", simulations, low=1)
-        check_integer("near", near, low=1)
-        check_integer("far", far, low=0)
-        check_real("penalty", penalty, low=0, open_low=True)
+        self.simulations = check_integer("simulations", simulations, low=1)
+        self.near = check_integer("near", near, low=1)
+        self.far = check_integer("far", far, low=0)
+        self.penalty = check_real("penalty", penalty, low=0, open_low=True)
 
     def evidence(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Floats:
         """Log-odds of each pair, shape (rows, candidates).
@@ -187,7 +183,7 @@ def column_features(column: SharedColumn, pairs: tuple[Integers, Integers] | Non
     """
     covered = (column.contains() if pairs is None else column.contains()[pairs]).astype(float)
     cells, values = pairs or (np.s_[:, None], np.s_[None, :])
-    share = np.bincount(column.codes, minlength=len(column.values)) / column.codes.size
+    share = column.shares
     with np.errstate(divide="ignore"):
         rarity = np.where(share > 0, -np.log(share), 0.0)
     features = [covered, covered * rarity[values]]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from attacks.linkage.channel_factors import Factor, Places, TableFactor, at_pairs, coded, total
 from defenses.base.channel_parts import Likelihood
+from metrics.classes import ranks_in_groups
 from metrics.columns import Floats, Integers
 
 # Candidates that each row is compared with, and how many of the likeliest are returned.
@@ -176,10 +177,7 @@ def sorted_into_blocks(factors: Sequence[TableFactor], candidates: int, rng: Gen
         ]
     )
     # Many equal candidates would make one huge block, which is therefore split.
-    order = np.argsort(block, kind="stable")
-    rank = np.empty(candidates, dtype=np.intp)
-    rank[order] = np.arange(candidates) - np.searchsorted(block[order], block[order])
-    return np.unique(block * candidates + rank // (2 * BLOCK_SIZE), return_inverse=True)[1]
+    return np.unique(block * candidates + ranks_in_groups(block) // (2 * BLOCK_SIZE), return_inverse=True)[1]
 
 
 def _nearest(points: NDArray[np.float32], centres: NDArray[np.float32]) -> Integers:

@@ -63,8 +63,7 @@ class NearestNeighbour(Attack):
     """
 
     def __init__(self, *, metric: str = "gower") -> None:
-        self.metric = metric
-        check_choice("metric", metric, METRICS)
+        self.metric = check_choice("metric", metric, METRICS)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Rank candidates by distance; ties are broken at random."""

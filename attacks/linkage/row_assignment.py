@@ -41,5 +41,4 @@ def learned_assignment(released: pd.DataFrame, people: Microdata, rng: Generator
 
 def _assigned(linkage: Attack, released: pd.DataFrame, people: Microdata, rng: Generator) -> Integers:
     release = MicrodataRelease(released, np.full(len(released), -1))
-    claims = RankedAnswers.of(linkage.run(release, Knowledge(people.frame, people.take([])), rng))
-    return claims.best(rng)
+    return RankedAnswers.of(linkage.run(release, Knowledge(people.frame, people.take([])), rng)).best(rng)

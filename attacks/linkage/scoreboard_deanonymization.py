@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base import Attack, Knowledge, NotApplicable, RankedAnswers, applicable
+from attacks.base import Attack, Knowledge, RankedAnswers, applicable, given
 from defenses.base import MicrodataRelease
+from metrics.classes import ranks_in_groups
 from metrics.columns import (
     Floats,
     Integers,
@@ -78,17 +79,13 @@ class ScoreboardDeanonymization(Attack):
         eccentricity: float = 1.5,
         depth: int = 10,
     ) -> None:
-        check_real("rating_scale", rating_scale, low=0, open_low=True)
-        check_real("date_scale", date_scale, low=0, open_low=True)
-        check_real("eccentricity", eccentricity, low=0)
-        check_integer("depth", depth, low=1)
+        self.rating_scale = check_real("rating_scale", rating_scale, low=0, open_low=True)
+        self.date_scale = check_real("date_scale", date_scale, low=0, open_low=True)
+        self.eccentricity = check_real("eccentricity", eccentricity, low=0)
+        self.depth = check_integer("depth", depth, low=1)
         self.item = item
         self.rating = rating
         self.date = date
-        self.rating_scale = rating_scale
-        self.date_scale = date_scale
-        self.eccentricity = eccentricity
-        self.depth = depth
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Rank released persons for each person of the known ratings.
@@ -103,9 +100,9 @@ class ScoreboardDeanonymization(Attack):
         ValueError
             If the known ratings lack a column or are empty, or a cell cannot be read.
         """
-        person = knowledge.auxiliary.person
-        if person is None:
-            raise NotApplicable("no column says whose row it is; the attack is on many rows a person")
+        person = given(
+            knowledge.auxiliary.person, "no column says whose row it is; the attack is on many rows a person"
+        )
         for name in (person, self.item):
             applicable(name in release.frame, f"the release has no column {name!r}")
         for name in (person, self.item, self.rating):
@@ -136,8 +133,7 @@ class ScoreboardDeanonymization(Attack):
         # Best first within each target; equal scores in random order.
         order = np.lexsort((rng.random(keys.size), -score, target))
         target, owner, score = target[order], owner[order], score[order]
-        start = np.searchsorted(target, np.arange(targets + 1))
-        rank = np.arange(keys.size) - start[target]
+        rank = ranks_in_groups(target)
         best, second = np.zeros(targets), np.zeros(targets)
         best[target[rank == 0]], second[target[rank == 1]] = score[rank == 0], score[rank == 1]
         mean = np.bincount(target, weights=score, minlength=targets) / max(1, owners)

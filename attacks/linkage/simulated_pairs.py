@@ -48,8 +48,7 @@ def simulated_pairs(
         If the attacker does not know the mechanism, has fewer than ten people, or released rows of unknown origin; or
         if the defense refuses a table of so few people.
     """
-    if knowledge.simulate is None:
-        raise NotApplicable("the attacker cannot repeat the defense")
+    applicable(knowledge.simulate is not None, "the attacker cannot repeat the defense")
     people, rows = len(knowledge.auxiliary), len(release.frame)
     candidates = min(people, max(len(knowledge.candidates), 2 * FEWEST))
     applicable(candidates >= FEWEST, f"the attacker has {people} people of its own; {FEWEST} are needed")

@@ -34,8 +34,7 @@ class SweeneyJoin(Attack):
     """
 
     def __init__(self, *, depth: int = 10) -> None:
-        check_integer("depth", depth, low=1)
-        self.depth = depth
+        self.depth = check_integer("depth", depth, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Join.

@@ -25,8 +25,7 @@ class CalibratedMembership(Attack):
     goal = "membership"
 
     def __init__(self, *, rounds: int = 6) -> None:
-        check_integer("rounds", rounds, low=1)
-        self.rounds = rounds
+        self.rounds = check_integer("rounds", rounds, low=1)
 
     @abstractmethod
     def scores(self, release: MicrodataRelease, tables: Iterator[MicrodataRelease], knowledge: Knowledge) -> Floats:

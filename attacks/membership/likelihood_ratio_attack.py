@@ -28,8 +28,7 @@ class ShadowLogitMembership(ConfidenceMembership):
     """
 
     def __init__(self, *, shadows: int = 32) -> None:
-        check_integer("shadows", shadows, low=2)
-        self.shadows = shadows
+        self.shadows = check_integer("shadows", shadows, low=2)
 
     @abstractmethod
     def pool(self, knowledge: Knowledge) -> tuple[Microdata, int]:

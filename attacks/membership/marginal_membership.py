@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ from numpy.random import Generator
 from attacks.base import Attack, Decisions, Knowledge, common_columns
 from attacks.membership.reference_tables import reference_tables, shadow_syntheses
 from defenses.base import MicrodataRelease
-from metrics.columns import Booleans, Domain, Floats, Integers, check_integer, read_cells
+from metrics.columns import Booleans, Floats, Integers, check_integer, read_cells
 
 # Log-ratios of released to expected marginal frequencies at people's cells.
 
@@ -110,7 +109,7 @@ def marginal_ratios(
     """
     names = common_columns(release, knowledge)
     domains = knowledge.domains(names)
-    mass = [[_mass(table.frame[name], domains[name]) for name in names] for table in (release, *tables)]
+    mass = [[read_cells(table.frame[name], domains[name]).row_mass() for name in names] for table in (release, *tables)]
     sizes = [domains[name].size + 1 for name in names]
     codes = coded(knowledge.auxiliary.frame, knowledge, names)
     people = [np.eye(size)[column] for size, column in zip(sizes, codes.T, strict=True)]
@@ -128,12 +127,6 @@ def coded(people: pd.DataFrame, knowledge: Knowledge, names: Sequence[str]) -> I
     """Category or public bin of each person in each column, shape (people, columns); the domain's size if missing."""
     domains = knowledge.domains(list(names))
     return np.column_stack([domains[name].codes(people[name]) for name in names])
-
-
-def _mass(released: pd.Series[Any], domain: Domain) -> Floats:
-    """Share of each row in each bin, shape (rows, domain.size + 1)."""
-    cells = read_cells(released, domain)
-    return cells.mass()[cells.codes]
 
 
 def _share(mass: Sequence[Floats], marginal: Marginal) -> Floats:
@@ -255,8 +248,7 @@ class MarginalMembership(Attack):
     goal = "membership"
 
     def __init__(self, *, rounds: int = 6) -> None:
-        check_integer("rounds", rounds, low=1)
-        self.rounds = rounds
+        self.rounds = check_integer("rounds", rounds, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
         """Score every candidate.

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base import Knowledge, NotApplicable, applicable
+from attacks.base import Knowledge, applicable, given
 from defenses.base import Microdata
-from metrics.columns import Booleans, Floats, Integers, refuse
+from metrics.columns import Booleans, Floats, Integers, refuse, refuse_rows
 
 # Ensembles give probabilities of 0 and 1, whose logits are infinite. Clipping them here also keeps the logit's tails
 # from depending on the clipping more than on the person.
@@ -61,9 +61,7 @@ def class_numbers(model: Classifier, people: pd.DataFrame) -> Integers:
     """
     refuse(model.target not in people, f"the candidates have no column {model.target!r}, which the model predicts")
     positions = pd.Index(model.classes).get_indexer(pd.Index(people[model.target]))
-    unknown = np.flatnonzero(positions < 0)
-    if unknown.size:
-        raise ValueError(f"column {model.target!r}, candidate {unknown[0]}: no class of the model")
+    refuse_rows(positions < 0, lambda row: f"column {model.target!r}, candidate {row}: no class of the model")
     return positions
 
 
@@ -118,13 +116,11 @@ def shadows(knowledge: Knowledge, pool: Microdata, size: int, count: int, rng: G
     NotApplicable
         If the attacker cannot repeat the training, or has too few people to train on.
     """
-    if knowledge.simulate is None:
-        raise NotApplicable("the attacker does not know how the model was trained")
+    train = given(knowledge.simulate, "the attacker does not know how the model was trained")
     applicable(size >= 1 and len(pool) >= 2, "the attacker has too few people of its own to train a model on")
     order = np.arange(0)
     for number in range(count):
         order = rng.permutation(len(pool)) if number % 2 == 0 else order[::-1]
         member = np.zeros(len(pool), dtype=bool)
         member[order[:size]] = True
-        published = knowledge.simulate(pool.take(np.flatnonzero(member)), rng)
-        yield Shadow(classifier(published.model), member)
+        yield Shadow(classifier(train(pool.take(np.flatnonzero(member)), rng).model), member)

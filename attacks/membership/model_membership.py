@@ -9,6 +9,7 @@ from numpy.random import Generator
 from attacks.base import Attack, Decisions, Knowledge
 from attacks.membership.loss_threshold import LossThreshold
 from defenses.base import Microdata, ModelRelease, TrainingRelease
+from metrics.columns import require
 
 
 class ModelMembership(Attack):
@@ -31,10 +32,10 @@ class ModelMembership(Attack):
     goal = "membership"
 
     def __init__(self, *, attack: Attack | None = None) -> None:
-        if attack is not None and not (
-            isinstance(attack, Attack) and attack.kind == "model" and attack.goal == "membership"
-        ):
-            raise ValueError(f"attack must be a membership attack on models, got {attack!r}")
+        require(
+            attack is None or (isinstance(attack, Attack) and (attack.kind, attack.goal) == ("model", "membership")),
+            f"attack must be a membership attack on models, got {attack!r}",
+        )
         self.attack = attack
 
     def run(self, release: TrainingRelease, knowledge: Knowledge, rng: Generator) -> Decisions:

@@ -59,14 +59,10 @@ class RMIA(ConfidenceMembership):
     """
 
     def __init__(self, *, references: int = 2, offline: bool = True, scaling: float = 0.3, gamma: float = 1.0) -> None:
-        check_boolean("offline", offline)
-        check_integer("references", references, low=1 if offline else 2)
-        check_real("scaling", scaling, low=0, high=1)
-        check_real("gamma", gamma, low=0, open_low=True)
-        self.references = references
-        self.offline = offline
-        self.scaling = scaling
-        self.gamma = gamma
+        self.offline = check_boolean("offline", offline)
+        self.references = check_integer("references", references, low=1 if offline else 2)
+        self.scaling = check_real("scaling", scaling, low=0, high=1)
+        self.gamma = check_real("gamma", gamma, low=0, open_low=True)
 
     def scores(self, model: Classifier, knowledge: Knowledge, rng: Generator) -> Floats:
         """Share of other people with a smaller likelihood ratio."""

@@ -34,8 +34,7 @@ class ShadowModels(ConfidenceMembership):
     """
 
     def __init__(self, *, shadows: int = 8) -> None:
-        check_integer("shadows", shadows, low=1)
-        self.shadows = shadows
+        self.shadows = check_integer("shadows", shadows, low=1)
 
     def scores(self, model: Classifier, knowledge: Knowledge, rng: Generator) -> Floats:
         """Membership probability by the classifier trained on the shadow models."""

@@ -51,8 +51,7 @@ class SynthesisLikelihoodRatio(Attack):
     goal = "membership"
 
     def __init__(self, *, rounds: int = 6) -> None:
-        check_integer("rounds", rounds, low=2)
-        self.rounds = rounds
+        self.rounds = check_integer("rounds", rounds, low=2)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
         """Score every candidate.

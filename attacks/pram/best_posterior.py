@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base import Attack, Knowledge, NotApplicable, RankedAnswers, cell_codes, column_matrix, values
+from attacks.base import Attack, Knowledge, NotApplicable, RankedAnswers, cell_codes, column_matrix, given, values
 from attacks.pram.posterior_from_counts import posterior_from_counts
 from defenses.base import Microdata, MicrodataRelease
 from metrics.columns import Floats, check_choice
@@ -39,8 +39,7 @@ class BestPosterior(Attack):
     goal = "pk"
 
     def __init__(self, *, table: str = "worst") -> None:
-        check_choice("table", table, TABLES)
-        self.table = table
+        self.table = check_choice("table", table, TABLES)
 
     def choose(self, knowledge: Knowledge, rng: Generator) -> pd.DataFrame | None:
         """Worst table under the matrix that the defense discloses when it is simulated on a table of this form.
@@ -52,12 +51,11 @@ class BestPosterior(Attack):
         """
         if self.table == "drawn":
             return None
-        if knowledge.simulate is None:
-            raise NotApplicable("the worst table requires knowledge of the mechanism")
+        simulate = given(knowledge.simulate, "the worst table requires knowledge of the mechanism")
         column, count = str(knowledge.candidates.columns[0]), len(knowledge.candidates)
         domain = knowledge.auxiliary.domain(column)
         table = _lone_record(knowledge.auxiliary, column, 0, min(1, domain.size - 1), count)
-        matrix = column_matrix(knowledge.simulate(table, rng).channel, column, domain)
+        matrix = column_matrix(simulate(table, rng).channel, column, domain)
         alone, others, _ = most_informative_pair(matrix)
         return _lone_record(knowledge.auxiliary, column, alone, others, count).frame
 

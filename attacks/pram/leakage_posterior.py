@@ -29,8 +29,7 @@ class LeakagePosterior(BestPosterior):
 
     def __init__(self, *, share: float = 0.95) -> None:
         super().__init__()
-        check_real("share", share, low=0, high=1, open_low=True)
-        self.share = share
+        self.share = check_real("share", share, low=0, high=1, open_low=True)
 
     def _answers(self, best: float, matrix: Floats, count: int) -> bool:
         _, _, ratio = most_informative_pair(matrix)

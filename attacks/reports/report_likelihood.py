@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attacks.base import Knowledge, NotApplicable, applicable
+from attacks.base import Knowledge, applicable, given
 from defenses.base import ReportsRelease
 from metrics.columns import Floats
 
@@ -26,9 +26,7 @@ def round_likelihoods(release: ReportsRelease, rounds: int | None = None) -> lis
     NotApplicable
         If the protocol has no likelihood, or there is no round.
     """
-    likelihood = getattr(release.protocol, "log_likelihood", None)
-    if likelihood is None:
-        raise NotApplicable("the reports' protocol has no likelihood")
+    likelihood = given(getattr(release.protocol, "log_likelihood", None), "the reports' protocol has no likelihood")
     applicable(len(release.reports), "there is no report")
     tables: list[Floats] = []
     for reports in release.reports[:rounds]:

@@ -37,8 +37,7 @@ class Averaging(StatisticalDisclosure):
     """
 
     def __init__(self, *, repeats: int = 1000) -> None:
-        self.repeats = repeats
-        check_integer("repeats", repeats, low=1)
+        self.repeats = check_integer("repeats", repeats, low=1)
 
     def secrets(self, session: QuerySession, knowledge: StatisticsKnowledge, rng: Generator) -> list[Floats | None]:
         """Ask each target's queries repeatedly and average the answers."""

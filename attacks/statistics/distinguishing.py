@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base import Attack, Decisions, Knowledge, NotApplicable
+from attacks.base import Attack, Decisions, Knowledge, NotApplicable, given
 from attacks.statistics.learned_event import learn_event
 from attacks.statistics.query_budget import ask, even_share
 from defenses.base.queries import Query, QuerySession
@@ -71,21 +70,20 @@ class Distinguishing(Attack):
     goal = "distinguishing"
 
     def __init__(self, *, runs: int = 500) -> None:
-        self.runs = runs
-        check_integer("runs", runs, low=4)
+        self.runs = check_integer("runs", runs, low=4)
 
     def choose(self, knowledge: Knowledge, rng: Generator) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Choose two tables that differ in their first record."""
         table = knowledge.candidates
-        lowest: dict[str, Any] = {}
-        highest: dict[str, Any] = {}
-        for name, domain in knowledge.domains([str(name) for name in table.columns]).items():
-            if isinstance(domain, NumericDomain):
-                lowest[name], highest[name] = domain.low, domain.high
-            else:
-                lowest[name], highest[name] = domain.categories[0], domain.categories[-1]
+        ends = {
+            name: (domain.low, domain.high) if isinstance(domain, NumericDomain) else domain.categories
+            for name, domain in knowledge.domains([str(name) for name in table.columns]).items()
+        }
         first, second = (
-            pd.concat([pd.DataFrame([record]), table.iloc[1:]], ignore_index=True) for record in (lowest, highest)
+            pd.concat(
+                [pd.DataFrame([{name: end[side] for name, end in ends.items()}]), table.iloc[1:]], ignore_index=True
+            )
+            for side in (0, -1)
         )
         return first, second
 
@@ -99,10 +97,11 @@ class Distinguishing(Attack):
         """
         if not isinstance(knowledge, DistinguishingKnowledge) or not knowledge.queries:
             raise NotApplicable("the game poses no challenges")
-        if knowledge.practise is None:
-            raise NotApplicable("the event is learned on the attacker's own runs, and the mechanism is not known")
+        practise = given(
+            knowledge.practise, "the event is learned on the attacker's own runs, and the mechanism is not known"
+        )
         first, second = (
-            _answers([knowledge.practise(which, rng) for _ in range(self.runs)], knowledge.queries) for which in (0, 1)
+            _answers([practise(which, rng) for _ in range(self.runs)], knowledge.queries) for which in (0, 1)
         )
         event = learn_event(first, second, delta=knowledge.delta, confidence=CONFIDENCE)
         outputs = _answers(knowledge.challenges, knowledge.queries)

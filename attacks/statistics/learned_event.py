@@ -51,8 +51,7 @@ class LearnedEvent:
         """
         favoured, other = (first, second) if self.first else (second, first)
         hits, misses = int(self.happens(favoured).sum()), int(self.happens(other).sum())
-        bound = epsilon_lower_bound(hits, len(favoured), misses, len(other), delta=delta, confidence=confidence)
-        return float(bound)
+        return float(epsilon_lower_bound(hits, len(favoured), misses, len(other), delta=delta, confidence=confidence))
 
 
 def learn_event(first: Floats, second: Floats, *, delta: float = 0.0, confidence: float) -> LearnedEvent:

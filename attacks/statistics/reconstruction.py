@@ -48,10 +48,8 @@ class Reconstruction(StatisticalDisclosure):
     """
 
     def __init__(self, *, queries_per_person: int = 4, solver: str = "least_squares") -> None:
-        self.queries_per_person = queries_per_person
-        self.solver = solver
-        check_integer("queries_per_person", queries_per_person, low=1)
-        check_choice("solver", solver, SOLVERS)
+        self.queries_per_person = check_integer("queries_per_person", queries_per_person, low=1)
+        self.solver = check_choice("solver", solver, SOLVERS)
 
     def secrets(
         self, session: QuerySession, knowledge: StatisticsKnowledge, rng: Generator
@@ -82,8 +80,7 @@ class Reconstruction(StatisticalDisclosure):
         if not groups:
             return [None] * persons
         solve = _least_squares if self.solver == "least_squares" else _linear_program
-        values = solve(np.array(groups, dtype=float), np.array(answers), knowledge.low, knowledge.high)
-        return list(values)
+        return list(solve(np.array(groups, dtype=float), np.array(answers), knowledge.low, knowledge.high))
 
 
 def _least_squares(

@@ -90,8 +90,7 @@ class GradientInversion(Attack):
     goal = "reconstruction"
 
     def __init__(self, *, steps: int = 60) -> None:
-        check_integer("steps", steps, low=1)
-        self.steps = steps
+        self.steps = check_integer("steps", steps, low=1)
 
     def run(self, release: TrainingRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Reconstruct every record of every client; clients are in order, records of a client in any order."""

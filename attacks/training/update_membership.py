@@ -57,10 +57,8 @@ class UpdateMembership(Attack):
     goal = "membership"
 
     def __init__(self, *, statistic: str = "alignment", rounds: str = "all") -> None:
-        check_choice("statistic", statistic, STATISTICS)
-        check_choice("rounds", rounds, ROUNDS)
-        self.statistic = statistic
-        self.rounds = rounds
+        self.statistic = check_choice("statistic", statistic, STATISTICS)
+        self.rounds = check_choice("rounds", rounds, ROUNDS)
 
     def run(self, release: TrainingRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
         """Score every candidate.

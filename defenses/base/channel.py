@@ -51,8 +51,10 @@ class Channel:
 
     def __post_init__(self) -> None:
         names = [name for part in self.parts for name in part.columns]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        refuse_any(twice, lambda name: f"two parts of the channel release column {name!r}")
+        refuse_any(
+            sorted({name for name in names if names.count(name) > 1}),
+            lambda name: f"two parts of the channel release column {name!r}",
+        )
         require(0 < self.sampling_rate <= 1, f"sampling_rate must lie in (0, 1], got {self.sampling_rate}")
 
     @property
@@ -108,8 +110,7 @@ class Channel:
         """Write the channel as TOML."""
         import tomli_w
 
-        parts = [written_part(part) for part in self.parts]
-        return tomli_w.dumps({"sampling_rate": self.sampling_rate, "part": parts})
+        return tomli_w.dumps({"sampling_rate": self.sampling_rate, "part": [written_part(part) for part in self.parts]})
 
     @staticmethod
     def from_toml(text: str) -> Channel:
@@ -124,8 +125,10 @@ class Channel:
             content = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise ValueError(f"the channel is not valid TOML: {error}") from None
-        unknown = sorted(set(content) - {"sampling_rate", "part"})
-        refuse_any(unknown, lambda key: f"the channel has no key {key!r}; it has sampling_rate and part")
+        refuse_any(
+            sorted(set(content) - {"sampling_rate", "part"}),
+            lambda key: f"the channel has no key {key!r}; it has sampling_rate and part",
+        )
         parts, rate = content.get("part", []), content.get("sampling_rate", 1.0)
         require(
             isinstance(parts, list) and all(isinstance(part, dict) for part in parts),

@@ -14,6 +14,7 @@ from defenses.base.microdata import Microdata
 from metrics.columns import (
     CategoricalDomain,
     Domain,
+    Given,
     Integers,
     NumericDomain,
     check_real,
@@ -27,19 +28,22 @@ from metrics.columns import (
 )
 
 
-def check_columns(columns: Any) -> None:
-    """Raise ValueError unless the parameter `columns` is None or a list of distinct column names."""
+def check_columns(columns: Given) -> Given:
+    """Return the parameter `columns` if it is None or a list of distinct column names; otherwise raise ValueError."""
     if columns is None:
-        return
-    names = isinstance(columns, Sequence) and not isinstance(columns, str) and all(isinstance(c, str) for c in columns)
-    require(
-        names and len(set(columns)) >= len(columns),
-        f"columns must be a list of column names, each once, got {columns!r}",
+        return columns
+    distinct = (
+        isinstance(columns, Sequence)
+        and not isinstance(columns, str)
+        and all(isinstance(name, str) for name in columns)
+        and len(set(columns)) == len(columns)
     )
+    require(distinct, f"columns must be a list of column names, each once, got {columns!r}")
+    return columns
 
 
-def check_number_or_numbers(name: str, value: Any, columns: Any, **bounds: Any) -> None:
-    """Check a number for all `columns`, or a mapping of columns to numbers; bounds are those of `check_real`.
+def check_number_or_numbers(name: str, value: Given, columns: Any, **bounds: Any) -> Given:
+    """Return a checked number for all `columns`, or a mapping of columns to numbers; bounds are those of `check_real`.
 
     Raises
     ------
@@ -53,6 +57,7 @@ def check_number_or_numbers(name: str, value: Any, columns: Any, **bounds: Any) 
     else:
         check_real(name, value, **bounds)
     check_columns(columns)
+    return value
 
 
 def is_number_column(column: pd.Series[Any]) -> bool:

@@ -30,10 +30,8 @@ class KAnonymousDefense(MicrodataDefense):
     """
 
     def __init__(self, *, k: int = 5, columns: Sequence[str] | None = None) -> None:
-        check_integer("k", k, low=1)
-        check_columns(columns)
-        self.k = k
-        self.columns = columns
+        self.k = check_integer("k", k, low=1)
+        self.columns = check_columns(columns)
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Promise k-anonymity if the columns include all quasi-identifiers."""

@@ -79,13 +79,16 @@ class Microdata:
         for part in ("domains", "hierarchies"):
             object.__setattr__(self, part, MappingProxyType(dict(getattr(self, part))))
         columns = [str(column) for column in self.frame.columns]
-        twice = sorted({column for column in columns if columns.count(column) > 1})
-        refuse_any(twice, lambda column: f"column {column!r} appears twice; column names must differ")
+        refuse_any(
+            sorted({column for column in columns if columns.count(column) > 1}),
+            lambda column: f"column {column!r} appears twice; column names must differ",
+        )
         roles = [*self.identifiers, *self.quasi_identifiers, *self.sensitive]
-        for column in roles:
-            refuse(roles.count(column) > 1, f"column {column!r} has two roles; give it one")
-        referenced = [*roles, *self.domains, *self.hierarchies, *([self.person] if self.person else [])]
-        for column in referenced:
+        refuse_any(
+            [column for column in roles if roles.count(column) > 1],
+            lambda column: f"column {column!r} has two roles; give it one",
+        )
+        for column in (*roles, *self.domains, *self.hierarchies, *([self.person] if self.person else [])):
             require_column(columns, column)
 
     def __reduce__(self) -> tuple[Any, ...]:

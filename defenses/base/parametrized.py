@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any, Self
 
+from metrics.columns import refuse_any
+
 
 class Parametrized:
     """Base class of objects that the keyword arguments of their constructor describe fully.
@@ -16,9 +18,7 @@ class Parametrized:
     @classmethod
     def parameter_names(cls) -> tuple[str, ...]:
         """Names of the constructor's parameters, in their order."""
-        if cls.__init__ is object.__init__:
-            return ()
-        return tuple(name for name in inspect.signature(cls).parameters)
+        return () if cls.__init__ is object.__init__ else tuple(inspect.signature(cls).parameters)
 
     @classmethod
     def example(cls) -> Self:
@@ -37,10 +37,11 @@ class Parametrized:
         ValueError
             If a parameter is unknown or a value is refused; the object is then unchanged.
         """
-        unknown = sorted(set(changes) - set(self.parameter_names()))
-        if unknown:
-            names = ", ".join(self.parameter_names()) or "none"
-            raise ValueError(f"{type(self).__name__} has no parameter {unknown[0]!r}; it has {names}")
+        names = self.parameter_names()
+        refuse_any(
+            sorted(set(changes) - set(names)),
+            lambda name: f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(names) or 'none'}",
+        )
         fresh = type(self)(**{**self.get_params(), **changes})
         self.__dict__.clear()
         self.__dict__.update(fresh.__dict__)

@@ -64,9 +64,8 @@ class Anatomy(MicrodataDefense):
     """
 
     def __init__(self, *, l: int = 2, column: str | None = None) -> None:  # noqa: E741 (the field's own name for it)
-        self.l = l
         self.column = column
-        check_integer("l", l, low=1)
+        self.l = check_integer("l", l, low=1)
         refuse(
             column is not None and not isinstance(column, str), f"column must be the name of a column, got {column!r}"
         )

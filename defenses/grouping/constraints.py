@@ -325,6 +325,14 @@ def _code_in_order(records: Microdata, name: str) -> CodedColumn:
     return code_column(column, domain)
 
 
+def hold(constraints: Sequence[Constraint], counts: Integers, table: Floats) -> Booleans:
+    """Whether each class meets all constraints on one column, shape (classes,)."""
+    holds = np.ones(len(counts), dtype=bool)
+    for constraint in constraints:
+        holds &= constraint.holds(counts, table)
+    return holds
+
+
 def all_hold(
     constraints: Sequence[Constraint], columns: Sequence[SensitiveColumn], histograms: Sequence[Histogram], size: int
 ) -> Booleans:
@@ -348,8 +356,7 @@ def all_hold(
     holds = np.ones(size, dtype=bool)
     for column, histogram in zip(columns, histograms, strict=True):
         for block, counts in blocks(histogram) if constraints else ():
-            for constraint in constraints:
-                holds[block] &= constraint.holds(counts, column.table)
+            holds[block] &= hold(constraints, counts, column.table)
     return holds
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from defenses.base import Channel, CodedColumn, Guarantee, Microdata, check_enough, chosen_columns
 from defenses.grouping.constraints import Constraint, OrderedCloseness, SensitiveColumn, check_value_counts
-from metrics.columns import CategoricalDomain, Integers, refuse
+from metrics.columns import CategoricalDomain, Integers, refuse, require
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -207,8 +207,7 @@ def check_sensitive(roles: Microdata, constraints: Sequence[Constraint]) -> None
     ValueError
         If there is no sensitive column. If distances are ordered and a column has a missing value, or no order.
     """
-    if not roles.sensitive:
-        raise ValueError(f"{constraints[0]} needs a sensitive column, and the records have none")
+    require(roles.sensitive, f"{constraints[0]} needs a sensitive column, and the records have none")
     for name in roles.sensitive if any(isinstance(each, OrderedCloseness) for each in constraints) else ():
         refuse(roles.frame[name].isna().any(), f"column {name!r}: a missing value cannot be ordered")
         domain = roles.domain(name)

@@ -58,10 +58,8 @@ class AdditiveNoise(MicrodataDefense):
         distribution: str = "gaussian",
         columns: Sequence[str] | None = None,
     ) -> None:
-        check_choice("distribution", distribution, ("gaussian", "laplace"))
-        check_number_or_numbers("scale", scale, columns, low=0)
-        self.scale = scale
-        self.distribution = distribution
+        self.distribution = check_choice("distribution", distribution, ("gaussian", "laplace"))
+        self.scale = check_number_or_numbers("scale", scale, columns, low=0)
         self.columns = columns
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:

@@ -56,10 +56,8 @@ class RankSwapping(MicrodataDefense):
     """
 
     def __init__(self, *, window: float = 0.05, columns: Sequence[str] | None = None) -> None:
-        check_real("window", window, low=0, high=1, open_low=True)
-        check_columns(columns)
-        self.window = window
-        self.columns = columns
+        self.window = check_real("window", window, low=0, high=1, open_low=True)
+        self.columns = check_columns(columns)
 
     def check(self, records: Microdata) -> None:
         """Check that the columns exist."""

@@ -28,8 +28,7 @@ class RecordReplacement(MicrodataDefense):
     """
 
     def __init__(self, *, share: float = 0.5) -> None:
-        check_real("share", share, low=0, high=1)
-        self.share = share
+        self.share = check_real("share", share, low=0, high=1)
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Replace rows. Where people have many rows, no single record is the origin of a replaced row."""

@@ -61,15 +61,14 @@ class RecordSwapping(MicrodataDefense):
     """
 
     def __init__(self, *, columns: Sequence[str], similar: Sequence[str] | None = None, rate: float = 0.1) -> None:
-        check_columns(columns)
-        check_columns(similar)
-        check_real("rate", rate, low=0, high=1, open_low=True)
+        self.columns = check_columns(columns)
+        self.similar = check_columns(similar)
+        self.rate = check_real("rate", rate, low=0, high=1, open_low=True)
         require(columns, "columns must name at least one column to swap")
-        both = [name for name in similar or () if name in columns]
-        refuse_any(both, lambda name: f"similar: column {name!r} is to be swapped and cannot be kept alike")
-        self.columns = columns
-        self.similar = similar
-        self.rate = rate
+        refuse_any(
+            [name for name in similar or () if name in columns],
+            lambda name: f"similar: column {name!r} is to be swapped and cannot be kept alike",
+        )
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the records with their swapped columns."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base import Channel, Microdata, MicrodataDefense, MicrodataRelease, released_frame
+from defenses.base import Channel, Microdata, MicrodataDefense, MicrodataRelease, released_frame, rowwise_release
 from metrics.columns import check_real
 
 
@@ -26,13 +26,11 @@ class Sampling(MicrodataDefense):
     """
 
     def __init__(self, *, rate: float = 0.5) -> None:
-        check_real("rate", rate, low=0, high=1, open_low=True)
-        self.rate = rate
+        self.rate = check_real("rate", rate, low=0, high=1, open_low=True)
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the sampled records; none if the table is empty."""
         size = len(records)
         count = min(size, max(1, int(np.floor(self.rate * size + 0.5))))
         chosen = np.sort(rng.choice(size, count, replace=False)) if size else np.arange(0)
-        release = MicrodataRelease(released_frame(records), np.arange(size), Channel(sampling_rate=float(self.rate)))
-        return release.take(chosen)
+        return rowwise_release(released_frame(records), Channel(sampling_rate=float(self.rate))).take(chosen)

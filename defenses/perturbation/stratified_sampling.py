@@ -50,9 +50,8 @@ class StratifiedSampling(MicrodataDefense):
 
     def __init__(self, *, by: str, rate: float = 0.5) -> None:
         check_columns([by])
-        check_real("rate", rate, low=0, high=1, open_low=True)
+        self.rate = check_real("rate", rate, low=0, high=1, open_low=True)
         self.by = by
-        self.rate = rate
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the sampled records."""

@@ -204,8 +204,7 @@ def least_variance_protocol(histogram: ArrayLike, epsilon: float) -> Floats:
     )
     weights = np.array(solution["x"]).ravel()
     used = weights > 1e-7 * weights.max()
-    protocol = weights[used, None] * patterns[used]
-    return _settled(protocol, epsilon)
+    return _settled(weights[used, None] * patterns[used], epsilon)
 
 
 def _settled(protocol: Floats, epsilon: float) -> Floats:

@@ -8,13 +8,12 @@ name starts with `retention_` take this vector and never form the matrix.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from defenses.base import Guarantee, Microdata, category_count
-from metrics.columns import Floats, check_integer, refuse, refuse_rows, require
+from metrics.columns import Floats, Given, check_integer, refuse, refuse_rows, require
 
 # Check that the categories of randomized columns are public, as PRAM's guarantees require.
 
@@ -110,8 +109,8 @@ def check_histogram(histogram: ArrayLike) -> Floats:
     return array
 
 
-def check_prior(prior: Any) -> None:
-    """Raise ValueError unless the prior maps columns to histograms; names the column."""
+def check_prior(prior: Given) -> Given:
+    """Return the prior if it maps columns to histograms; otherwise raise ValueError naming the column."""
     if not isinstance(prior, Mapping):
         raise ValueError(f"prior must map columns to counts, got {prior!r}")
     for name, counts in prior.items():
@@ -119,6 +118,7 @@ def check_prior(prior: Any) -> None:
             check_histogram(counts)
         except (TypeError, ValueError) as error:
             raise ValueError(f"prior of column {name!r}: {error}") from None
+    return prior
 
 
 def prior_counts(prior: Mapping[str, ArrayLike], name: str, categories: int) -> Floats:

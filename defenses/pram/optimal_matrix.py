@@ -89,13 +89,11 @@ class OptimalMatrix(MicrodataDefense):
         prior: Mapping[str, Sequence[float]] | None = None,
         columns: Sequence[str] | None = None,
     ) -> None:
-        check_real("epsilon", epsilon, low=0, high=30, open_low=True)
+        self.epsilon = check_real("epsilon", epsilon, low=0, high=30, open_low=True)
         if prior is not None:
             check_prior(prior)
-        check_columns(columns)
-        self.epsilon = epsilon
+        self.columns = check_columns(columns)
         self.prior = prior
-        self.columns = columns
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the randomized columns."""

@@ -59,11 +59,9 @@ class OptimalRetention(RetentionVectors):
         jointly: bool = False,
     ) -> None:
         require((epsilon is None) != (k is None), "give exactly one of epsilon and k")
-        check_real("epsilon", epsilon, low=0, open_low=True, optional=True)
-        check_real("k", k, low=1, optional=True)
+        self.epsilon = check_real("epsilon", epsilon, low=0, open_low=True, optional=True)
+        self.k = check_real("k", k, low=1, optional=True)
         super().__init__(columns=columns, jointly=jointly)
-        self.epsilon = epsilon
-        self.k = k
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """No guarantee for the procedure; the statement gives the fixed matrix's epsilon and Pk."""
@@ -127,11 +125,9 @@ class OptimalRetentionWithPrior(RetentionVectors):
         columns: Sequence[str] | None = None,
         jointly: bool = False,
     ) -> None:
-        check_real("epsilon", epsilon, low=0, open_low=True)
-        check_prior(prior)
+        self.epsilon = check_real("epsilon", epsilon, low=0, open_low=True)
+        self.prior = check_prior(prior)
         super().__init__(columns=columns, jointly=jointly)
-        self.prior = prior
-        self.epsilon = epsilon
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Epsilon and Pk, computed from the matrices in use."""

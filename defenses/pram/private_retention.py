@@ -35,11 +35,9 @@ class _PrivatelyTuned(RetentionVectors):
         columns: Sequence[str] | None = None,
         jointly: bool = False,
     ) -> None:
-        check_real("epsilon_matrix", epsilon_matrix, low=0, open_low=True)
-        check_real("epsilon_release", epsilon_release, low=0, open_low=True)
+        self.epsilon_matrix = check_real("epsilon_matrix", epsilon_matrix, low=0, open_low=True)
+        self.epsilon_release = check_real("epsilon_release", epsilon_release, low=0, open_low=True)
         super().__init__(columns=columns, jointly=jointly)
-        self.epsilon_matrix = epsilon_matrix
-        self.epsilon_release = epsilon_release
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Sum of both epsilons, and the Pk that the release's epsilon implies (see the Notes of the class)."""

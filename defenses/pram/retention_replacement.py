@@ -108,15 +108,12 @@ class RetentionReplacement(MicrodataDefense):
             sum(given is not None for given in (retention, epsilon, k)) == 1,
             "give exactly one of retention, epsilon and k",
         )
-        check_real("retention", retention, low=0, high=1, optional=True)
+        self.retention = check_real("retention", retention, low=0, high=1, optional=True)
         if epsilon is not None:
             check_epsilon(epsilon)
-        check_real("k", k, low=1, optional=True)
-        check_columns(columns)
-        self.retention = retention
+        self.k = check_real("k", k, low=1, optional=True)
+        self.columns = check_columns(columns)
         self.epsilon = epsilon
-        self.k = k
-        self.columns = columns
 
     @classmethod
     def example(cls) -> Self:

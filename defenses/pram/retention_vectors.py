@@ -55,10 +55,8 @@ class RetentionVectors(MicrodataDefense):
     """
 
     def __init__(self, *, columns: Sequence[str] | None, jointly: bool) -> None:
-        check_columns(columns)
-        check_boolean("jointly", jointly)
-        self.columns = columns
-        self.jointly = jointly
+        self.columns = check_columns(columns)
+        self.jointly = check_boolean("jointly", jointly)
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the randomized columns."""

@@ -22,7 +22,7 @@ from defenses.base import (
     rowwise_release,
 )
 from defenses.base.channel_parts import Containment
-from metrics.classes import class_sizes, equivalence_classes
+from metrics.classes import class_sizes, equivalence_classes, ranks_in_groups
 from metrics.columns import SUPPRESSED, Booleans, Integers, check_real, format_number, refuse_any
 
 _CHOICES = 10
@@ -172,10 +172,7 @@ def _without_rest(codes: Integers, suppressed: Booleans, rest: Integers, k: int)
     others = np.setdiff1d(np.arange(len(suppressed)), rest)
     classes = _classes(np.where(suppressed, -1, codes)[others])
     sizes = class_sizes(classes)
-    order = np.lexsort((np.arange(classes.size), classes))
-    rank = np.empty_like(order)
-    rank[order] = np.arange(classes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    spare = others[rank >= k]
+    spare = others[ranks_in_groups(classes) >= k]
     spare = spare[np.argsort(-suppressed[spare].sum(axis=1), kind="stable")]
     if spare.size >= missing:
         suppressed[spare[:missing]] = True

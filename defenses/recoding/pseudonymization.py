@@ -61,9 +61,8 @@ class Pseudonymization(MicrodataDefense):
     """
 
     def __init__(self, *, columns: Sequence[str] | None = None) -> None:
-        check_columns(columns)
+        self.columns = check_columns(columns)
         refuse(columns is not None and not columns, "columns must name at least one identifier")
-        self.columns = columns
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the records with the pseudonyms as first columns."""

@@ -55,8 +55,7 @@ class Rounding(MicrodataDefense):
     """
 
     def __init__(self, *, base: float | Mapping[str, float] = 10, columns: Sequence[str] | None = None) -> None:
-        check_number_or_numbers("base", base, columns, low=0, open_low=True)
-        self.base = base
+        self.base = check_number_or_numbers("base", base, columns, low=0, open_low=True)
         self.columns = columns
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:

@@ -59,7 +59,7 @@ class TopBottomCoding(MicrodataDefense):
         columns: Sequence[str] | None = None,
     ) -> None:
         require((share is None) != (thresholds is None), "give either share or thresholds")
-        check_real("share", share, low=0, high=0.5, open_high=True, optional=True)
+        self.share = check_real("share", share, low=0, high=0.5, open_high=True, optional=True)
         if thresholds is not None:
             require(columns is None, "columns goes with share; thresholds names its own columns")
             for name, ends in thresholds.items():
@@ -70,10 +70,8 @@ class TopBottomCoding(MicrodataDefense):
                     pair and ends[0] <= ends[1],
                     f"thresholds[{name!r}] must be a lower and an upper number, got {ends!r}",
                 )
-        check_columns(columns)
-        self.share = share
+        self.columns = check_columns(columns)
         self.thresholds = thresholds
-        self.columns = columns
 
     @classmethod
     def example(cls) -> Self:

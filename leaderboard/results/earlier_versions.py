@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from leaderboard import Promise, Result, Section, Store, Table, canonical, label, stored_promises
 from leaderboard.pages.number_text import counted
 from leaderboard.pages.report import table_sections
+from leaderboard.results.result import grouped_by
 from leaderboard.results.setting_names import listed, settings_named
 from leaderboard.results.store import document_content
 
@@ -191,11 +192,9 @@ class Versions:
 
     def earlier(self, results: Sequence[Result]) -> list[Earlier]:
         """The other ones, counted by what has a newer version."""
-        total: dict[Subject, int] = defaultdict(int)
+        total = Counter(subject for result in results for subject in self._found(result).subjects(result))
         left_out: dict[Subject, list[Result]] = defaultdict(list)
         for result in results:
-            for subject in self._found(result).subjects(result):
-                total[subject] += 1
             for subject in self._outdated(result):
                 left_out[subject].append(result)
         return [_earlier(subject, left_out[subject], total[subject]) for subject in sorted(left_out)]
@@ -220,16 +219,16 @@ def earlier_sections(earlier: Sequence[Earlier]) -> list[Section]:
 
 def earlier_tables(earlier: Sequence[Earlier]) -> dict[str, list[Table]]:
     """Tables of the results that a board leaves out, by scenario; none for a scenario that keeps all."""
-    rows: dict[str, list[tuple[str, int, int, str]]] = defaultdict(list)
-    for one in earlier:
-        rows[one.scenario].append((one.subject, one.left_out, one.results, one.met))
-    return {scenario: [Table(TITLE, COLUMNS, own, note=NOTE)] for scenario, own in rows.items()}
+    return {
+        scenario: [Table(TITLE, COLUMNS, [(one.subject, one.left_out, one.results, one.met) for one in own], note=NOTE)]
+        for scenario, own in grouped_by(earlier, lambda one: one.scenario).items()
+    }
 
 
 def _modules(store: Store, codes: Collection[tuple[Named, str]]) -> dict[str, Mapping[str, str]]:
     """Hash by module, of each document that lists the modules of a method's code."""
-    documents = store.documents({code for _, code in codes if code})
-    return {name: document_content(name, text) for name, text in documents.items()}
+    named = {code for _, code in codes if code}
+    return {name: document_content(name, text) for name, text in store.documents(named).items()}
 
 
 def _changed_code(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from metrics.score import Score
+
+Key = TypeVar("Key", bound=Hashable)
+Thing = TypeVar("Thing")
 
 LISTED = 2
 """Number of items of a longer list that a label shows."""
@@ -91,6 +95,14 @@ class Result:
     def attack_parameters_text(self) -> str:
         """Canonical text of `attack_parameters`."""
         return canonical(self.attack_parameters)
+
+
+def grouped_by(things: Iterable[Thing], key: Callable[[Thing], Key]) -> dict[Key, list[Thing]]:
+    """Things of each key, in their order; a key that none has stands for no things."""
+    groups: dict[Key, list[Thing]] = defaultdict(list)
+    for thing in things:
+        groups[key(thing)].append(thing)
+    return groups
 
 
 def canonical(value: Any) -> str:

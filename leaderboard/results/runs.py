@@ -15,7 +15,7 @@ from leaderboard import Lines, Result, Row, Section, Series, Store, Table, canon
 from leaderboard.pages.line_chart import COLOURS
 from leaderboard.pages.tables import LARGEST, advantage_text, attack_text, place_title
 from leaderboard.results.setting_names import settings_named
-from metrics.columns import refuse
+from metrics.columns import refuse, require
 
 _schema = sql.MetaData()
 _runs = sql.Table(
@@ -95,18 +95,16 @@ def recorded_runs(store: Store) -> list[Run]:
     ValueError
         If a run was changed by others.
     """
-    rows = store.rows_of(_runs, _runs.c.id)
-    return [Run(row["id"], row["started"], _about(row["id"], row["about"])) for row in rows]
+    return [Run(row["id"], row["started"], _about(row["id"], row["about"])) for row in store.rows_of(_runs, _runs.c.id)]
 
 
 def _about(number: int, text: Any) -> dict[str, Any]:
     """Facts about a run from their JSON."""
     try:
-        about = json.loads(text)
+        about: dict[str, Any] = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"run {number} is damaged ({error})") from None
-    if not isinstance(about, dict):
-        raise ValueError(f"run {number} is damaged ({type(about).__name__} where an object is expected)")
+    require(isinstance(about, dict), f"run {number} is damaged ({type(about).__name__} where an object is expected)")
     return about
 
 

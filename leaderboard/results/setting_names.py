@@ -76,8 +76,7 @@ def settings_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]],
     >>> settings_named("Gower", [("Gower", {}), ("Gower", {"power": 2})], "attack")
     [('Gower', '{}'), ('Gower', '{"power":2}')]
     """
-    known = _by_setting(settings)
-    return _found(text, known, (_names, _labels), kind)
+    return _found(text, _by_setting(settings), (_names, _labels), kind)
 
 
 def _by_setting(settings: Iterable[Method]) -> dict[Setting, Method]:

@@ -142,9 +142,8 @@ def _storable(text: str) -> str:
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> dict[str, Any]:
     """Parsed JSON; the cache helps since many rows share their parameters."""
-    content = json.loads(text, parse_constant=_refused, parse_float=_finite)
-    if not isinstance(content, dict):
-        raise TypeError(f"{type(content).__name__} where an object is expected")
+    content: dict[str, Any] = json.loads(text, parse_constant=_refused, parse_float=_finite)
+    require(isinstance(content, dict), f"{type(content).__name__} where an object is expected", TypeError)
     return content
 
 
@@ -263,8 +262,9 @@ def migrate(connection: sql.Connection, name: str) -> None:
     absent = [column for column in expected if column not in present and column not in ADDED_COLUMNS]
     unknown = sorted(present - set(expected))
     if absent or unknown:
-        why = _why(absent, unknown)
-        raise ValueError(f"{name}: holds results of another version ({why}); name another file to play again")
+        raise ValueError(
+            f"{name}: holds results of another version ({_why(absent, unknown)}); name another file to play again"
+        )
     for column in ADDED_COLUMNS:
         if column not in present:
             connection.execute(add_column(results_table.c[column], connection.dialect))
@@ -487,10 +487,7 @@ class Store:
 
     def document(self, name: str) -> str | None:
         """Content of one document by its hash; None if it is not stored."""
-        query = sql.select(documents_table.c.content).where(documents_table.c.hash == name)
-        with self.transaction() as connection:
-            content: str | None = connection.execute(query).scalar()
-        return content
+        return self.documents([name]).get(name)
 
     def rows_of(self, table: sql.Table, order: sql.Column[Any]) -> list[sql.RowMapping]:
         """All rows of a further table of this database, in order; none where no earlier command made the table."""

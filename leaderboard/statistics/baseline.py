@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.results.goals import in_order
-from leaderboard.results.result import Result, canonical
+from leaderboard.results.result import Result, canonical, grouped_by
 from leaderboard.results.setting_names import Setting, setting_named
 from leaderboard.statistics.pairs import by_pair
 from leaderboard.statistics.significance import corrected, plays_for, student_test
@@ -162,11 +162,10 @@ def _rows(
     for setting, trials in sorted(by_attack.items()):
         if setting == chosen:
             continue
-        groups: dict[Setting, list[tuple[Result, Result]]] = defaultdict(list)
-        for defense, given, play in sorted(set(base) & set(trials)):
-            pair = (base[defense, given, play], trials[defense, given, play])
-            groups[(defense, given) if by_defense else ("", "{}")].append(pair)
-        for (defense, _), pairs in groups.items():
+        shared = sorted(set(base) & set(trials))
+        groups = grouped_by(shared, lambda trial: trial[:2] if by_defense else ("", "{}"))
+        for (defense, _), keys in groups.items():
+            pairs = [(base[key], trials[key]) for key in keys]
             for goal in set().union(*(set(one.scores) & set(other.scores) for one, other in pairs)):
                 row = _row(place, goal, pairs)
                 if row is not None and defense:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.results.result import FAILURES, Result
+from leaderboard.results.result import FAILURES, Result, grouped_by
 from leaderboard.statistics.pairs import Pair, PlacedSetting, Success, Utility, by_pair, goals, matrix, pooled_utility
 from leaderboard.statistics.play_bounds import level_of_each
 from metrics.score import advantage
@@ -141,11 +141,12 @@ def rank(results: Sequence[Result]) -> list[Row]:
     1 Mondrian 0.75 0.25 0.5625
     2 Identity 1.0 1.0 0.0
     """
-    releases: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
-    for result in sorted(results, key=lambda result: result.play):
-        # Measurements of experiments have reports of their own.
-        if result.attack is None and not result.is_measurement:
-            releases[result.scenario, result.defense, result.parameters_text].append(result)
+    in_order = sorted(results, key=lambda result: result.play)
+    # Measurements of experiments have reports of their own.
+    releases = grouped_by(
+        (result for result in in_order if result.attack is None and not result.is_measurement),
+        lambda result: (result.scenario, result.defense, result.parameters_text),
+    )
     trials: dict[tuple[str, ...], dict[tuple[str, ...], list[Result]]] = defaultdict(dict)
     variants: dict[str, set[str]] = defaultdict(set)
     attacks: dict[tuple[str, str], set[tuple[str, ...]]] = defaultdict(set)
@@ -153,20 +154,17 @@ def rank(results: Sequence[Result]) -> list[Row]:
         trials[(scenario, variant, *method)][attack, attack_parameters] = group
         variants[scenario].add(variant)
         attacks[scenario, variant].add((attack, attack_parameters))
-    pairs: dict[tuple[str, ...], list[Pair]] = defaultdict(list)
-    for pair in matrix(results):
-        pairs[pair.identity].append(pair)
+    pairs = grouped_by(matrix(results), lambda pair: pair.identity)
     # While no trial of a scenario has ended, its releases are shown without a variant.
     identities = set(trials) | {
         (scenario, variant, *method) for scenario, *method in releases for variant in variants[scenario] or {""}
     }
-    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    rows = []
     for scenario, variant, defense, parameters in sorted(identities):
         identity = (scenario, variant, defense, parameters)
         own = releases[scenario, defense, parameters]
-        row = _row(variant, own, trials[identity], pairs[identity], attacks[scenario, variant])
-        groups[scenario, variant].append(row)
-    return [row for place in sorted(groups) for row in ranked(groups[place])]
+        rows.append(_row(variant, own, trials[identity], pairs[identity], attacks[scenario, variant]))
+    return [row for _, group in sorted(by_place(rows).items()) for row in ranked(group)]
 
 
 def _row(
@@ -312,7 +310,4 @@ def ranked(rows: Sequence[Row]) -> list[Row]:
 
 def by_place(rows: Sequence[Row]) -> Mapping[tuple[str, str], list[Row]]:
     """Rows by scenario and variant, in the given order."""
-    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in rows:
-        groups[row.scenario, row.variant].append(row)
-    return groups
+    return grouped_by(rows, lambda row: (row.scenario, row.variant))

@@ -103,8 +103,7 @@ def downtime_table(incidents: Sequence[Incident], now: datetime, cost: float | N
         Cost of an hour of downtime (`hourly_cost`); without it the cost is left out.
     """
     rows: list[list[Value]] = []
-    kinds = sorted({incident.kind for incident in incidents})
-    for name in (*kinds, "all"):
+    for name in (*sorted({incident.kind for incident in incidents}), "all"):
         chosen = [incident for incident in incidents if name in (incident.kind, "all")]
         detection = [incident.detection for incident in chosen]
         repair = [incident.repair(now) for incident in chosen]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from leaderboard.results.goals import in_order
-from leaderboard.results.result import FAILURES, Result, canonical
+from leaderboard.results.result import FAILURES, Result, canonical, grouped_by
 from leaderboard.statistics.pairs import Pair, PlacedSetting, judged, matrix, pooled_utility, variant_name
 from leaderboard.statistics.play_bounds import LEVEL, clean_plays, level_of_each, sure_upper, upper_advantage
 from metrics import Estimate
@@ -148,10 +148,7 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
     >>> exposure.overall.attack, exposure.overall.advantage, round(exposure.overall.upper, 2)
     ('Homer', 0.5, 0.53)
     """
-    pairs = matrix(results)
-    by_setting: dict[tuple[str, str, str, str], list[Pair]] = defaultdict(list)
-    for pair in pairs:
-        by_setting[pair.identity].append(pair)
+    by_setting = grouped_by(matrix(results), lambda pair: pair.identity)
     releases: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
     guarantees: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     failures: dict[tuple[str, ...], int] = defaultdict(int)

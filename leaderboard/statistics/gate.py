@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, comb, floor
 
-from leaderboard import Exposure, Pair, Result, Row, Success, exposures, label, matrix, rank
+from leaderboard import Exposure, Result, Row, Success, exposures, label, matrix, rank
 from leaderboard.pages.number_text import counted, exact, number
 from leaderboard.pages.tables import place_title
 from leaderboard.results.goals import goal_words
+from leaderboard.results.result import grouped_by
 from leaderboard.statistics.exposure import BoundedAttack
 from leaderboard.statistics.pairs import PlacedSetting, judged
 from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, LEVEL, how_met, to_be_sure, upper_advantage
@@ -54,13 +55,13 @@ def few_but_right(results: Sequence[Result]) -> Mapping[Identity, list[FewTrials
     The probability of at least so many successes by guessing (`probability_by_guessing`) is at most 1 - `LEVEL`,
     divided by the number of attacks and goals on the setting (Bonferroni). The upper bounds hold together with `LEVEL`.
     """
-    pairs = matrix(results)
-    outcomes: dict[Identity, list[tuple[Pair, Success]]] = defaultdict(list)
-    for pair in pairs:
-        outcomes[pair.identity] += [(pair, success) for success in pair.successes.values()]
+    outcomes = grouped_by(
+        ((pair, success) for pair in matrix(results) for success in pair.successes.values()),
+        lambda outcome: outcome[0].identity,
+    )
     found: dict[Identity, list[FewTrials]] = defaultdict(list)
     for identity, own in outcomes.items():
-        error = (1 - LEVEL) / max(1, len(own))
+        error = (1 - LEVEL) / len(own)
         for pair, success in own:
             if judged(success) or probability_by_guessing(success) > error:
                 continue
@@ -351,11 +352,11 @@ def few_plays_note(results: Sequence[Result]) -> str:
     >>> few_plays_note([Result(key=f"{play}", scenario="bank", defense="Mondrian", play=play) for play in range(2)])
     '2 plays miss a defense that goes wrong in .2 of its releases with probability .64: give more --plays'
     """
-    plays: dict[tuple[str, str, str], set[int]] = defaultdict(set)
-    for result in results:
-        if result.status == "ok":
-            plays[result.scenario, result.defense, result.parameters_text].add(result.play)
-    fewest = min(map(len, plays.values()), default=FEW_PLAYS)
+    settings = grouped_by(
+        (result for result in results if result.status == "ok"),
+        lambda result: (result.scenario, result.defense, result.parameters_text),
+    )
+    fewest = min((len({result.play for result in own}) for own in settings.values()), default=FEW_PLAYS)
     if fewest >= FEW_PLAYS:
         return ""
     missed = number((1 - RARE) ** fewest)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.results.goals import GOALS, in_order
-from leaderboard.results.result import FAILURES, Result, canonical
+from leaderboard.results.result import FAILURES, Result, canonical, grouped_by
 from metrics import Estimate, across_plays, advantage, pooled_true_positive_rate, wilson
 from metrics.columns import Floats, Integers
 
@@ -460,13 +460,13 @@ def design_effects(pairs: Sequence[Pair]) -> Mapping[tuple[str, str, str], float
 
 def by_pair(results: Sequence[Result]) -> Mapping[tuple[str, ...], list[Result]]:
     """Trials in order of play, by scenario, variant, defense, its parameters, attack and its parameters."""
-    groups: dict[tuple[str, ...], list[Result]] = defaultdict(list)
-    for result in sorted(results, key=lambda result: result.play):
-        if result.attack is not None:
-            defense, attack = result.parameters_text, result.attack_parameters_text
-            identity = (result.scenario, variant_name(result.game), result.defense, defense, result.attack, attack)
-            groups[identity].append(result)
-    return groups
+
+    def identity(trial: Result) -> tuple[str, ...]:
+        defense, attack = (trial.defense, trial.parameters_text), (str(trial.attack), trial.attack_parameters_text)
+        return trial.scenario, variant_name(trial.game), *defense, *attack
+
+    in_order = sorted(results, key=lambda result: result.play)
+    return grouped_by((result for result in in_order if result.attack is not None), identity)
 
 
 def pair_of(trials: Sequence[Result]) -> Pair:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from leaderboard.pages.report import Table, report_to_terminal, table_sections
 from leaderboard.pages.tables import text_table
 from leaderboard.results.promises import ROLES, Promise
-from leaderboard.results.result import canonical, label
+from leaderboard.results.result import canonical, grouped_by, label
 
 TITLE = "What the promises cover"
 COLUMNS = ("promise", "what it covers, or why there is none", "defenses")
@@ -99,13 +99,12 @@ def _table(promises: Sequence[Promise]) -> Table:
     """Table of the promises of one scenario with the same roles."""
     first = promises[0]
     protected = {number for name in _all_columns(first) for number in _NUMBER.findall(name)}
-    groups: dict[tuple[bool, str], list[Promise]] = defaultdict(list)
-    texts: dict[tuple[bool, str], list[str]] = defaultdict(list)
-    for promise in promises:
-        text = _text(promise)
-        key = not _symbols(promise), _NUMBER.sub(lambda match: match[0] if match[0] in protected else "\0", text)
-        groups[key].append(promise)
-        texts[key].append(text)
+
+    def likeness(promise: Promise) -> tuple[bool, str]:
+        wording = _NUMBER.sub(lambda match: match[0] if match[0] in protected else "\0", _text(promise))
+        return not _symbols(promise), wording
+
+    groups = grouped_by(promises, likeness)
     of_family: dict[str, list[tuple[bool, str]]] = defaultdict(list)
     for key, group in groups.items():
         for family in dict.fromkeys(promise.defense for promise in group):
@@ -120,7 +119,7 @@ def _table(promises: Sequence[Promise]) -> Table:
             for family, keys in of_family.items()
             if key in keys
         ]
-        rows.append((_guarantee(group), _merged(texts[key], protected), ", ".join(names)))
+        rows.append((_guarantee(group), _merged([_text(promise) for promise in group], protected), ", ".join(names)))
     rows.sort(key=_order)
     return Table(TITLE, COLUMNS, rows, note=_roles_note(first.roles))
 

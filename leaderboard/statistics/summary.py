@@ -25,6 +25,7 @@ from leaderboard import (
 from leaderboard.pages.number_text import counted, number
 from leaderboard.pages.tables import place_title
 from leaderboard.results.goals import goal_words, in_order
+from leaderboard.results.result import grouped_by
 from leaderboard.statistics.exposure import useful
 from leaderboard.statistics.pairs import variant_name
 from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, LEVEL, clean_plays, level_of_each
@@ -85,10 +86,7 @@ def usefulness(pairs: Sequence[Pair]) -> list[Usefulness]:
     DistanceToClosestRecord 1.0 0.3
     Homer 0.0 0.0
     """
-    settings: dict[tuple[str, ...], list[Pair]] = defaultdict(list)
-    for pair in pairs:
-        if pair.advantage is not None:
-            settings[pair.identity].append(pair)
+    settings = grouped_by((pair for pair in pairs if pair.advantage is not None), lambda pair: pair.identity)
     own: dict[str, list[tuple[Pair, bool, float]]] = defaultdict(list)
     for group in settings.values():
         exposed = np.array([max(0.0, pair.advantage or 0.0) for pair in group])

@@ -32,6 +32,7 @@ from .files import PRIVATE as PRIVATE
 from .files import UNFINISHED as UNFINISHED
 from .files import check_new_file as check_new_file
 from .files import write_atomically as write_atomically
+from .parameters import Given as Given
 from .parameters import check_boolean as check_boolean
 from .parameters import check_choice as check_choice
 from .parameters import check_integer as check_integer

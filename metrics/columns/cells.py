@@ -78,9 +78,7 @@ class CellError(ValueError):
 
 def holds_generalized(column: pd.Series[Any]) -> bool:
     """Return whether a released column holds an interval, a set or ``*``."""
-    if pd.api.types.is_numeric_dtype(column):
-        return False
-    return any(map(is_generalized, column.dropna().unique()))
+    return not pd.api.types.is_numeric_dtype(column) and any(map(is_generalized, column.dropna().unique()))
 
 
 def is_generalized(cell: Any) -> bool:
@@ -154,6 +152,10 @@ class Cells(ABC):
         A cell spreads evenly over the values that it covers. The last column is the missing value; ``*`` spreads over
         the whole domain without it.
         """
+
+    def row_mass(self) -> NDArray[np.float64]:
+        """Share of the cell of each row in each bin, shape (n, domain.size + 1)."""
+        return self.mass()[self.codes]
 
 
 @dataclass(frozen=True)
@@ -306,9 +308,7 @@ def read_cells(column: pd.Series[Any], domain: Domain) -> NumericCells | Categor
     >>> cells.contains([25, 35]).tolist()
     [[False, True], [True, False], [True, True]]
     """
-    if isinstance(domain, NumericDomain):
-        return _read_numeric(column, domain)
-    return _read_categorical(column, domain)
+    return _read_numeric(column, domain) if isinstance(domain, NumericDomain) else _read_categorical(column, domain)
 
 
 def _read_numeric(column: pd.Series[Any], domain: NumericDomain) -> NumericCells:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+Given = TypeVar("Given")
 Wrong = TypeVar("Wrong")
 
 GREATEST = sys.float_info.max
@@ -65,8 +66,8 @@ def refuse_rows(wrong: ArrayLike, message: Callable[[int], str]) -> None:
     refuse_any(np.flatnonzero(wrong)[:1].tolist(), message)
 
 
-def check_integer(name: str, value: Any, *, low: int, optional: bool = False) -> None:
-    """Raise ValueError naming the parameter unless `value` is an integer of at least `low`.
+def check_integer(name: str, value: Given, *, low: int, optional: bool = False) -> Given:
+    """Return `value` if it is an integer of at least `low`; otherwise raise ValueError naming the parameter.
 
     Parameters
     ----------
@@ -78,6 +79,11 @@ def check_integer(name: str, value: Any, *, low: int, optional: bool = False) ->
         Smallest integer allowed.
     optional : bool
         Whether None is right, too.
+
+    Returns
+    -------
+    object
+        The value, so that a constructor can store what it checks.
 
     Raises
     ------
@@ -94,22 +100,23 @@ def check_integer(name: str, value: Any, *, low: int, optional: bool = False) ->
     import numpy as np
 
     if optional and value is None:
-        return
+        return value
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
         raise ValueError(f"{name} must be an integer of at least {low}, got {value!r}")
+    return value
 
 
 def check_real(
     name: str,
-    value: Any,
+    value: Given,
     *,
     low: float,
     high: float = float("inf"),
     open_low: bool = False,
     open_high: bool = False,
     optional: bool = False,
-) -> None:
-    """Raise ValueError naming the parameter unless `value` is a finite number in the interval.
+) -> Given:
+    """Return `value` if it is a finite number in the interval; otherwise raise ValueError naming the parameter.
 
     Parameters
     ----------
@@ -123,6 +130,11 @@ def check_real(
         Whether the interval leaves that end out.
     optional : bool
         Whether None is right, too.
+
+    Returns
+    -------
+    object
+        The value, so that a constructor can store what it checks.
 
     Raises
     ------
@@ -139,28 +151,33 @@ def check_real(
     import numpy as np
 
     if optional and value is None:
-        return
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    inside = number and max(low, -GREATEST) <= value <= min(high, GREATEST)
+        return value
+    number: Any = value
+    inside = (
+        isinstance(value, int | float | np.integer | np.floating)
+        and not isinstance(value, bool)
+        and max(low, -GREATEST) <= number <= min(high, GREATEST)
+    )
     if not inside or (open_low and value == low) or (open_high and value == high):
         left, right = "(" if open_low else "[", ")" if open_high or np.isinf(high) else "]"
         raise ValueError(f"{name} must be a finite number in {left}{low:g}, {high:g}{right}, got {value!r}")
+    return value
 
 
-def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
-    """Raise ValueError naming the parameter unless `value` is one of the choices."""
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+def check_choice(name: str, value: Given, choices: Collection[str]) -> Given:
+    """Return `value` if it is one of the choices; otherwise raise ValueError naming the parameter."""
+    require(value in choices, f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+    return value
 
 
-def check_boolean(name: str, value: Any) -> None:
-    """Raise ValueError naming the parameter unless `value` is a boolean."""
-    if not isinstance(value, bool):
-        raise ValueError(f"{name} must be true or false, got {value!r}")
+def check_boolean(name: str, value: Given) -> Given:
+    """Return `value` if it is a boolean; otherwise raise ValueError naming the parameter."""
+    require(isinstance(value, bool), f"{name} must be true or false, got {value!r}")
+    return value
 
 
-def check_list(name: str, value: Any, check: Callable[..., None] | None = None, **bounds: Any) -> None:
-    """Raise ValueError naming the parameter unless `value` is a list with at least one entry, each of which is right.
+def check_list(name: str, value: Given, check: Callable[..., object] | None = None, **bounds: Any) -> Given:
+    """Return `value` if it is a list with an entry, and each is right; otherwise raise ValueError naming the parameter.
 
     Parameters
     ----------
@@ -173,6 +190,11 @@ def check_list(name: str, value: Any, check: Callable[..., None] | None = None, 
     **bounds
         What the check allows.
 
+    Returns
+    -------
+    object
+        The value.
+
     Raises
     ------
     ValueError
@@ -183,3 +205,4 @@ def check_list(name: str, value: Any, check: Callable[..., None] | None = None, 
     if check is not None:
         for entry in value:
             check(name, entry, **bounds)
+    return value

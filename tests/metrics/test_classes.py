@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from metrics import equivalence_classes, k_anonymity
+from metrics.classes import example_of_each, ranks_in_groups
 
 
 def test_classes_tell_missing_values_and_types_of_cells_apart() -> None:
@@ -14,6 +15,13 @@ def test_classes_tell_missing_values_and_types_of_cells_apart() -> None:
     assert equivalence_classes(frame, ["a", "b"]).tolist() == [0, 1, 1, 2]
     assert equivalence_classes(frame, []).tolist() == [0] * 4
     assert k_anonymity(frame, ["a"]) == 2
+
+
+def test_rows_are_ranked_in_their_groups_and_stand_for_them() -> None:
+    groups = np.array([2, 0, 2, 1, 0, 2])
+    assert ranks_in_groups(groups).tolist() == [0, 0, 1, 0, 1, 2]
+    assert example_of_each(groups, 3).tolist() == [4, 3, 5]
+    assert ranks_in_groups(groups[:0]).tolist() == example_of_each(groups[:0], 0).tolist() == []
 
 
 @pytest.mark.parametrize("classes", [[0, 0], [0, 0, 2, 2], [0.0, 0.0, 1.0, 1.0], [-1, 0, 0, 0]])

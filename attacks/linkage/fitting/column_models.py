@@ -197,8 +197,7 @@ class ColumnModels:
         for number, tables in enumerate(self.tables):
             vector = self._segment(self._likelihood, self._places[number])
             column = tables.column
-            share = np.bincount(column.codes, minlength=len(column.values)) / column.codes.size
-            mean = vector.reshape(tables.given_kept.shape, order=tables.order) @ share
+            mean = vector.reshape(tables.given_kept.shape, order=tables.order) @ column.shares
             total += float(np.log(mean)[column.cells.codes].sum())
         return total
 

@@ -208,7 +208,7 @@ class ColumnTables:
         cells = column.cells
         count = np.bincount(cells.codes, minlength=cells.missing.size)
         frequency = count / max(1, cells.codes.size)
-        share = np.bincount(column.codes, minlength=len(column.values)) / column.codes.size
+        share = column.shares
         covers = column.contains().astype(float)
         # Where cells overlap, a kept value shows as one of those that cover it.
         covering = covers * covering_weights(frequency, share, covers.T.__matmul__, covers.__matmul__)[:, None]
@@ -293,8 +293,7 @@ class ColumnTables:
     def information(self) -> float:
         """Mean surprise, in nats, that a released cell covers a candidate's value."""
         column = self.column
-        share = np.bincount(column.codes, minlength=len(column.values)) / column.codes.size
-        covered = np.maximum(column.contains() @ share, 1 / column.codes.size)
+        covered = np.maximum(column.contains() @ column.shares, 1 / column.codes.size)
         return float(-np.log(covered)[column.cells.codes].mean())
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from defenses.base.microdata import Microdata
 from defenses.base.queries.query import Query
-from metrics.columns import CategoricalDomain, Floats, Integers64, refuse, require
+from metrics.columns import CategoricalDomain, Floats, Integers64, refuse, refuse_any, require
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +47,11 @@ class _GraphQuery(Query):
         """
         import pandas as pd
 
-        for name in self.subjects:
-            if name not in records.frame.columns:
-                columns = ", ".join(map(str, records.frame.columns))
-                raise ValueError(f"there is no column {name!r} of a graph; the table has {columns}")
+        columns = records.frame.columns
+        refuse_any(
+            [name for name in self.subjects if name not in columns],
+            lambda name: f"there is no column {name!r} of a graph; the table has {', '.join(map(str, columns))}",
+        )
         persons, others = (records.domains.get(name) for name in (self.source, self.target))
         if not isinstance(persons, CategoricalDomain) or not isinstance(others, CategoricalDomain):
             raise ValueError(f"columns {self.source!r} and {self.target!r} must declare the persons as categories")

@@ -38,8 +38,7 @@ def covariance_of(first: Floats, second: Floats) -> float:
     by 2 A 4 u B + 2 B 4 u A + 4 u A B = 20 u A B. The sum of products and its quotient add 8 u A B. In all that is
     28 u A B, below 2^-48 A B; the terms in u^2 are smaller by far.
     """
-    products = (first - mean_of(first)) * (second - mean_of(second))
-    return mean_of(products)
+    return mean_of((first - mean_of(first)) * (second - mean_of(second)))
 
 
 @dataclass(frozen=True, eq=False)

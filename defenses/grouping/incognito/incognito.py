@@ -34,7 +34,16 @@ from defenses.grouping.incognito.search import (
     optimum,
     rows_of_share,
 )
-from metrics.columns import SUPPRESSED, Integers, check_choice, check_integer, check_real, escape_column, require
+from metrics.columns import (
+    SUPPRESSED,
+    Integers,
+    check_choice,
+    check_integer,
+    check_real,
+    escape_column,
+    refuse,
+    require,
+)
 
 # Tables released by full-domain generalization.
 
@@ -239,14 +248,10 @@ class Incognito(ConstrainedDefense):
         time_limit: float | None = None,
     ) -> None:
         super().__init__(k=k, l=l, diversity=diversity, c=c, t=t, distance=distance, alpha=alpha, columns=columns)
-        check_real("max_suppression", max_suppression, low=0, high=1)
-        check_choice("loss", loss, LOSSES)
-        check_integer("search_limit", search_limit, low=1)
-        check_real("time_limit", time_limit, low=0, open_low=True, optional=True)
-        self.max_suppression = max_suppression
-        self.loss = loss
-        self.search_limit = search_limit
-        self.time_limit = time_limit
+        self.max_suppression = check_real("max_suppression", max_suppression, low=0, high=1)
+        self.loss = check_choice("loss", loss, LOSSES)
+        self.search_limit = check_integer("search_limit", search_limit, low=1)
+        self.time_limit = check_real("time_limit", time_limit, low=0, open_low=True, optional=True)
 
     def apply(self, records: Microdata, rng: Generator) -> FullDomainRelease:
         """Release the columns at their optimal levels; nothing is drawn."""
@@ -277,8 +282,8 @@ class Incognito(ConstrainedDefense):
         if not _is_large(problem.lattice):
             return self._promise(problem, records, self._search(problem)[0])
         coarsest = tuple(levels - 1 for levels in problem.lattice.shape)
-        if problem.requirements.test(problem.lattice.frequency_set(coarsest)).refutes:
-            raise ValueError(self._nothing_meets(problem))
+        verdict = problem.requirements.test(problem.lattice.frequency_set(coarsest))
+        refuse(verdict.refutes, self._nothing_meets(problem))
         return self._promise(problem, records, None)
 
     works_on_counts: ClassVar[bool] = True
@@ -332,8 +337,9 @@ class Incognito(ConstrainedDefense):
         if _is_large(problem.lattice):
             choices = math.prod(problem.lattice.shape)
             raise ValueError(f"there are {choices} choices of levels, more than {_NODES}; name fewer columns")
-        nodes = minimal_nodes(problem.lattice, problem.requirements)
-        return [dict(zip(problem.names, node, strict=True)) for node in nodes]
+        return [
+            dict(zip(problem.names, node, strict=True)) for node in minimal_nodes(problem.lattice, problem.requirements)
+        ]
 
     def _problem(self, records: Microdata) -> tuple[_Problem, Integers]:
         """The problem, and the distinct combination of original values of each record."""

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from defenses.base import CodedColumn, Hierarchy, Microdata, code_values
 from defenses.grouping.constraints import SensitiveColumn
+from metrics.classes import example_of_each
 from metrics.columns import Booleans, Floats, Integers, in_column
 
 if TYPE_CHECKING:
@@ -64,8 +65,7 @@ class FrequencySet:
 
     def merged(self, classes: Integers, count: int) -> FrequencySet:
         """Merge classes: `classes` holds the new class of each one, from 0 to `count` - 1."""
-        members = np.empty(count, dtype=np.intp)
-        members[classes] = self.members
+        members = self.members[example_of_each(classes, count)]
         sizes = np.bincount(classes, weights=self.sizes, minlength=count).astype(np.intp)
         if self.counted is _no_histograms:
             return FrequencySet(members, sizes, _no_histograms)
@@ -150,11 +150,8 @@ class Lattice:
 
     def classes_of(self, node: Node) -> tuple[Integers, Integers]:
         """Class of each distinct combination at a node, and one combination of each class."""
-        combinations = np.arange(self.finest.members.size)
-        number, count = self._classes(combinations, node)
-        members = np.empty(count, dtype=np.intp)
-        members[number] = combinations
-        return number, members
+        number, count = self._classes(np.arange(self.finest.members.size), node)
+        return number, example_of_each(number, count)
 
     def _roll(self, levels: Node) -> tuple[FrequencySet, Integers | None, list[int]]:
         """Frequency set with the first columns of the roll-up order at `levels` and the others at level 0.
@@ -180,9 +177,7 @@ class Lattice:
             change -= keys // (weight * radices[index]) * (weight * (radices[index] - groups))
         keys = keys + change
         classes, count = _renumber(keys, math.prod(rolled))
-        key_of_class = np.empty(count, dtype=np.int64)
-        key_of_class[classes] = keys
-        return finer.merged(classes, count), key_of_class, rolled
+        return finer.merged(classes, count), keys[example_of_each(classes, count)], rolled
 
     def _classes(self, members: Integers, node: Sequence[int]) -> tuple[Integers, int]:
         levels = list(zip(self.columns, node, strict=True))
@@ -240,8 +235,7 @@ def counted_lattice(
 def _numbered(columns: Sequence[LeveledColumn]) -> tuple[list[LeveledColumn], Integers, int]:
     """Columns with one row per distinct combination, the combination of each row given, and their number."""
     combination, count = number_tuples([column.codes for column in columns], [c.counts[0] for c in columns])
-    example = np.empty(count, dtype=np.intp)
-    example[combination] = np.arange(combination.size)
+    example = example_of_each(combination, count)
     return [replace(column, codes=column.codes[example]) for column in columns], combination, count
 
 
@@ -266,8 +260,7 @@ def leveled_column(name: str, coded: CodedColumn, hierarchy: Hierarchy | None) -
         raise ValueError(f"column {name!r} has no hierarchy to generalize it by")
     try:
         leaf, leaves = pd.factorize(hierarchy.group(coded.values, 0)[0])
-        example = np.empty(len(leaves), dtype=np.intp)
-        example[leaf] = np.arange(leaf.size)
+        example = example_of_each(leaf, len(leaves))
         levels = range(hierarchy.height + 1)
         groups = [pd.factorize(hierarchy.group(coded.values[example], level)[0])[0] for level in levels]
         losses = [hierarchy.loss(coded.values[example], level) for level in levels]

@@ -30,11 +30,6 @@ REPRESENTATIVES = ("mean", "median", "mode")
 """What a group may release: its mean, its lower median, or its mode (the smallest one if there are several)."""
 
 
-def check_representative(representative: Any) -> None:
-    """Raise ValueError unless the representative is one of `REPRESENTATIVES`."""
-    check_choice("representative", representative, REPRESENTATIVES)
-
-
 class RepresentativeDefense(KAnonymousDefense):
     """Base of defenses that replace the values in groups of at least k records by a representative.
 
@@ -55,8 +50,7 @@ class RepresentativeDefense(KAnonymousDefense):
 
     def __init__(self, *, k: int = 5, columns: Sequence[str] | None = None, representative: str = "mean") -> None:
         super().__init__(k=k, columns=columns)
-        check_representative(representative)
-        self.representative = representative
+        self.representative = check_choice("representative", representative, REPRESENTATIVES)
 
 
 @dataclass(frozen=True)
@@ -189,8 +183,7 @@ def release_representatives(
     representative : str
         One of `REPRESENTATIVES`.
     """
-    replaced = {column.name: column.replaced(groups, representative) for column in columns}
-    return release_replaced(records, replaced)
+    return release_replaced(records, {column.name: column.replaced(groups, representative) for column in columns})
 
 
 def release_replaced(

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from defenses.base import CodedColumn, Hierarchy, TableHierarchy
-from metrics.classes import count_pairs, group_starts
+from metrics.classes import count_pairs, example_of_each, group_starts
 from metrics.columns import (
     SUPPRESSED,
     CategoricalDomain,
@@ -275,6 +275,5 @@ def distinct_sequences(values: Integers, starts: Integers, size: int) -> tuple[I
         node[longer] = child + nodes
         nodes += len(distinct)
     sequence_of_slice, ends = pd.factorize(node)
-    example = np.zeros(len(ends), dtype=np.intp)
-    example[sequence_of_slice] = np.arange(starts.size)
-    return sequence_of_slice, [values[starts[i] : starts[i] + lengths[i]] for i in example]
+    examples = example_of_each(sequence_of_slice, len(ends)).tolist()
+    return sequence_of_slice, [values[starts[i] : starts[i] + lengths[i]] for i in examples]

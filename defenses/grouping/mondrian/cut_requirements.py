@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from defenses.grouping.constraints import Constraint, SensitiveColumn
+from defenses.grouping.constraints import Constraint, SensitiveColumn, hold
 from defenses.grouping.mondrian.columns import OrderedColumn
 from metrics.classes import group_starts
 from metrics.columns import Booleans, Floats, Integers
@@ -72,9 +72,8 @@ class CutRequirements:
                 left_counts, before = _prefix_counts(values, column.table.size, ends, starts)
                 left_counts -= before[groups[cuts] - first]
                 right_counts = np.diff(before, axis=0)[groups[cuts] - first] - left_counts
-                for constraint in self.constraints:
-                    for counts in (left_counts, right_counts):
-                        holds[cuts] &= constraint.holds(counts, column.table)
+                for counts in (left_counts, right_counts):
+                    holds[cuts] &= hold(self.constraints, counts, column.table)
         return holds
 
     def _values(self, index: int, rows: Integers) -> _Values:

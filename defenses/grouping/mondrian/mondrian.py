@@ -21,7 +21,7 @@ from defenses.base.channel_parts import Containment
 from defenses.grouping.constraints import ConstrainedDefense, check_apart, check_whole_table, sensitive_columns
 from defenses.grouping.counted_table import ClassCells, CountedTable, Recoding
 from defenses.grouping.microaggregation.representatives import (
-    check_representative,
+    REPRESENTATIVES,
     grouped_column,
     release_representatives,
 )
@@ -29,7 +29,7 @@ from defenses.grouping.mondrian.coding import code_columns, each_column
 from defenses.grouping.mondrian.columns import order_column
 from defenses.grouping.mondrian.cut_requirements import CutRequirements, CutRules
 from defenses.grouping.mondrian.partition import partition
-from metrics.columns import check_boolean, require
+from metrics.columns import check_boolean, check_choice, require
 
 
 class Mondrian(ConstrainedDefense):
@@ -143,10 +143,9 @@ class Mondrian(ConstrainedDefense):
         representative: str | None = None,
     ) -> None:
         super().__init__(k=k, l=l, diversity=diversity, c=c, t=t, distance=distance, alpha=alpha, columns=columns)
-        check_boolean("strict", strict)
+        self.strict = check_boolean("strict", strict)
         if representative is not None:
-            check_representative(representative)
-        self.strict = strict
+            check_choice("representative", representative, REPRESENTATIVES)
         self.representative = representative
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:

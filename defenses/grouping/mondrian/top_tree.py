@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from defenses.grouping.constraints import Constraint, SensitiveColumn
+from defenses.grouping.constraints import Constraint, SensitiveColumn, hold
 from defenses.grouping.mondrian.columns import OrderedColumn
 from metrics.columns import Booleans, Floats, Integers
 
@@ -140,7 +140,7 @@ class TopTree:
                 counts = [histogram[inside].sum(axis=0) for histogram in histograms]
                 enough = int(sizes[inside].sum()) >= k
                 if not enough or not all(
-                    _hold(constraints, c.table, n[None, :])[0] for c, n in zip(sensitive, counts, strict=True)
+                    hold(constraints, n[None, :], c.table)[0] for c, n in zip(sensitive, counts, strict=True)
                 ):
                     result.append(path)
                     break
@@ -254,12 +254,5 @@ class TopCuts:
             table = np.bincount(segment * size + column.codes[rows], minlength=(codes.size + 1) * size)
             before = np.cumsum(table.reshape(-1, size), axis=0)
             for counts in (before[:-1], before[-1] - before[:-1]):
-                holds &= _hold(self.constraints, column.table, counts)
+                holds &= hold(self.constraints, counts, column.table)
         return holds
-
-
-def _hold(constraints: Sequence[Constraint], table: Floats, counts: Integers) -> Booleans:
-    holds = np.ones(len(counts), dtype=bool)
-    for constraint in constraints:
-        holds &= constraint.holds(counts, table)
-    return holds
