@@ -80,7 +80,7 @@ class Played:
         """Candidate of each published row, by the host's secret."""
         from scenarios.tournament.rules.advancing import published
 
-        table = self.tournament.tables(self.tournament.log.entries())[team]
+        table = self.tournament.state(self.tournament.log.entries()).tables[team]
         origin = published(self.tournament, team, table.content).origin
         return np.where(origin >= 0, self.tournament.answers(team)[origin], -1)
 

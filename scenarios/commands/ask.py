@@ -129,8 +129,8 @@ def _show_quote(asked: PaidQuery, confidence: float, form: str) -> None:
     if form == "json":
         echo(json.dumps(answer_text.plain_quote(asked, quote, confidence), indent=2, ensure_ascii=False))
         return
-    with_delta = f", delta {quote.cost[1]:g}" if quote.cost[1] else ""
-    echo(f"cost: epsilon {quote.cost[0]:g}{with_delta}; nothing is spent")
+    epsilon, delta = quote.cost
+    echo(f"cost: epsilon {epsilon:g}{f', delta {delta:g}' if delta else ''}; nothing is spent")
     echo(answer_text.bound_lines(quote.bounds, confidence))
     if asked.path is not None:
         echo(answer_text.budget_line(asked))

@@ -98,18 +98,16 @@ def attack(
         if drawn.size < rows:
             release = sampled_release(release, drawn)
             notes += sampling_notes(method, drawn.size, rows, people, asked=targets is not None)
-            if origin is not None:
-                origin = np.where(np.isin(np.arange(rows), drawn), origin, -1)
         rng = np.random.default_rng(seed)
         claims = _claims(assignment, method, release, knowledge, rng)
         answer = answer_table(claims, release, knowledge, rng)
         answer["released_row"] = drawn[answer["released_row"].to_numpy()]
         if isinstance(claims, NotedAnswers):
             notes += claims.notes
-        if isinstance(claims, SearchedAnswers):
-            drawn = drawn if claims.asked is None else drawn[claims.asked]
-            if origin is not None:
-                origin = np.where(np.isin(np.arange(rows), drawn), origin, -1)
+        if isinstance(claims, SearchedAnswers) and claims.asked is not None:
+            drawn = drawn[claims.asked]
+        if origin is not None:
+            origin = np.where(np.isin(np.arange(rows), drawn), origin, -1)
         write_text(as_csv(answer), output)
     if claims.confidence is None and answer["confidence"].notna().any():
         notes.append(
@@ -117,9 +115,10 @@ def attack(
             "instead"
         )
     if rows > people:
+        assumed = "every candidate has a row" if drawn.size > people else "every drawn row stems from a candidate"
         notes.append(
             f"{rows} released rows outnumber {people} candidates: if nobody has two rows, {rows - people} or more "
-            f"stem from no candidate. Confidences assume that {_assumed(drawn.size, people)}, which may be wrong"
+            f"stem from no candidate. Confidences assume that {assumed}, which may be wrong"
         )
     echo_each("note", notes)
     to_error = output == STANDARD
@@ -165,11 +164,6 @@ def _claims(
         return RankedAnswers.of(claims)
     except TypeError as error:
         raise ValueError(f"{name}: {error}") from None
-
-
-def _assumed(targets: int, candidates: int) -> str:
-    """What confidences assume where released rows outnumber candidates."""
-    return "every candidate has a row" if targets > candidates else "every drawn row stems from a candidate"
 
 
 def _confidence_line(answer: pd.DataFrame, targets: int, rows: int, candidates: int) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from leaderboard.pages.number_text import counted
 from metrics.columns import refuse
 from scenarios.commands.common import (
     GATE_FAILED,
@@ -180,8 +182,9 @@ def _table(result: Audit) -> str:
     """The result as text for a terminal."""
     subject = result.subject
     rows = [[pair.title, f"{bound:.4g}"] for pair, bound in zip(subject.neighbours, result.bounds, strict=True)]
-    size = f"{result.runs:,} runs on each input"
-    return "\n".join([*_lines(result, rows, ("neighbours", "epsilon at least"), size), *_note(result).values()])
+    return _lines(
+        result, rows, ("neighbours", "epsilon at least"), f"{result.runs:,} runs on each input", _note(result)
+    )
 
 
 def _table_of_canaries(result: OneRunAudit) -> str:
@@ -190,18 +193,19 @@ def _table_of_canaries(result: OneRunAudit) -> str:
         [FORMS[part.form], f"{part.guesses * result.runs:,}", f"{part.correct:,}", f"{part.bound:.4g}"]
         for part in result.parts
     ]
-    size = f"{result.runs:,} {'run' if result.runs == 1 else 'runs'} with {result.canaries:,} canaries each: "
+    size = f"{counted(result.runs, 'run')} with {result.canaries:,} canaries each: {result.subject.title}"
     headers = ("trade-off", "guesses", "correct", "epsilon at least")
-    lines = _lines(result, rows, headers, size + result.subject.title)
-    return "\n".join([*lines, *_note_of_canaries(result).values()])
+    return _lines(result, rows, headers, size, _note_of_canaries(result))
 
 
 def _note(result: Audit) -> dict[str, str]:
     """The reason why the bound stays low if runs are too few, as a JSON value; empty if they are not."""
     if not result.subject.delta or result.subject.delta * result.runs >= OBSERVABLE:
         return {}
-    few = f"{result.runs:,} runs are too few to see events of probability delta"
-    return {"note": f"{few}: the bound stays below the true epsilon"}
+    return {
+        "note": f"{result.runs:,} runs are too few to see events of probability delta: the bound stays below the true "
+        "epsilon"
+    }
 
 
 def _note_of_canaries(result: OneRunAudit) -> dict[str, str]:
@@ -209,8 +213,10 @@ def _note_of_canaries(result: OneRunAudit) -> dict[str, str]:
     return {"note": "One run gives a loose bound; more runs (--runs) give a tighter one."} if result.runs == 1 else {}
 
 
-def _lines(result: Audit | OneRunAudit, rows: list[list[str]], headers: tuple[str, ...], size: str) -> list[str]:
-    """Claim, bounds, verdict and size of an audit."""
+def _lines(
+    result: Audit | OneRunAudit, rows: list[list[str]], headers: tuple[str, ...], size: str, note: Mapping[str, str]
+) -> str:
+    """Claim, bounds, verdict, size and note of an audit."""
     from leaderboard.pages.tables import text_table
 
     subject = result.subject
@@ -220,7 +226,7 @@ def _lines(result: Audit | OneRunAudit, rows: list[list[str]], headers: tuple[st
         if result.holds
         else f"FAILED: epsilon is at least {result.bound:.4g}, more than the claimed {subject.epsilon:g}"
     )
-    return [
+    lines = [
         subject.name,
         f"claimed: epsilon {subject.epsilon:g}{delta}",
         "",
@@ -230,3 +236,4 @@ def _lines(result: Audit | OneRunAudit, rows: list[list[str]], headers: tuple[st
         f"{size}; confidence {result.confidence:g}: a correct mechanism fails with probability at most "
         f"{1 - result.confidence:.2g}",
     ]
+    return "\n".join([*lines, *note.values()])

@@ -126,8 +126,7 @@ def board(
         if not summary:
             echo("--full shows the boards; --summary --format markdown (csv, json, latex) each goal", err=True)
     else:
-        text = written_board(results, form, matrix=matrix, promises=stored.promises)
-        echo_with_earlier(text, stored.earlier, form)
+        echo_with_earlier(written_board(results, form, matrix=matrix, promises=stored.promises), stored.earlier, form)
     if html is not None:
         with bad_input():
             write_page(results, html, stored.promises, stored.earlier)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections import UserDict
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -53,7 +54,7 @@ COMMANDS = (
 )
 
 
-class CommandModules(MutableMapping[str, click.Command]):
+class CommandModules(UserDict[str, Any]):
     """Commands by name; the module ``scenarios.commands.NAME`` is imported when its command is first looked up.
 
     Parameters
@@ -63,26 +64,13 @@ class CommandModules(MutableMapping[str, click.Command]):
     """
 
     def __init__(self, *names: str) -> None:
-        self._commands: dict[str, click.Command | None] = dict.fromkeys(names)
+        super().__init__(dict.fromkeys(names))
 
-    def __getitem__(self, name: str) -> click.Command:
-        command = self._commands[name]
-        if command is None:
+    def __getitem__(self, name: str) -> Any:
+        if self.data[name] is None:
             module = import_module(f"scenarios.commands.{name}")
-            command = self._commands[name] = getattr(module, "list_" if name == "list" else name)
-        return command
-
-    def __setitem__(self, name: str, command: click.Command) -> None:
-        self._commands[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._commands[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._commands)
-
-    def __len__(self) -> int:
-        return len(self._commands)
+            self.data[name] = getattr(module, "list_" if name == "list" else name)
+        return self.data[name]
 
 
 def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:

@@ -250,7 +250,6 @@ def written_board(results: Sequence[lb.Result], form: str, *, matrix: bool, prom
     if form not in STORED_NAMES:
         results, promises = _shown(results, promises)
     if matrix:
-        pairs = lb.matrix(results)
         writers: dict[str, Any] = {
             "table": lb.matrix_to_terminal,
             "markdown": lb.matrix_to_markdown,
@@ -258,8 +257,7 @@ def written_board(results: Sequence[lb.Result], form: str, *, matrix: bool, prom
             "json": lb.matrix_to_json,
             "latex": lb.latex_matrix,
         }
-        return str(writers[form](pairs))
-    rows = lb.rank(results)
+        return str(writers[form](lb.matrix(results)))
     writers = {
         "table": lambda rows: below(
             lb.to_terminal(rows, width=terminal_width()),
@@ -273,7 +271,7 @@ def written_board(results: Sequence[lb.Result], form: str, *, matrix: bool, prom
         "json": lambda rows: lb.to_json(rows, promises),
         "latex": lb.latex_board,
     }
-    return str(writers[form](rows))
+    return str(writers[form](lb.rank(results)))
 
 
 def _shown(results: Sequence[lb.Result], promises: Sequence[lb.Promise]) -> tuple[list[lb.Result], list[lb.Promise]]:
@@ -294,8 +292,7 @@ def written_summary(results: Sequence[lb.Result], form: str) -> str:
     """The summary of some results as text in one of `FORMATS`; by goal too, except on the terminal."""
     if form not in STORED_NAMES:
         results, _ = _shown(results, ())
-    sections = lb.summarize(results, by_goal=form != "table")
-    return str(report_writers()[form](sections))
+    return str(report_writers()[form](lb.summarize(results, by_goal=form != "table")))
 
 
 def shows_summary(results: Sequence[lb.Result], form: str, *, matrix: bool) -> bool:

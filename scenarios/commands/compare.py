@@ -210,8 +210,10 @@ def _summary(
     if unjudged:
         lines.append(f"too few plays to judge {', '.join(map(goal_words, unjudged))}: {needed} plays would do")
     if skipped:
-        count = counted(sum(skipped.values()), "trial")
-        lines.append(f"{count} that ended in the base, skipped in the head and not compared: {', '.join(skipped)}")
+        lines.append(
+            f"{counted(sum(skipped.values()), 'trial')} that ended in the base, skipped in the head and not compared: "
+            f"{', '.join(skipped)}"
+        )
     if timed.machine is not None or any(change.measure == "time" for change in changes):
         lines += _speed(timed)
     return "\n".join(lines)

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 import leaderboard as lb
+from metrics.columns import refuse
 from scenarios.commands.common import FORMATS, bad_input, db_option, echo_board, exit_without, report_writers
 
 EPILOG = """\b
@@ -31,9 +32,11 @@ def downtime(db: str, folder: Path | None, hourly_cost: float | None, form: str)
     Downtime is incidents x (time to detection + time to repair). Incidents are failed trials in the database's log. A
     tournament adds refused files and failed scorings.
     """
-    if hourly_cost is not None and not math.isfinite(hourly_cost):
-        with bad_input():
-            raise ValueError(f"--hourly-cost must be a finite number of at least 0, got {hourly_cost}")
+    with bad_input():
+        refuse(
+            hourly_cost is not None and not math.isfinite(hourly_cost),
+            f"--hourly-cost must be a finite number of at least 0, got {hourly_cost}",
+        )
     if folder is None and "://" not in db and not Path(db).exists():
         exit_without(f"there are no results at {db}; `tokumei run` makes some")
     incidents = []
@@ -46,5 +49,5 @@ def downtime(db: str, folder: Path | None, hourly_cost: float | None, form: str)
             from scenarios.tournament.rules.incidents import tournament_incidents
 
             incidents += tournament_incidents(Tournament(folder))
-    section = lb.Section("Failures", tables=(lb.downtime_table(incidents, datetime.now(UTC), hourly_cost),))
-    echo_board(report_writers()[form]((section,)))
+    table = lb.downtime_table(incidents, datetime.now(UTC), hourly_cost)
+    echo_board(report_writers()[form]((lb.Section("Failures", tables=(table,)),)))

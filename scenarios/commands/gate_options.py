@@ -93,9 +93,12 @@ def check_goals(bounds: Mapping[str | None, float], plans: Sequence[Plan]) -> No
 
 def as_check(check: lb.GateCheck) -> lb.ReportedCheck:
     """A bound on a defense as a check of a report."""
-    name = f"{lb.label(check.defense, check.parameters)}: {check.bound}"
-    note = "" if check.sure is None else check.finding
-    return lb.ReportedCheck(check.place, name, failure="" if check.passed else check.finding, note=note)
+    return lb.ReportedCheck(
+        check.place,
+        f"{lb.label(check.defense, check.parameters)}: {check.bound}",
+        failure="" if check.passed else check.finding,
+        note="" if check.sure is None else check.finding,
+    )
 
 
 def report_checks(checks: Sequence[lb.ReportedCheck], junit: Path | None, *, annotate: bool) -> None:

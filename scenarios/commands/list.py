@@ -38,8 +38,7 @@ def _entries(kind: str) -> dict[str, str]:
     if kind == "scenarios":
         from scenarios.tables.toml.scenario_file import library, scenario_tables
 
-        files = {name: scenario_tables(path) for name, path in library().items()}
-        return {name: file["scenario"].get("title", "") for name, file in files.items()}
+        return {name: scenario_tables(path)["scenario"].get("title", "") for name, path in library().items()}
     if kind == "datasets":
         from scenarios.datasets import dataset_names
 

@@ -145,7 +145,9 @@ def _write(
         write_atomically(folder / name, text.encode(), mode=None)
     write_page(results, folder / "index.html", promises)
     plans = [catalogue.plan for catalogue in catalogues]
-    seeds = {plan.name: plan.seed for plan in plans}
-    plays = {plan.name: plan.plays for plan in plans}
-    played = max((result.created for result in results), default="")
-    write_record(folder, {**about, "seeds": seeds, "plays": plays, "played": played})
+    facts = {
+        "seeds": {plan.name: plan.seed for plan in plans},
+        "plays": {plan.name: plan.plays for plan in plans},
+        "played": max((result.created for result in results), default=""),
+    }
+    write_record(folder, {**about, **facts})

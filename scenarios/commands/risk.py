@@ -123,8 +123,7 @@ def _text(report: RiskReport) -> str:
 
     def table(rows: Iterable[tuple[str, ...]]) -> str:
         lines = list(rows)
-        align = ("left", "right", "left")[: len(lines[0])] if lines else None
-        return text_table((), lines, align, "plain")
+        return text_table((), lines, ("left", "right", "left")[: len(lines[0])] if lines else None, "plain")
 
     heads = [
         ("records", f"{report.rows:,}"),
@@ -142,11 +141,11 @@ def _text(report: RiskReport) -> str:
         rows = ((name, number(value, 1), about) for name, about, value in report.estimates)
         parts.append(f"records unique in table and population, estimated\n{table(rows)}\n{_fitting(report)}")
     if report.searched:
-        columns = ((name, measure(count)) for name, count in report.columns)
-        parts.append("records singled out with the help of a column\n" + table(columns))
+        counts = table((name, measure(count)) for name, count in report.columns)
+        parts.append(f"records singled out with the help of a column\n{counts}")
     if report.sets:
-        sets = ((names, measure(count)) for names, count in report.sets)
-        parts.append("smallest sets of columns that single out most\n" + table(sets))
+        counts = table((names, measure(count)) for names, count in report.sets)
+        parts.append(f"smallest sets of columns that single out most\n{counts}")
     return "\n\n".join(parts)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 # Options of ``tokumei run``.
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 BACKENDS = ("local", "dask")
 
 
@@ -149,70 +148,6 @@ def _bytes(context: click.Context, parameter: click.Parameter, value: str | None
         raise click.BadParameter(str(error)) from None
 
 
-_OPTIONS = (
-    click.argument("scenarios", nargs=-1, metavar="[SCENARIO...]"),
-    click.option(
-        "-d",
-        "--defense",
-        "defenses",
-        multiple=True,
-        help="Play only this defense (repeatable); module:Class, or 'Mondrian k=3', is added.",
-    ),
-    click.option(
-        "-a",
-        "--attack",
-        "attacks",
-        multiple=True,
-        help="Play only this attack (repeatable); module:Class, or 'LearnedLinkage simulations=2', is added.",
-    ),
-    click.option(
-        "--plays", type=click.IntRange(min=1), help="How often each pair plays.  [default: the scenario's own]"
-    ),
-    click.option("--seed", type=click.IntRange(min=0), help="Seed of all randomness.  [default: the scenario's own]"),
-    click.option(
-        "-j", "--jobs", type=click.IntRange(min=1), help="Number of worker processes.  [default: number of cores]"
-    ),
-    click.option(
-        "--data",
-        type=click.Path(dir_okay=False, path_type=Path),
-        help="Play on this table (CSV or Parquet) instead of the scenario's data set.",
-    ),
-    roles_option,
-    db_option,
-    html_option,
-    format_option,
-    matrix_option,
-    click.option("--fresh", is_flag=True, help="Play every trial again, even if its result is stored."),
-    click.option("--explain", is_flag=True, help="Play nothing; say why each trial would be played."),
-    click.option(
-        "--time-limit",
-        type=float,
-        metavar="SECONDS",
-        help="Time limit of each trial.  [default: the scenario's own, or 600]",
-    ),
-    click.option(
-        "--memory-limit",
-        callback=_bytes,
-        metavar="SIZE",
-        help="Memory limit of each trial, such as 4G.  [default: the scenario's own, or 4G]",
-    ),
-    click.option(
-        "--backend", type=click.Choice(BACKENDS), default="local", show_default=True, help="Where trials are played."
-    ),
-    click.option("--scheduler", metavar="URL", help="Scheduler of the Dask cluster, such as tcp://host:8786."),
-    *BOUND_OPTIONS,
-    *REPORT_OPTIONS,
-    click.option("--quiet", is_flag=True, help="Show no progress and no failures, only the board and the exit code."),
-)
-
-
-def run_options(command: Command) -> Command:
-    """Give a command the options of `RunOptions`, which it gets as keyword arguments."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
 EPILOG = """\b
 Examples:
   tokumei run
@@ -231,7 +166,60 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@run_options
+@click.argument("scenarios", nargs=-1, metavar="[SCENARIO...]")
+@click.option(
+    "-d",
+    "--defense",
+    "defenses",
+    multiple=True,
+    help="Play only this defense (repeatable); module:Class, or 'Mondrian k=3', is added.",
+)
+@click.option(
+    "-a",
+    "--attack",
+    "attacks",
+    multiple=True,
+    help="Play only this attack (repeatable); module:Class, or 'LearnedLinkage simulations=2', is added.",
+)
+@click.option("--plays", type=click.IntRange(min=1), help="How often each pair plays.  [default: the scenario's own]")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of all randomness.  [default: the scenario's own]")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(min=1), help="Number of worker processes.  [default: number of cores]"
+)
+@click.option(
+    "--data",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Play on this table (CSV or Parquet) instead of the scenario's data set.",
+)
+@roles_option
+@db_option
+@html_option
+@format_option
+@matrix_option
+@click.option("--fresh", is_flag=True, help="Play every trial again, even if its result is stored.")
+@click.option("--explain", is_flag=True, help="Play nothing; say why each trial would be played.")
+@click.option(
+    "--time-limit",
+    type=float,
+    metavar="SECONDS",
+    help="Time limit of each trial.  [default: the scenario's own, or 600]",
+)
+@click.option(
+    "--memory-limit",
+    callback=_bytes,
+    metavar="SIZE",
+    help="Memory limit of each trial, such as 4G.  [default: the scenario's own, or 4G]",
+)
+@click.option(
+    "--backend", type=click.Choice(BACKENDS), default="local", show_default=True, help="Where trials are played."
+)
+@click.option("--scheduler", metavar="URL", help="Scheduler of the Dask cluster, such as tcp://host:8786.")
+@BOUND_OPTIONS[0]
+@BOUND_OPTIONS[1]
+@BOUND_OPTIONS[2]
+@REPORT_OPTIONS[0]
+@REPORT_OPTIONS[1]
+@click.option("--quiet", is_flag=True, help="Show no progress and no failures, only the board and the exit code.")
 def run(**given: Any) -> None:
     """Play scenarios and show their board.
 
@@ -401,8 +389,7 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
     from scenarios.running.boards.playing import record_run_of
     from scenarios.studies.recorded_measurements import MeasurementFailed, RecordedMeasurements
 
-    seed = plan.seed if options.seed is None else options.seed
-    plan = replace(plan, plays=options.plays or plan.plays, seed=seed)
+    plan = replace(plan, plays=options.plays or plan.plays, seed=plan.seed if options.seed is None else options.seed)
     about = {"scenario": plan.name, "plays": str(plan.plays), "seed": str(plan.seed)}
     with bad_input(), lb.Store(options.db) as store:
         recorded = RecordedMeasurements(store, plan, fresh=options.fresh)
@@ -419,10 +406,7 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
     display.say(f"{plan.name}: {recorded.made} measurements made, {reused} known from earlier runs")
     write_report(plan.title, about, sections, options.form, options.html)
     reasons = gate_reasons(recorded.results, options.max_success)
-    name = "claims and bounds"
-    checks = [lb.ReportedCheck(plan.name, name, failure=reason) for reason in reasons] or [
-        lb.ReportedCheck(plan.name, name)
-    ]
+    checks = [lb.ReportedCheck(plan.name, "claims and bounds", failure=reason) for reason in reasons or [""]]
     report_checks(checks, options.junit, annotate=options.annotate)
     echo_each("gate", reasons)
     if reasons:

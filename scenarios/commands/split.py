@@ -108,12 +108,12 @@ def split(
             for name, rows in ((output, kept & ~held), (control, held)):
                 outputs.open(name, private=True).write(file.part(rows))
     _say_who_counts(file, declared.person, before, kept, drop_repeated=drop_repeated, one_row=one_row)
-    sizes = [(np.unique(file.person[rows]).size, int(rows.sum())) for rows in (kept & ~held, held)]
-    (people, records), (others, other_rows) = sizes
-    enough = control_words(others, records)
+    (people, records), (others, other_rows) = (
+        (np.unique(file.person[rows]).size, int(rows.sum())) for rows in (kept & ~held, held)
+    )
     echo(
         f"{output}: {people:,} people, {counted(records, 'row')}; {control}: {others:,} people, "
-        f"{counted(other_rows, 'row')}. Control group for {enough}"
+        f"{counted(other_rows, 'row')}. Control group for {control_words(others, records)}"
     )
 
 

@@ -17,7 +17,6 @@ from scenarios.commands.tournament_site import invite, serve
 from scenarios.commands.tournament_texts import (
     FILE,
     FOLDER,
-    check_all_accepted,
     decision,
     listing_problems,
     now,
@@ -26,7 +25,6 @@ from scenarios.commands.tournament_texts import (
     say,
     say_problems,
     show_check,
-    show_outcomes,
     show_receipt,
 )
 from scenarios.tables.toml.json_text import json_text
@@ -159,7 +157,7 @@ def check(
 def submit(opened: Tournament, team: str, files: Sequence[Path], against: str | None, form: str) -> None:
     """Submit a team's table, or in the attack phase any number of files with its answers about other teams."""
     from scenarios.tournament.rules.problems import InvalidFileError
-    from scenarios.tournament.rules.submitting import submit, submit_all
+    from scenarios.tournament.rules.submitting import outcome, submit, submit_all
     from scenarios.tournament.site.deciding import settle
 
     settle(opened)
@@ -168,17 +166,19 @@ def submit(opened: Tournament, team: str, files: Sequence[Path], against: str | 
             show_receipt(submit(opened, team, files[0], now(), against=against))
         return
     outcomes = []
-    for outcome in submit_all(opened, team, files, now(), against=against):
-        outcomes.append(outcome)
-        if form == "table" and isinstance(outcome, ValueError):
-            say(f"refused: {outcome}")
-            if isinstance(outcome, InvalidFileError) and outcome.total > 1:
-                say_problems(outcome)
-        elif form == "table" and not isinstance(outcome, ValueError):
-            show_receipt(outcome)
+    for one in submit_all(opened, team, files, now(), against=against):
+        outcomes.append(one)
+        if form == "table" and isinstance(one, ValueError):
+            say(f"refused: {one}")
+            if isinstance(one, InvalidFileError) and one.total > 1:
+                say_problems(one)
+        elif form == "table" and not isinstance(one, ValueError):
+            show_receipt(one)
     if form == "json":
-        show_outcomes(files, outcomes)
-    check_all_accepted(sum(isinstance(one, ValueError) for one in outcomes), len(files))
+        echo(json_text([outcome(file.name, one) for file, one in zip(files, outcomes, strict=True)]))
+    refused = sum(isinstance(one, ValueError) for one in outcomes)
+    refuse(refused and len(files) == 1, "the file was refused")
+    refuse(refused, f"{refused} of {len(files)} files were refused, the others are accepted")
 
 
 @tournament.command()
@@ -268,8 +268,7 @@ def guide(reader: str) -> None:
     """Show the guide for hosts or for teams."""
     from importlib import resources
 
-    text = (resources.files("scenarios.tournament") / f"{reader.upper()}.md").read_text(encoding="utf-8")
-    echo(text)
+    echo((resources.files("scenarios.tournament") / f"{reader.upper()}.md").read_text(encoding="utf-8"))
 
 
 def _scored(opened: Tournament, public_share: float, jobs: int | None, form: str, *, retry: bool = False) -> None:

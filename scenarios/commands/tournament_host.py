@@ -75,8 +75,7 @@ def admit(tournament: Tournament, team: str, file: Path, against: str | None, re
     from scenarios.tournament.rules.sheets import read_submission
 
     with listing_problems():
-        data = read_submission(file)
-        show_receipt(admit(tournament, team, file.name, data, reason, now(), against=against))
+        show_receipt(admit(tournament, team, file.name, read_submission(file), reason, now(), against=against))
     publish_notices(tournament)
 
 
@@ -149,8 +148,8 @@ def present(tournament: Tournament, team: str, file: Path, picture: Path | None)
     from scenarios.tables.toml.toml_file import read_bytes, read_text
     from scenarios.tournament.host.presenting import present
 
-    text = read_text(file, read_bytes(file))
-    present(tournament, team, text, None if picture is None else read_bytes(picture), now())
+    image = None if picture is None else read_bytes(picture)
+    present(tournament, team, read_text(file, read_bytes(file)), image, now())
     echo(f"the presentation of {team} is stored; the site shows it after the close")
 
 
@@ -177,8 +176,7 @@ def status(tournament: Tournament, team: str | None) -> None:
     import leaderboard as lb
     from scenarios.tournament.host.boards import team_status, tournament_status
 
-    section = tournament_status(tournament) if team is None else team_status(tournament, team)
-    echo(lb.report_to_terminal([section]))
+    echo(lb.report_to_terminal([tournament_status(tournament) if team is None else team_status(tournament, team)]))
 
 
 @click.command()

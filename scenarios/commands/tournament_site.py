@@ -10,12 +10,12 @@ from pathlib import Path
 
 import click
 
+from leaderboard.pages.number_text import counted
 from metrics.columns import refuse
 from scenarios.commands.common import bad_input, echo
+from scenarios.commands.tournament_texts import FILE, FOLDER
 from scenarios.running.workers.fork_server import start_server
 
-FOLDER = click.Path(file_okay=False, path_type=Path)
-FILE = click.Path(dir_okay=False, path_type=Path)
 _URL = "http://127.0.0.1:8000"
 
 
@@ -72,8 +72,7 @@ def serve(
         waiting = without_password(folder, datetime.now(UTC))
 
         def announce(port: int) -> None:
-            scheme = "https" if certificate else "http"
-            listening = f"{scheme}://{address.rpartition(':')[0]}:{port}"
+            listening = f"{'https' if certificate else 'http'}://{address.rpartition(':')[0]}:{port}"
             remember_address(folder, listening)
             echo(f"serving {folder} at {listening}; stop with Ctrl-C")
             if waiting:
@@ -134,9 +133,8 @@ def invite(
         for one in invitations:
             echo(one.line)
     else:
-        several = len(invitations) != 1
-        written = f"{len(invitations)} invitation{'s' * several} written to {html}"
-        echo(f"{written}; remove it once {'they are' if several else 'it is'} handed out")
+        them = "it is" if len(invitations) == 1 else "they are"
+        echo(f"{counted(len(invitations), 'invitation')} written to {html}; remove it once {them} handed out")
     if invitations and url is None:
         where = "where `serve` listened last" if served else "where `serve` listens by default"
         echo(f"links lead to {leads}, {where}; if teams use another address, give it by --url", err=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import wraps
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrics.columns import refuse
 from scenarios.commands.common import bad_input, echo
 from scenarios.tables.toml.json_text import json_text
 
@@ -93,7 +92,7 @@ def listing_problems(*, as_json: bool = False) -> Iterator[None]:
 def say_problems(error: InvalidFileError) -> None:
     """List all problems of a file, one a line."""
     for line in error.lines:
-        echo(f"{error.name}, {line}" if not line.startswith("and ") else line, err=True)
+        say(line)
 
 
 def show_receipt(receipt: Receipt) -> None:
@@ -111,27 +110,8 @@ def show_receipt(receipt: Receipt) -> None:
         echo(f"utility {utility.counted:.3f} (of the table {utility.table:.3f}, of the records {utility.record:.3f})")
 
 
-def show_outcomes(files: Sequence[Path], outcomes: Sequence[Receipt | ValueError]) -> None:
-    """Show the outcomes of submitted files as JSON."""
-    from scenarios.tournament.rules.submitting import outcome
-
-    echo(json_text([outcome(file.name, one) for file, one in zip(files, outcomes, strict=True)]))
-
-
 def show_check(report: CheckReport, form: str) -> None:
     """Show what a check of a table found."""
     from scenarios.tournament.rules.validating import check_report_to_json, check_report_to_terminal
 
     echo(check_report_to_json(report) if form == "json" else check_report_to_terminal(report))
-
-
-def check_all_accepted(refused: int, count: int) -> None:
-    """Say how many files were refused.
-
-    Raises
-    ------
-    ValueError
-        If any was.
-    """
-    refuse(refused and count == 1, "the file was refused")
-    refuse(refused, f"{refused} of {count} files were refused, the others are accepted")

@@ -49,8 +49,7 @@ class TimeLeft:
     def add(self, results: Iterable[Result]) -> None:
         """Add results that have ended."""
         for one in results:
-            methods = one.defense, one.parameters, one.attack, one.attack_parameters, one.game
-            cost = self.costs[canonical(methods)]
+            cost = self.costs[canonical((one.defense, one.parameters, one.attack, one.attack_parameters, one.game))]
             cost.count += 1
             cost.seconds += one.seconds
 
@@ -142,13 +141,15 @@ class RunProgress:
 
     def worst(self) -> list[Worst]:
         """Worst attack on each defense so far, in descending order of advantage."""
-        worst = []
-        for defense, pairs in self.means.items():
-            if pairs:
-                (attack, goal), mean = max(pairs.items(), key=lambda item: item[1].advantage)
-                worst.append(
-                    Worst(defense, attack, goal_words(goal), mean.rate, mean.chance, mean.advantage, mean.count)
-                )
+        largest = [
+            (defense, *max(pairs.items(), key=lambda item: item[1].advantage))
+            for defense, pairs in self.means.items()
+            if pairs
+        ]
+        worst = [
+            Worst(defense, attack, goal_words(goal), mean.rate, mean.chance, mean.advantage, mean.count)
+            for defense, (attack, goal), mean in largest
+        ]
         return sorted(worst, key=lambda one: -one.advantage)
 
 
@@ -287,8 +288,7 @@ class RunDisplay:
         elif now - self.last_update > LINE_INTERVAL or self.done == self.total:
             self.last_update = now
             time_left = f", {left}" if (left := self._time_left(now)) else ""
-            progress = f"{self.plan.name}: {self.done:,} of {self.total:,} results"
-            self.display.say(f"{progress}{time_left}{self._news()}")
+            self.display.say(f"{self.plan.name}: {self.done:,} of {self.total:,} results{time_left}{self._news()}")
 
     def _warn(self, result: Result) -> None:
         """Print what a method warned of, once for each defense with its parameters."""

@@ -13,7 +13,7 @@ from typing import Any
 from leaderboard.pages.exports import csv_text
 from leaderboard.pages.tables import Column, records_as_text
 from leaderboard.results.result import Result, canonical, label
-from leaderboard.results.store import Store, Trace, identity
+from leaderboard.results.store import Store, identity
 from scenarios.running.units import DONE, Catalogue
 
 # Number of changed modules named in a reason; the others are only counted.
@@ -75,12 +75,11 @@ class _Stored:
         self.statuses = store.statuses(catalogue.plan.name)
         self.failures = {trace.key: trace for trace in self.traces.values() if trace.status not in DONE}
         self.documents = {**store.documents(), **catalogue.documents}
-        # A stored result that the plan no longer contains may be the earlier version of a planned one.
-        self.former: dict[tuple[Any, ...], Trace] = {}
         present = {identity(result) for unit in catalogue.units for result in unit.results}
-        for stored, trace in self.traces.items():
-            if stored not in present:
-                self.former[_without_parameters(stored)] = trace
+        # A stored result that the plan no longer contains may be the earlier version of a planned one.
+        self.former = {
+            _without_parameters(stored): trace for stored, trace in self.traces.items() if stored not in present
+        }
         self._difference = lru_cache(maxsize=None)(self._compared)
 
     def reason(self, result: Result) -> str:
@@ -98,8 +97,7 @@ class _Stored:
     def _compared(self, before: str, now: str) -> str:
         if before not in self.documents:
             return "played by an earlier version of tokumei"
-        differences = _differences(self._read(before), self._read(now), self._read)
-        return "; ".join(differences) or "new"
+        return "; ".join(_differences(self._read(before), self._read(now), self._read)) or "new"
 
     def _read(self, name: str) -> dict[str, Any]:
         content: dict[str, Any] = json.loads(self.documents.get(name, "{}"))
@@ -196,8 +194,10 @@ def written_explanations(explanations: Sequence[Explanation], form: str) -> str:
     if form == "json":
         return json.dumps(records, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     if form == "csv":
-        names = [column.name for column in _COLUMNS]
-        return csv_text(names, [{**record, "plays": _ranges(record["plays"])} for record in records])
+        return csv_text(
+            [column.name for column in _COLUMNS],
+            [{**record, "plays": _ranges(record["plays"])} for record in records],
+        )
     if not explanations:
         return "nothing is to be played\n"
     return records_as_text(_COLUMNS, explanations, "pipe" if form == "markdown" else "simple") + "\n"

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from leaderboard.results.result import label
-from metrics.columns import refuse, require
+from metrics.columns import refuse, refuse_any, require
 from scenarios.games.game import Game
 from scenarios.games.questions.question import Question
 from scenarios.games.shared_people import SharedPeople
@@ -106,16 +106,17 @@ def check_questions(
             not whole or any(entry.method.goal in game.takes for entry in attacks),
             f"{name} is about {' and '.join(game.takes)}, but no [[attack]] of the scenario is",
         )
-    for entry in attacks:
-        require(
-            entry.method.goal in goals, f"no question is about {entry.method.goal}, the goal of [[attack]] {entry.name}"
-        )
-    for entry in defenses:
-        require(
-            entry.method.kind == games[0].accepts,
+    refuse_any(
+        (entry for entry in attacks if entry.method.goal not in goals),
+        lambda entry: f"no question is about {entry.method.goal}, the goal of [[attack]] {entry.name}",
+    )
+    refuse_any(
+        (entry for entry in defenses if entry.method.kind != games[0].accepts),
+        lambda entry: (
             f"the questions are about a {games[0].accepts} release, "
-            f"but [[defense]] {entry.name} makes {entry.method.kind}",
-        )
+            f"but [[defense]] {entry.name} makes {entry.method.kind}"
+        ),
+    )
 
 
 # Settings that a scenario writes more than once: each is played once.
@@ -242,6 +243,11 @@ class Plan:
     limits: Limits = field(default_factory=Limits)
     left_out: dict[str, str] = field(default_factory=dict)
     not_built: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def methods(self) -> list[Any]:
+        """The games, the defenses and the attacks."""
+        return [*self.games, *(entry.method for entry in (*self.defenses, *self.attacks))]
 
     def pairs(self) -> list[tuple[int, int]]:
         """Positions of game and attack of the trials on one release.
@@ -438,8 +444,7 @@ def _grid(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for value in table.values()
     ]
     empty = [name for name, values in zip(table, choices, strict=True) if not values]
-    if empty:
-        raise ValueError(f"{table['use']}: {empty[0]} is an empty list")
+    refuse_any(empty, lambda name: f"{table['use']}: {name} is an empty list")
     for values in itertools.product(*choices):
         yield dict(zip(table, values, strict=True))
 
@@ -489,9 +494,8 @@ def _games(table: dict[str, Any], dataset: Dataset) -> list[Game]:
         )
         raise ValueError(f"{lists[0]}: {allowed}; write one scenario for each value")
     if getattr(game, "shares_people", False):
-        shared = {name: value for name, value in table.items() if name != "question"}
-        built = {"records": dataset.records}
-        return [build({**shared, **built, "question": question}, "scenarios") for question in read_questions(table)]
+        shared = {**{name: value for name, value in table.items() if name != "question"}, "records": dataset.records}
+        return [build({**shared, "question": question}, "scenarios") for question in read_questions(table)]
     return [build({**point, "records": dataset.records}, "scenarios") for point in _grid(table)]
 
 

@@ -119,8 +119,7 @@ class Catalogue:
         """Units with the results still to play: all if `fresh`, otherwise those without a stored success or skip."""
         if fresh:
             return list(self.units)
-        statuses = store.statuses(self.plan.name)
-        done = {key for key, status in statuses.items() if status in DONE}
+        done = {key for key, status in store.statuses(self.plan.name).items() if status in DONE}
         templates = [(template, [result.parts for result in template.results]) for template in self._templates]
         units = []
         for play in range(self.plan.plays):
@@ -217,9 +216,12 @@ class Catalogue:
 
 def _at(template: Unit, play: int) -> Unit:
     """Return the template as a unit of one play, with the keys of its results."""
-    trials = tuple((game, attack, _keyed(result, play)) for game, attack, result in template.trials)
-    release = template.release and _keyed(template.release, play)
-    return replace(template, play=play, release=release, trials=trials)
+    return replace(
+        template,
+        play=play,
+        release=template.release and _keyed(template.release, play),
+        trials=tuple((game, attack, _keyed(result, play)) for game, attack, result in template.trials),
+    )
 
 
 def _keyed(result: Result, play: int) -> Result:

@@ -92,14 +92,11 @@ def _names_in(one: Any) -> Iterator[str]:
 
 def _used(value: Any) -> Iterator[str]:
     """Names of methods among parameters: values of ``use``."""
-    if isinstance(value, Mapping):
-        if "use" in value:
-            yield str(value["use"])
-        for part in value.values():
-            yield from _used(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _used(part)
+    if isinstance(value, Mapping) and "use" in value:
+        yield str(value["use"])
+    parts = list(value.values()) if isinstance(value, Mapping) else value
+    for part in parts if isinstance(parts, list | tuple) else ():
+        yield from _used(part)
 
 
 def _all_renamed(group: Sequence[One], names: Mapping[str, str]) -> list[One]:
@@ -280,8 +277,8 @@ class BoardResult:
         names = ("scenario", "variant", "defense", "attack", "goal", "success", "low", "high", "chance", "advantage")
         rows: list[tuple[Any, ...]] = []
         for pair in self.pairs:
-            defense, attack = label(pair.defense, pair.parameters), label(pair.attack, pair.attack_parameters)
-            common = (pair.scenario, pair.variant, defense, attack)
+            methods = label(pair.defense, pair.parameters), label(pair.attack, pair.attack_parameters)
+            common = (pair.scenario, pair.variant, *methods)
             for goal, success in pair.successes.items():
                 rate = success.rate
                 numbers = (rate.value, rate.low, rate.high, success.chance, success.advantage)
@@ -405,8 +402,7 @@ class BoardResult:
                 advantage[goal] = bound
         elif max_advantage is not None:
             advantage = {None: max_advantage}
-        pursued = {goal for result in self.results for goal in result.scores}
-        check_goal_names(advantage, pursued, "max_advantage")
+        check_goal_names(advantage, (goal for result in self.results for goal in result.scores), "max_advantage")
         bounds = lb.GateBounds(min_utility=min_utility, max_success=max_success, max_advantage=advantage)
         return [*gap_checks(self.results, bounds), *lb.gate_checks(self.results, bounds)]
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from defenses.base import Guarantee
 from leaderboard import Promise, Result, Store, record_run, stored_promises
 from leaderboard.results.wording import reword
-from metrics.columns import refuse
+from metrics.columns import refuse_any
 from scenarios.running.methods.loaded_code import check_loaded
 from scenarios.running.plan import NamedMethod, Plan, read_plans
 from scenarios.running.provenance import provenance
@@ -19,6 +19,7 @@ from scenarios.running.runner import Backend, Listener, check_fits, guarantees
 from scenarios.running.runner import run as run_plan
 from scenarios.running.units import Catalogue
 from scenarios.running.workers.interrupts import terminable
+from scenarios.running.workers.limits import Limits
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.review.notes import table_notes
 from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes
@@ -124,21 +125,22 @@ def changed_plans(
             entries = (*changed.defenses, *changed.attacks)
             check_fits(changed, [entry for entry in entries if entry.name not in known and ":" not in entry.name])
     names = [plan.name for plan in plans]
-    for name in names:
-        refuse(names.count(name) > 1, f"two scenarios are named {name!r}")
+    refuse_any((name for name in names if names.count(name) > 1), lambda name: f"two scenarios are named {name!r}")
     check_loaded(plans)
     return [_changed(plan, changes) for plan in plans]
 
 
 def _changed(plan: Plan, changes: Changes) -> Plan:
     """A plan with another number of plays, seed and limits, where given."""
-    limits = plan.limits
-    if changes.time_limit is not None:
-        limits = replace(limits, time=changes.time_limit)
-    if changes.memory_limit is not None:
-        limits = replace(limits, memory=changes.memory_limit)
-    seed = plan.seed if changes.seed is None else changes.seed
-    return replace(plan, plays=changes.plays or plan.plays, seed=seed, limits=limits)
+    return replace(
+        plan,
+        plays=changes.plays or plan.plays,
+        seed=plan.seed if changes.seed is None else changes.seed,
+        limits=Limits(
+            plan.limits.time if changes.time_limit is None else changes.time_limit,
+            plan.limits.memory if changes.memory_limit is None else changes.memory_limit,
+        ),
+    )
 
 
 def catalogues_of(plans: Sequence[Plan], say: Callable[[str], None] | None = None) -> list[Catalogue]:
@@ -177,8 +179,7 @@ def play_catalogues(
             reword(store, plan.name, catalogue.settings, catalogue.documents)
             store.renew(plan.name, catalogue.keys)
             with terminable(), listening(plan, catalogue, store) as listener:
-                outcome = run_plan(plan, catalogue, store, listener, backend=backend, fresh=fresh)
-            interrupted = outcome.interrupted
+                interrupted = run_plan(plan, catalogue, store, listener, backend=backend, fresh=fresh).interrupted
             if interrupted:
                 break
         # Another run may have stored results in other words meanwhile.

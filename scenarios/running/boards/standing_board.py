@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -99,13 +100,8 @@ def stale(catalogue: Catalogue, results: Sequence[Result]) -> dict[tuple[str, st
         The attack is "" for releases.
     """
     stored = {result.key for result in results if result.status in ("ok", "skipped")}
-    missing: dict[tuple[str, str], int] = {}
-    for unit in catalogue.units:
-        for result in unit.results:
-            if result.key not in stored:
-                cell = (result.defense, result.attack or "")
-                missing[cell] = missing.get(cell, 0) + 1
-    return missing
+    missing = [result for unit in catalogue.units for result in unit.results if result.key not in stored]
+    return Counter((result.defense, result.attack or "") for result in missing)
 
 
 def replay(catalogue: Catalogue, results: Sequence[Result]) -> list[tuple[Result, Ending]]:
@@ -127,16 +123,13 @@ def replay(catalogue: Catalogue, results: Sequence[Result]) -> list[tuple[Result
     worker = Worker(catalogue.plan)
     replays: list[tuple[Result, Ending]] = []
     for unit in catalogue.units:
-        positions = [number for number, result in enumerate(unit.results) if identity(result) in wanted]
-        if not positions:
-            continue
-        part = unit.only(positions)
-        endings = [item for item in worker.play(part) if isinstance(item, Ending)]
+        part = unit.only([number for number, result in enumerate(unit.results) if identity(result) in wanted])
+        endings = [item for item in worker.play(part) if isinstance(item, Ending)] if part.results else []
         replays += [(wanted[identity(part.results[ending.result])], ending) for ending in endings]
     return replays
 
 
 def write_record(folder: Path, about: Mapping[str, Any]) -> None:
     """Write what the board was made from."""
-    text = json.dumps(dict(about), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    write_atomically(folder / RECORD, text.encode(), mode=None)
+    text = json.dumps(dict(about), indent=2, sort_keys=True, ensure_ascii=False)
+    write_atomically(folder / RECORD, f"{text}\n".encode(), mode=None)

@@ -5,12 +5,8 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from scenarios.running.methods.methods import exported
-
-if TYPE_CHECKING:
-    pass
 
 PACKAGES = ("defenses", "attacks", "scenarios", "experiments")
 

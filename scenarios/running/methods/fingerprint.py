@@ -125,7 +125,7 @@ def sources(method: Any) -> dict[str, str]:
 
 
 def modules(method: Any) -> tuple[str, ...]:
-    """Modules of a method's class and of the classes of methods among its parameters."""
+    """Modules of the classes of a method, or of several, and of the methods among their parameters."""
     return tuple(sorted({type(part).__module__ for part in parts_of(method)}))
 
 
@@ -158,17 +158,14 @@ def look_again() -> None:
 
 
 def parts_of(value: Any) -> Iterator[Parametrized]:
-    """A method and the methods among its parameters, itself first."""
+    """A method and the methods among its parameters, itself first, or all methods in a list or mapping."""
     if isinstance(value, Parametrized):
         yield value
-        for part in value.get_params().values():
-            yield from parts_of(part)
-    elif isinstance(value, Mapping):
-        for part in value.values():
-            yield from parts_of(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from parts_of(part)
+        value = value.get_params()
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    for part in value if isinstance(value, list | tuple) else ():
+        yield from parts_of(part)
 
 
 @cache
@@ -272,9 +269,8 @@ def source_file(module: str) -> str:
 
 def _installed(file: Path) -> bool:
     """Whether a file belongs to the standard library or to an installed package."""
-    if {"site-packages", "dist-packages"} & set(file.parts):
-        return True
-    return any(file.is_relative_to(folder) for folder in _standard_library())
+    below_packages = {"site-packages", "dist-packages"} & set(file.parts)
+    return bool(below_packages) or any(file.is_relative_to(folder) for folder in _standard_library())
 
 
 @cache

@@ -170,23 +170,18 @@ def check_loaded(plans: Iterable[Plan]) -> None:
         before a reload.
     """
     look_again()
-    methods = [
-        method
-        for plan in plans
-        for method in (*plan.games, *(entry.method for entry in (*plan.defenses, *plan.attacks)))
-    ]
+    methods = [method for plan in plans for method in plan.methods]
     for part in parts_of(methods):
         _check_class(type(part))
-    for name, code in closure({module for method in methods for module in modules(method)}).items():
+    for name, code in closure(modules(methods)).items():
         if name in sys.modules:
             _check_module(name, code)
 
 
 def foreign_code(plan: Plan) -> dict[str, str]:
     """Code hash of each file of a user's own code that a plan's methods use, as keys of results hold it."""
-    methods = [*plan.games, *(entry.method for entry in (*plan.defenses, *plan.attacks))]
-    names = {module for method in methods for module in modules(method)}
-    return {source_file(name): code for name, code in closure(names).items() if name.partition(".")[0] not in PACKAGES}
+    hashes = closure(modules(plan.methods))
+    return {source_file(name): code for name, code in hashes.items() if name.partition(".")[0] not in PACKAGES}
 
 
 def check_unchanged(code: Mapping[str, str]) -> None:

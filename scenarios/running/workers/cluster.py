@@ -165,10 +165,7 @@ class _Share:
 
 
 def _share(name: str, packed: bytes, plan: Plan) -> _Share:
-    methods = [*plan.games, *(entry.method for entry in (*plan.defenses, *plan.attacks))]
-    names = tuple(
-        sorted({"scenarios.running.workers.worker", *(module for method in methods for module in modules(method))})
-    )
+    names = tuple(sorted({"scenarios.running.workers.worker", *modules(plan.methods)}))
     return _Share(name, packed, plan.limits, (str(Path.cwd()),), names, environment(names))
 
 
@@ -224,7 +221,8 @@ def play_unit(name: str, unit: Unit) -> list[Result]:
     if share is None:
         raise Stopped
     check_environment(share.environment, share.modules)
-    key = (name, threading.get_ident())
     with _lock:
-        supervisor = _supervisors.setdefault(key, Supervisor(share.plan, share.limits, share.folders))
+        supervisor = _supervisors.setdefault(
+            (name, threading.get_ident()), Supervisor(share.plan, share.limits, share.folders)
+        )
     return list(supervisor.play(unit))

@@ -9,7 +9,6 @@ import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from scenarios.running.units import Unit
 from scenarios.running.workers import worker
 from scenarios.running.workers.isolation import Death, IsolatedWorker, Stopped, TaskStep, in_threads
 from scenarios.running.workers.limits import Limits
-from scenarios.running.workers.worker import Ending, Worker
+from scenarios.running.workers.worker import Ending, Worker, current_moment
 
 # Workers lost in a row before their first step; after that many, the unit fails.
 ATTEMPTS = 3
@@ -113,8 +112,7 @@ def _failed(result: Result, death: Death) -> Result:
     how = f"ended its worker process: {death.how}" if death.how else death.reason
     frames = list(takewhile(lambda frame: worker.__file__ not in frame, death.frames))[:LINES]
     reason = "\n".join([f"{death.step or 'the start of a worker process'} {how}", *frames])
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    return replace(result, status=death.status, reason=reason, seconds=death.seconds, created=now)
+    return replace(result, status=death.status, reason=reason, seconds=death.seconds, created=current_moment())
 
 
 # Local backend: plays the units of a run in worker processes on this machine.
@@ -135,8 +133,9 @@ class LocalProcesses:
     def played(self, plan: Plan, units: Sequence[Unit]) -> Generator[list[Result], None, None]:
         """Yield results in batches as trials end; closing the generator ends the processes."""
         waiting, packed, code = Waiting(units), pickle.dumps(plan), foreign_code(plan)
-        folders = (str(Path.cwd()),)
-        supervisors = [Supervisor(packed, plan.limits, folders, code) for _ in range(min(self.jobs, len(units)))]
+        supervisors = [
+            Supervisor(packed, plan.limits, (str(Path.cwd()),), code) for _ in range(min(self.jobs, len(units)))
+        ]
 
         def work(supervisor: Supervisor) -> Iterator[Result]:
             unit = None

@@ -124,25 +124,24 @@ class _TableContent:
     def __call__(self) -> str | None:
         if self._holds_same_arrays():
             return None
-        frame = self.frame
         for label, before in self.before.items():
-            if label not in frame.columns or not _equal_columns(frame[label], before):
+            if label not in self.frame.columns or not _equal_columns(self.frame[label], before):
                 return f"{self.name}, column {label!r}"
-        if not frame.columns.equals(self.labels):
+        if not self.frame.columns.equals(self.labels):
             return f"{self.name}, its columns"
-        return None if frame.index.equals(self.index) else f"{self.name}, its index"
+        return None if self.frame.index.equals(self.index) else f"{self.name}, its index"
 
     def _holds_same_arrays(self) -> bool:
         """Whether the frame has its arrays still, with the same bytes; this takes microseconds for any width."""
-        frame = self.frame
-        if frame.columns is not self.labels or frame.index is not self.index:
-            return False
-        arrays = _arrays(frame)
-        if len(arrays) != len(self.arrays):
-            return False
-        return all(
-            now is then and content is not None and _content(now) == content
-            for now, then, content in zip(arrays, self.arrays, self.contents, strict=True)
+        arrays = _arrays(self.frame)
+        return (
+            self.frame.columns is self.labels
+            and self.frame.index is self.index
+            and len(arrays) == len(self.arrays)
+            and all(
+                now is then and content is not None and _content(now) == content
+                for now, then, content in zip(arrays, self.arrays, self.contents, strict=True)
+            )
         )
 
 
@@ -154,9 +153,8 @@ class _ArrayContent:
         self.content = _content(array)
 
     def __call__(self) -> str | None:
-        if _content(self.array) == self.content or _equal_arrays(self.array, self.before):
-            return None
-        return self.name
+        same = _content(self.array) == self.content or _equal_arrays(self.array, self.before)
+        return None if same else self.name
 
 
 def _arrays(frame: pd.DataFrame) -> list[Any]:
@@ -183,6 +181,5 @@ def _equal_arrays(one: NDArray[Any], other: NDArray[Any]) -> bool:
 
 def _same(one: Any, other: Any) -> bool:
     """Whether a part is the same object or an equal plain value."""
-    if one is other:
-        return True
-    return type(one) is type(other) and isinstance(one, str | bytes | int | float | bool) and bool(one == other)
+    plain = type(one) is type(other) and isinstance(one, str | bytes | int | float | bool)
+    return one is other or (plain and bool(one == other))

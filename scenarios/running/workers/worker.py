@@ -83,9 +83,8 @@ def checked_measures(measures: Any) -> dict[str, float | None]:
 
 
 def _name(name: Any) -> str:
-    if not isinstance(name, str):
-        raise TypeError(f"measures must have names, got {type(name).__name__} {name!r}")
-    return name
+    require(isinstance(name, str), f"measures must have names, got {type(name).__name__} {name!r}", TypeError)
+    return str(name)
 
 
 def _number(name: str, value: Any) -> float | None:
@@ -361,8 +360,7 @@ class Worker:
         try:
             check_defense_input(defense, draw.untouched)
         except ChangedInput as changed:
-            for result in everything:
-                yield _ended(result, started, status="error", reason=str(changed))
+            yield from (_ended(result, started, status="error", reason=str(changed)) for result in everything)
             raise
         return outcome, texts, failure
 
@@ -412,32 +410,26 @@ class Worker:
         """Outcome of a trial, and the attack's claims, or None."""
         attacker = self.plan.attacks[attack].method
         witness = Witness(copy.deepcopy(attacker))
-        run = self._trial(unit, game, attack, witness, secret, published)
+        run = partial(self._trial, unit, game, attack, witness, secret, published)
         return _timed(result, run, code=self._own_code(attacker, "run")), witness.claims
 
     def _own_code(self, method: Any, name: str) -> Callable[..., Any] | None:
         """The function that a user's own method runs, whose line messages name; None for the project's methods."""
         return getattr(type(method), name) if is_foreign(method) else None
 
-    def _trial(
-        self, unit: Unit, game: int, attack: int, witness: Witness, secret: Any, published: Any
-    ) -> Callable[[], Scores]:
+    def _trial(self, unit: Unit, game: int, attack: int, witness: Witness, secret: Any, published: Any) -> Scores:
+        """Scores of one attack on a release, or on what it chose."""
         plan = self.plan
         defense, attacker, rules = plan.defenses[unit.defense].method, plan.attacks[attack].method, plan.games[game]
-
-        def run() -> Scores:
-            reason = rules.misfit(defense, attacker)
-            if reason:
-                raise NotApplicable(reason)
-            variant = canonical(game_settings(rules))
-            who = (plan.attacks[attack].name, canonical(describe(attacker)))
-            rng = generator(plan.seed, *self._names(unit), "attack", variant, *who)
-            own = guarded(copy.deepcopy(defense))
-            if rules.lets_choose:
-                return checked_game_scores(play_alone(own, witness, rules, rng)[2])
-            return checked_game_scores(attack_release(own, witness, rules, secret, published, rng))
-
-        return run
+        reason = rules.misfit(defense, attacker)
+        if reason:
+            raise NotApplicable(reason)
+        who = (plan.attacks[attack].name, canonical(describe(attacker)))
+        rng = generator(plan.seed, *self._names(unit), "attack", canonical(game_settings(rules)), *who)
+        own = guarded(copy.deepcopy(defense))
+        if rules.lets_choose:
+            return checked_game_scores(play_alone(own, witness, rules, rng)[2])
+        return checked_game_scores(attack_release(own, witness, rules, secret, published, rng))
 
 
 def _measured(utility: Any) -> Scores:
@@ -485,5 +477,9 @@ def _tried(prefix: str, run: Callable[[], Any], code: Callable[..., Any] | None 
 
 
 def _ended(result: int, started: float, **changes: Any) -> Ending:
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    return Ending(result, seconds=time.perf_counter() - started, created=now, **changes)
+    return Ending(result, seconds=time.perf_counter() - started, created=current_moment(), **changes)
+
+
+def current_moment() -> str:
+    """The time in UTC to the second, as results state when they were made."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -122,16 +122,14 @@ def read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise ValueError(unreadable(path, error)) from None
+        raise ValueError(f"{path}: {unreadable(error)}") from None
 
 
-def unreadable(path: Path, error: OSError) -> str:
+def unreadable(error: OSError) -> str:
     """Why a file could not be read, in words."""
     if isinstance(error, FileNotFoundError):
-        return f"{path}: there is no such file"
-    if isinstance(error, IsADirectoryError):
-        return f"{path}: is a folder, not a file"
-    return f"{path}: cannot be read ({error.strerror})"
+        return "there is no such file"
+    return "is a folder, not a file" if isinstance(error, IsADirectoryError) else f"cannot be read ({error.strerror})"
 
 
 def read_text(path: Path, data: bytes, *, whole: bool = True, start: int = 0) -> str:

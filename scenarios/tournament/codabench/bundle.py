@@ -7,6 +7,7 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
+from metrics.columns import require
 from scenarios.tournament.codabench import vendored
 from scenarios.tournament.codabench.competition import check_image, competition, yaml_text
 from scenarios.tournament.codabench.reference_data import reference_data
@@ -40,22 +41,19 @@ def pages(tournament: Tournament, share: float) -> dict[str, str]:
     ValueError
         If no team's folder has the rules.
     """
-    host, team = _guide("HOST.md"), _guide("TEAM.md")
-    rules = next(
-        (path for name in tournament.settings.teams if (path := tournament.team_folder(name) / "RULES.md").is_file()),
-        None,
-    )
-    if rules is None:
-        raise ValueError(f"{tournament.folder / 'teams'}: RULES.md is missing from the teams' folders; put it back")
+    host, team = (_file(name, "scenarios.tournament").decode() for name in ("HOST.md", "TEAM.md"))
+    copies = [tournament.team_folder(name) / "RULES.md" for name in tournament.settings.teams]
+    rules = [path for path in copies if path.is_file()]
+    require(rules, f"{tournament.folder / 'teams'}: RULES.md is missing from the teams' folders; put it back")
     counted = "all rows and membership" if share == 1 else f"a secret {share:.0%} of each table's rows, not membership"
     scores = [section(host, title) for title in ("What the scores mean", "Tricks that do not win")]
     return {
-        "pages/submitting.md": _text("SUBMITTING.md").replace("COUNTED", counted),
-        "pages/rules.md": rules.read_text(encoding="utf-8"),
+        "pages/submitting.md": _file("SUBMITTING.md").decode().replace("COUNTED", counted),
+        "pages/rules.md": rules[0].read_text(encoding="utf-8"),
         "pages/playing.md": team.replace(section(team, "On the site"), ""),
         "pages/scores.md": "\n".join(scores),
-        "terms.md": _text("TERMS.md"),
-        "README.md": _text("STEPS.md"),
+        "terms.md": _file("TERMS.md").decode(),
+        "README.md": _file("STEPS.md").decode(),
     }
 
 
@@ -67,18 +65,9 @@ def section(text: str, title: str) -> str:
     ValueError
         If there is no such section.
     """
-    match = re.search(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
-    if match is None:
-        raise ValueError(f"the guide has no section {title!r}")
-    return match[0]
-
-
-def _guide(name: str) -> str:
-    return (resources.files("scenarios.tournament") / name).read_text(encoding="utf-8")
-
-
-def _text(name: str) -> str:
-    return (resources.files("scenarios.tournament.codabench") / name).read_text(encoding="utf-8")
+    found = re.findall(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    require(found, f"the guide has no section {title!r}")
+    return str(found[0])
 
 
 _COMMAND = "python3 /app/program/score.py /app/input /app/output"
@@ -143,23 +132,25 @@ def export_codabench(tournament: Tournament, path: Path, image: str, share: floa
 @cache
 def scoring_program() -> bytes:
     """The scoring program as a ZIP archive without folders, since the platform would move their content."""
-    files = {
-        "metadata.yaml": f"command: {_COMMAND}\n".encode(),
-        "score.py": _file("score.py"),
-        "tokumei.zip": vendored.archive(),
-    }
-    return zip_bytes(files.items())
+    return zip_bytes(
+        [
+            ("metadata.yaml", f"command: {_COMMAND}\n".encode()),
+            ("score.py", _file("score.py")),
+            ("tokumei.zip", vendored.archive()),
+        ]
+    )
 
 
 def _starting_kit(tournament: Tournament, texts: dict[str, str]) -> bytes:
     """What helps a team to submit; nothing in it belongs to one team."""
-    files = {
-        "make_submission.py": _file("make_submission.py"),
-        "roles.toml": tournament.roles_path.read_bytes(),
-        "SUBMITTING.md": texts["pages/submitting.md"].encode(),
-        "RULES.md": texts["pages/rules.md"].encode(),
-    }
-    return zip_bytes(files.items())
+    return zip_bytes(
+        [
+            ("make_submission.py", _file("make_submission.py")),
+            ("roles.toml", tournament.roles_path.read_bytes()),
+            ("SUBMITTING.md", texts["pages/submitting.md"].encode()),
+            ("RULES.md", texts["pages/rules.md"].encode()),
+        ]
+    )
 
 
 def _public_data(tournament: Tournament, phase: Phase) -> dict[str, bytes]:
@@ -171,6 +162,6 @@ def _public_data(tournament: Tournament, phase: Phase) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in files if file.is_file()}
 
 
-def _file(name: str) -> bytes:
-    """A file of this package that goes into a bundle."""
-    return (resources.files("scenarios.tournament.codabench") / name).read_bytes()
+def _file(name: str, package: str = "scenarios.tournament.codabench") -> bytes:
+    """A file that stands beside the modules of a package."""
+    return (resources.files(package) / name).read_bytes()

@@ -71,7 +71,6 @@ COLUMNS = {
 }
 """Title and better direction of each column of the leaderboard; the first one ranks."""
 _IMAGE = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?(/[a-z0-9]([a-z0-9._-]*[a-z0-9])?)*(:[\w][\w.-]{0,127})?")
-_SUBMISSIONS = {"max_submissions": 100, "max_submissions_per_day": 20}
 _SECONDS = 1200
 """Longest time that the scoring of a submission may take."""
 
@@ -111,7 +110,6 @@ def competition(
     ValueError
         If a phase ends before it begins.
     """
-    periods = phase_periods(tournament)
     return {
         "version": 2,
         "title": tournament.settings.title,
@@ -128,22 +126,7 @@ def competition(
         # Submissions hold the origins of the rows.
         "can_participants_make_submissions_public": False,
         "pages": [{"title": title, "file": file} for title, file in pages.items()],
-        "phases": [
-            {
-                "index": index,
-                "name": str(phase).replace("-", " ").capitalize(),
-                "description": "Attack the published tables." if phase is Phase.ATTACK else "Anonymize your table.",
-                "start": _moment(start),
-                "end": _moment(end),
-                **_SUBMISSIONS,
-                "execution_time_limit": _SECONDS,
-                "accepts_only_result_submissions": True,
-                "starting_kit": "starting_kit.zip",
-                **({"public_data": public[phase]} if phase in public else {}),
-                "tasks": [int(phase is Phase.ATTACK)],
-            }
-            for index, (phase, (start, end)) in enumerate(periods.items())
-        ],
+        "phases": _phases(tournament, public),
         "tasks": [
             {
                 "index": index,
@@ -177,6 +160,27 @@ def competition(
             }
         ],
     }
+
+
+def _phases(tournament: Tournament, public: Mapping[Phase, str]) -> list[dict[str, Any]]:
+    """The phases with what is submitted in each; all phases but the attack share one task."""
+    return [
+        {
+            "index": index,
+            "name": str(phase).replace("-", " ").capitalize(),
+            "description": "Attack the published tables." if phase is Phase.ATTACK else "Anonymize your table.",
+            "start": _moment(start),
+            "end": _moment(end),
+            "max_submissions": 100,
+            "max_submissions_per_day": 20,
+            "execution_time_limit": _SECONDS,
+            "accepts_only_result_submissions": True,
+            "starting_kit": "starting_kit.zip",
+            **({"public_data": public[phase]} if phase in public else {}),
+            "tasks": [int(phase is Phase.ATTACK)],
+        }
+        for index, (phase, (start, end)) in enumerate(phase_periods(tournament).items())
+    ]
 
 
 def phase_periods(tournament: Tournament) -> dict[Phase, tuple[datetime, datetime]]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from metrics.columns import PRIVATE
-from scenarios.tournament.rules.folder import Tournament, write_whole, zip_bytes
+from scenarios.tournament.rules.folder import Tournament, store_file, write_whole, zip_bytes
 from scenarios.tournament.rules.log import Log
 from scenarios.tournament.rules.settings import FILE, Phase
 
@@ -70,8 +70,7 @@ def _write_log(tournament: Tournament, folder: Path, phase: Phase) -> None:
         for team, table in sorted(tables.items()):
             details = {"team": team, "phase": str(table.phase), "against": None, "sha256": table.content}
             log.append("submitted", {**details, "rows": table.rows}, now)
-            data = tournament.content(table.content)
-            write_whole(folder / "host" / "submissions" / table.content, data, mode=PRIVATE)
+            store_file(folder / "host" / "submissions", tournament.content(table.content), mode=PRIVATE)
         log.append("advanced", {"from": str(tournament.settings.phases[-3]), "to": str(Phase.ATTACK)}, now)
 
 

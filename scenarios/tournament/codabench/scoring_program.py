@@ -13,19 +13,14 @@ from html import escape
 from pathlib import Path
 
 from leaderboard.results.result import Result
+from metrics.columns import refuse, require
 from metrics.table_utility import COMPONENTS
-from scenarios.running.workers.isolation import TaskStep
 from scenarios.tournament.codabench.competition import COLUMNS
 from scenarios.tournament.codabench.reference_data import unpacked
-from scenarios.tournament.codabench.submission_files import (
-    RefusedSubmissionError,
-    SubmissionFiles,
-    read_files,
-    refuse_submission,
-)
+from scenarios.tournament.codabench.submission_files import RefusedSubmissionError, SubmissionFiles, read_files
 from scenarios.tournament.rules.folder import Submission, Tournament
 from scenarios.tournament.rules.problems import InvalidFileError
-from scenarios.tournament.rules.scoring import Target, baseline_name, baselines, leaking_columns, score_target
+from scenarios.tournament.rules.scoring import Target, baseline_name, baselines, leaking_columns, scored_here
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.standings import AttackOutcome, outcome_of, standings
 from scenarios.tournament.rules.validating import attacked, named_target, validated
@@ -91,8 +86,11 @@ def attack_page(team: str, score: float, outcomes: Mapping[str, AttackOutcome], 
 
 
 def _outcomes(title: str, column: str, rows: Sequence[tuple[str, AttackOutcome]]) -> str:
-    cells = [(name, one.goal, one.success, one.chance, one.advantage) for name, one in rows]
-    return _table(title, (column, "goal", "success", "chance level", "advantage"), cells)
+    return _table(
+        title,
+        (column, "goal", "success", "chance level", "advantage"),
+        [(name, one.goal, one.success, one.chance, one.advantage) for name, one in rows],
+    )
 
 
 def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -141,8 +139,7 @@ def run(arguments: Sequence[str]) -> int:
             tournament, share = unpacked(source / "ref", Path(scratch))
             numbers, page = scored(tournament, share, source / "res")
     except InvalidFileError as error:
-        for line in error.lines:
-            print(line if line.startswith("and ") else f"{error.name}, {line}", file=sys.stderr)
+        print(*error.lines, sep="\n", file=sys.stderr)
         return BAD_INPUT
     except RefusedSubmissionError as error:
         print(error, file=sys.stderr)
@@ -186,12 +183,17 @@ def scored(tournament: Tournament, share: float, folder: Path) -> tuple[dict[str
 def _table_scored(tournament: Tournament, share: float, files: SubmissionFiles) -> tuple[dict[str, float], str]:
     """Utility of a table, and its defense against the baseline attacks."""
     team = files.team
-    if len(files.contents) != 1:
-        given = ", ".join(files.contents) or "none"
-        raise RefusedSubmissionError(f"this phase takes {team}_anonymized.csv alone; the submission has {given}")
+    given = ", ".join(files.contents) or "none"
+    refuse(
+        len(files.contents) != 1,
+        f"this phase takes {team}_anonymized.csv alone; the submission has {given}",
+        RefusedSubmissionError,
+    )
     (name,) = files.contents
-    refuse_submission(
-        named_target(name), f"{name}: attacks are submitted in the attack phase; submit {team}_anonymized.csv"
+    refuse(
+        named_target(name),
+        f"{name}: attacks are submitted in the attack phase; submit {team}_anonymized.csv",
+        RefusedSubmissionError,
     )
     table = _stored(tournament, files, name, None)
     keys = {share: {"": "table", **{name: name for name in map(baseline_name, baselines())}}}
@@ -215,18 +217,29 @@ def _attacks_scored(tournament: Tournament, share: float, files: SubmissionFiles
     team = files.team
     tables = tournament.state(tournament.log.entries()).tables
     others = [other for other in tables if other != team]
-    refuse_submission(not others, "no other table is published yet; wait until the host has published the tables")
-    refuse_submission(not files.contents, f"the submission has no CSV file; name attacks {team}_attack_OTHER.csv")
+    require(
+        others,
+        "no other table is published yet; wait until the host has published the tables",
+        RefusedSubmissionError,
+    )
+    require(
+        files.contents,
+        f"the submission has no CSV file; name attacks {team}_attack_OTHER.csv",
+        RefusedSubmissionError,
+    )
     targets = []
     # All files are read before the first is scored, so that a wrong one is refused at once.
     for name in files.contents:
-        refuse_submission(
-            not named_target(name), f"{name}: in the attack phase files are named {team}_attack_OTHER.csv"
+        require(
+            named_target(name),
+            f"{name}: in the attack phase files are named {team}_attack_OTHER.csv",
+            RefusedSubmissionError,
         )
         attack = _stored(tournament, files, name, Phase.ATTACK)
         other = str(attack.against)
-        keys = {share: {"": "table", team: team}}
-        targets.append(Target(other, tables[other], {team: attack}, keys, frozenset({team})))
+        targets.append(
+            Target(other, tables[other], {team: attack}, {share: {"": "table", team: team}}, frozenset({team}))
+        )
     outcomes = {one.team: outcome_of(_results(tournament, one)[0]) for one in targets}
     score = sum(one.advantage for one in outcomes.values()) / len(others)
     return {"score": score, "attacked": float(len(outcomes))}, attack_page(team, score, outcomes, len(others))
@@ -257,8 +270,7 @@ def _results(tournament: Tournament, target: Target) -> list[Result]:
     RuntimeError
         If a step failed.
     """
-    steps = score_target((tournament.folder, target))
-    results = [one for step in steps if not isinstance(step, TaskStep) for one in step]
+    results = scored_here(tournament.folder, target)
     for one in results:
         if one.status != "ok":
             raise RuntimeError(f"{one.attack or one.defense}: {one.status} ({one.reason})")

@@ -6,8 +6,10 @@ import hmac
 from dataclasses import dataclass
 from pathlib import Path
 
+from metrics.columns import refuse
 from scenarios.tournament.codabench.make_submission import key
 from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.problems import FileError
 from scenarios.tournament.rules.sheets import read_submission
 
 MOST_FILES = 250
@@ -16,12 +18,6 @@ MOST_FILES = 250
 
 class RefusedSubmissionError(ValueError):
     """A submission that breaks a rule; the message is one line for its team."""
-
-
-def refuse_submission(condition: object, message: str) -> None:
-    """Refuse a submission with this message if the condition holds."""
-    if condition:
-        raise RefusedSubmissionError(message)
 
 
 @dataclass(frozen=True)
@@ -65,18 +61,23 @@ def read_files(tournament: Tournament, folder: Path) -> SubmissionFiles:
         if path.suffix.lower() in (".csv", ".key")
         and not any(part.startswith((".", "__MACOSX")) for part in path.relative_to(folder).parts)
     ]
-    refuse_submission(len(paths) > MOST_FILES, f"the submission has {len(paths)} files; at most {MOST_FILES} are read")
+    refuse(
+        len(paths) > MOST_FILES,
+        f"the submission has {len(paths)} files; at most {MOST_FILES} are read",
+        RefusedSubmissionError,
+    )
     contents: dict[str, bytes] = {}
     for path in paths:
-        refuse_submission(path.name in contents, f"{path.name}: is in the submission twice")
+        refuse(path.name in contents, f"{path.name}: is in the submission twice", RefusedSubmissionError)
         try:
             contents[path.name] = read_submission(path)
-        except ValueError as error:
-            raise RefusedSubmissionError(str(error).replace(f"{path}", path.name)) from None
+        except FileError as error:
+            raise RefusedSubmissionError(f"{path.name}: {error.reason}") from None
     keys = [name for name in contents if name.lower().endswith(".key")]
-    refuse_submission(
+    refuse(
         len(keys) != 1,
         f"the submission has {len(keys)} files TEAM.key; make_submission.py of the starting kit makes it with one",
+        RefusedSubmissionError,
     )
     team, given = keys[0][: -len(".key")], contents.pop(keys[0])
     expected = (
@@ -84,12 +85,12 @@ def read_files(tournament: Tournament, folder: Path) -> SubmissionFiles:
         if team in tournament.settings.teams
         else b"no team"
     )
-    refuse_submission(
+    refuse(
         not hmac.compare_digest(given.strip(), expected),
         f"{keys[0][:40]!r}: is not the key of that team; make_submission.py makes it from TEAM_original.csv as the "
         "host handed it out",
+        RefusedSubmissionError,
     )
-    reason = tournament.state().disqualified.get(team)
-    if reason is not None:
-        raise RefusedSubmissionError(f"team {team} is disqualified: {reason}")
+    out = tournament.state().disqualified
+    refuse(team in out, f"team {team} is disqualified: {out.get(team)}", RefusedSubmissionError)
     return SubmissionFiles(team, contents)

@@ -11,9 +11,9 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from metrics.columns import PRIVATE, UNFINISHED, refuse, require
+from metrics.columns import PRIVATE, UNFINISHED, refuse, refuse_any, require
 from scenarios.tournament.host.exporting import new_archive
-from scenarios.tournament.host.presenting import presented_file, wrong_presentation
+from scenarios.tournament.host.presenting import presented_file, presented_names, wrong_presentation
 from scenarios.tournament.rules.advancing import publish_again, wrongly_published
 from scenarios.tournament.rules.arrivals import arrivals
 from scenarios.tournament.rules.folder import Tournament, new_folder
@@ -53,16 +53,12 @@ def verify(tournament: Tournament) -> str:
     accepted = [entry.details["sha256"] for entry in entries if entry.kind == "submitted"]
     for content in dict.fromkeys(accepted):
         tournament.content(content)
-    for entry in entries:
-        if entry.kind == "presented":
-            for name in ("text", "picture"):
-                if name in entry.details:
-                    presented_file(tournament, entry.details[name])
-    wrong = [
-        *(f"{path}: is not the file that counts; `score` publishes that one" for path in wrongly_published(tournament)),
-        *changed_copies(tournament.folder, tournament.recorded_files),
-    ]
-    refuse(wrong, "".join(wrong[:1]))
+    for name in presented_names(entries):
+        presented_file(tournament, name)
+    refuse_any(
+        wrongly_published(tournament), lambda path: f"{path}: is not the file that counts; `score` publishes that one"
+    )
+    refuse_any(changed_copies(tournament.folder, tournament.recorded_files), str)
     moved = sum(entry.kind in ("extended", "reopened") for entry in entries)
     changes = f"; deadlines were moved {moved} time{'' if moved == 1 else 's'}" if moved else ""
     waiting = len(arrivals(tournament))
@@ -141,11 +137,10 @@ def _wrong_submission(entry: LogEntry, phase: Phase, deadlines: Mapping[Phase, d
 
 def _same(taken: LogEntry, first: LogEntry | None) -> bool:
     """Whether an entry takes this submission into force."""
-    names = ("team", "against", "sha256", "rows")
     return (
         first is not None
         and first.kind == "submitted"
-        and all(taken.details[name] == first.details[name] for name in names)
+        and all(taken.details[name] == first.details[name] for name in ("team", "against", "sha256", "rows"))
     )
 
 
@@ -179,9 +174,10 @@ def backup(tournament: Tournament, path: Path) -> int:
     OSError
         If it cannot be written; then there is no archive.
     """
-    inside = tournament.folder in path.resolve().parents
-    wrong = f"{path}: lies in the tournament's folder; name a file elsewhere" if inside else ""
-    with new_archive(path, PRIVATE, wrong) as file, tarfile.open(fileobj=file, mode="w") as archive:
+    refuse(
+        tournament.folder in path.resolve().parents, f"{path}: lies in the tournament's folder; name a file elsewhere"
+    )
+    with new_archive(path, PRIVATE) as file, tarfile.open(fileobj=file, mode="w") as archive:
         log = tournament.log.complete()
         moment = tournament.log.path.stat().st_mtime
         _add(archive, tournament.log.path.relative_to(tournament.folder), log, PRIVATE, moment)

@@ -23,7 +23,7 @@ from scenarios.tournament.rules.incidents import tournament_incidents
 from scenarios.tournament.rules.log import LogEntry
 from scenarios.tournament.rules.scoring import BASELINE, WAITING
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.rules.standings import Standing, standings
+from scenarios.tournament.rules.standings import AttackOutcome, Standing, standings
 
 # CSV files that spreadsheets may open: no cell becomes a formula.
 
@@ -52,8 +52,7 @@ def neutralized(cell: Any, separator: str = ",") -> Any:
     """
     if not isinstance(cell, str):
         return cell
-    others = "".join(one for one in SEPARATORS if one != separator)
-    parts = re.split(f"(?<=[{others}\r\n])", cell)
+    parts = re.split(f"(?<=[{SEPARATORS.replace(separator, '')}\r\n])", cell)
     return "".join(f"'{part}" if _like_a_formula(part) else part for part in parts)
 
 
@@ -67,8 +66,7 @@ def neutralized_csv(header: Sequence[str], rows: Iterable[Sequence[Any]], separa
     """A CSV file of neutralized cells; None is an empty field."""
     text = io.StringIO()
     writer = csv.writer(text, delimiter=separator, lineterminator="\n")
-    for row in (header, *rows):
-        writer.writerow(["" if cell is None else neutralized(cell, separator) for cell in row])
+    writer.writerows(["" if cell is None else neutralized(cell, separator) for cell in row] for row in (header, *rows))
     return text.getvalue()
 
 
@@ -131,8 +129,7 @@ def team_status(tournament: Tournament, team: str) -> Section:
         for one, entry in state.submissions[team]
     ]
     columns = ("entry", "time", "phase", "file", "rows", "content", "in force")
-    left = tournament.settings.quota - state.used(team)
-    note = f"{left:,} bytes of the quota are left. `take` brings an older file into force."
+    note = f"{state.left(team):,} bytes of the quota are left. `take` brings an older file into force."
     return Section(state.titles[team], tables=(Table("Submissions", columns, rows, 0, note),))
 
 
@@ -177,15 +174,21 @@ def standings_csv(
         See `what_counts`.
     """
     status = "partial" if partial else "final" if closed else "provisional"
-    rows = []
-    for one in ordered:
-        worst = one.worst
-        outcomes = ("", "", "") if worst is None else (worst.attacker, goal_words(worst.goal), _rounded(worst.success))
-        utilities = map(_rounded, (one.utility, one.utility_table, one.utility_record))
-        ranks = (one.rank, one.team, one.defense_rank, _rounded(one.defense), one.attack_rank, _rounded(one.attack))
-        title = (titles or {}).get(one.team, one.team)
-        rows.append((*ranks, *utilities, *outcomes, one.attacked, title, remark(one), status))
+    rows = [
+        (
+            *(one.rank, one.team, one.defense_rank, _rounded(one.defense), one.attack_rank, _rounded(one.attack)),
+            *map(_rounded, (one.utility, one.utility_table, one.utility_record)),
+            *_worst_cells(one.worst),
+            *(one.attacked, (titles or {}).get(one.team, one.team), remark(one), status),
+        )
+        for one in ordered
+    ]
     return neutralized_csv((*COLUMNS, *_DETAILS), rows)
+
+
+def _worst_cells(worst: AttackOutcome | None) -> tuple[object, ...]:
+    """Attacker, goal and success of the worst attack; empty cells without one."""
+    return ("", "", "") if worst is None else (worst.attacker, goal_words(worst.goal), _rounded(worst.success))
 
 
 def remark(one: Standing) -> str:
@@ -318,16 +321,16 @@ def _pages(
     partial = is_partial(results)
     ordered = standings(teams, results, out)
     results = [one for one in results if one.status == "ok" and not {one.defense, one.attack} & set(out)]
-    if part < 1:
-        results = [_without_answered(one) for one in results]
     about = {"teams": str(len(teams)), "version": f"tokumei {version()}"}
     if part < 1:
+        results = [_without_answered(one) for one in results]
         about["rows that count"] = f"{part:.0%} until the tournament closes"
-    counts = what_counts(part, closed=closed, partial=partial)
-    section = lb.Section("Standings", tables=(standings_table(ordered, titles, counts),))
+    table = standings_table(ordered, titles, what_counts(part, closed=closed, partial=partial))
     pages = {
         "standings.csv": standings_csv(ordered, titles, closed=closed, partial=partial),
-        "standings.html": lb.render_report(tournament.settings.title, about, (section,)),
+        "standings.html": lb.render_report(
+            tournament.settings.title, about, (lb.Section("Standings", tables=(table,)),)
+        ),
         "matrix.csv": lb.matrix_to_csv(lb.matrix(results)),
     }
     if results:
@@ -365,7 +368,6 @@ def write_host_report(
     now : datetime
         Current time, with a time zone.
     """
-    table = lb.downtime_table(tournament_incidents(tournament), now)
     closed = tournament.state(entries).phase is Phase.CLOSED
     counts = what_counts(1.0, closed=closed, partial=is_partial(results))
     sections = (
@@ -382,7 +384,7 @@ def write_host_report(
                 "which is a table, or an attack on the same team. Its team had no valid file, or an older one, in the "
                 "meantime. A refusal that stays open counts until the attack phase ends.",
             ),
-            (table,),
+            (lb.downtime_table(tournament_incidents(tournament), now),),
         ),
     )
     about = {"teams": str(len(tournament.settings.teams)), "version": f"tokumei {version()}"}
@@ -422,8 +424,8 @@ def _page(
             f"the baselines and the best {MOST_ATTACKERS} of {len(best)} teams; matrix.csv has all"
         )
     rows = [_as_scored(row, by_team[row.defense]) for row in lb.rank(results)]
-    one_line = one_liners({str(result.attack).removeprefix(BASELINE) for result in results if result.attack})
-    descriptions = {BASELINE + name: text for name, text in one_line.items()}
+    attacks = {str(result.attack).removeprefix(BASELINE) for result in results if result.attack}
+    descriptions = {BASELINE + name: text for name, text in one_liners(attacks).items()}
     shown_rows = [
         replace(
             row,

@@ -48,8 +48,10 @@ def export(tournament: Tournament, path: Path, *, everything: bool = False) -> i
     OSError
         If it cannot be written; then there is no archive.
     """
-    files = _files(tournament, everything=everything)
-    neutral = ((name, _neutral(data) if name.endswith(".csv") else data) for name, data in files)
+    neutral = (
+        (name, _neutral(data) if name.endswith(".csv") else data)
+        for name, data in _files(tournament, everything=everything)
+    )
     return write_archive(tournament, path, neutral, secret=everything)
 
 
@@ -74,10 +76,11 @@ def write_archive(tournament: Tournament, path: Path, files: Iterable[tuple[str,
     OSError
         If it cannot be written; then there is no archive.
     """
-    published = tournament.public in (path.resolve().parent, *path.resolve().parent.parents)
-    wrong = f"{path}: everybody sees this folder; name another one" if secret and published else ""
+    refuse(
+        secret and tournament.public in path.resolve().parents, f"{path}: everybody sees this folder; name another one"
+    )
     with (
-        new_archive(path, PRIVATE if secret else PUBLIC, wrong) as file,
+        new_archive(path, PRIVATE if secret else PUBLIC) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         for name, data in files:
@@ -86,7 +89,7 @@ def write_archive(tournament: Tournament, path: Path, files: Iterable[tuple[str,
 
 
 @contextmanager
-def new_archive(path: Path, mode: int, wrong: str = "") -> Iterator[BinaryIO]:
+def new_archive(path: Path, mode: int) -> Iterator[BinaryIO]:
     """A new file that gets its name once the block has written it; if the block fails, there is none.
 
     Parameters
@@ -95,17 +98,14 @@ def new_archive(path: Path, mode: int, wrong: str = "") -> Iterator[BinaryIO]:
         The file.
     mode : int
         Its permissions.
-    wrong : str
-        Why the file must not be there; empty if it may.
 
     Raises
     ------
     ValueError
-        If it exists already, its folder takes no new file, or it must not be there.
+        If it exists already, or its folder takes no new file.
     """
     refuse(os.path.lexists(path), f"{path}: exists already; name a new file")
     check_new_file(path)
-    refuse(wrong, wrong)
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
     handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
@@ -156,31 +156,31 @@ def _files(tournament: Tournament, *, everything: bool) -> Iterator[tuple[str, b
 
 
 def _file_name(one: Submission) -> str:
-    kind = "table" if one.against is None else f"attack_{one.against}"
-    return f"{one.number:06d}_{kind}.csv"
+    return f"{one.number:06d}_{'table' if one.against is None else f'attack_{one.against}'}.csv"
 
 
 def _log(entries: Sequence[LogEntry]) -> bytes:
-    rows = [
-        (one.number, one.time, one.kind, one.details.get("team"), json.dumps(one.details, ensure_ascii=False), one.hash)
-        for one in entries
-    ]
-    return neutralized_csv(("number", "time", "kind", "team", "details", "hash"), rows).encode()
+    return neutralized_csv(
+        ("number", "time", "kind", "team", "details", "hash"),
+        [
+            (
+                *(one.number, one.time, one.kind, one.details.get("team")),
+                json.dumps(one.details, ensure_ascii=False),
+                one.hash,
+            )
+            for one in entries
+        ],
+    ).encode()
 
 
 def _teams(state: State) -> bytes:
-    quota = state.tournament.settings.quota
-    rows = [
-        (
-            team,
-            state.titles[team],
-            len(state.submissions[team]),
-            quota - state.used(team),
-            state.disqualified.get(team),
-        )
-        for team in state.tournament.settings.teams
-    ]
-    return neutralized_csv(("team", "title", "submissions", "quota_left", "disqualified"), rows).encode()
+    return neutralized_csv(
+        ("team", "title", "submissions", "quota_left", "disqualified"),
+        [
+            (team, title, len(state.submissions[team]), state.left(team), state.disqualified.get(team))
+            for team, title in state.titles.items()
+        ],
+    ).encode()
 
 
 def _submissions(state: State) -> bytes:

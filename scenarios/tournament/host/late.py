@@ -7,6 +7,7 @@ from datetime import datetime
 from metrics.columns import refuse
 from scenarios.tournament.rules.advancing import publish_again
 from scenarios.tournament.rules.folder import State, Submission, Tournament
+from scenarios.tournament.rules.problems import GuidedError
 from scenarios.tournament.rules.settings import Phase, checked_reason, checked_title, moment
 from scenarios.tournament.rules.submitting import Receipt, archive
 from scenarios.tournament.rules.validating import attacked, validated
@@ -69,12 +70,17 @@ def _moved(tournament: Tournament, kind: str, phase: Phase, until: str, reason: 
         state, order = tournament.state(), tournament.settings.phases
         current, present = state.phase, state.end(phase)
         over = order.index(phase) < order.index(current)
-        refuse(over and not again, f"phase {phase} is over, the phase is {current}; `reopen` opens it again")
-        refuse(again and not over, f"phase {phase} is not over, the phase is {current}; `extend` moves its end")
+        if over and not again:
+            reason = f"phase {phase} is over, the phase is {current}"
+            raise GuidedError(reason, "; `reopen` opens it again", "; reopen it instead")
+        if again and not over:
+            reason = f"phase {phase} is not over, the phase is {current}"
+            raise GuidedError(reason, "; `extend` moves its end", "; extend it instead")
         refuse(present is None and not again, f"phase {phase} has no end")
         end = _checked_end(state, phase, until, now)
         if present is not None and end <= present and not again:
-            raise ValueError(f"phase {phase} runs until {present.isoformat()} already; --until must be later")
+            reason = f"phase {phase} runs until {present.isoformat()} already"
+            raise GuidedError(reason, "; --until must be later", "; name a later end")
         details = {"phase": str(phase), "until": end.isoformat(timespec="seconds"), "reason": reason}
         tournament.log.append(kind, details | ({"moment": now.isoformat()} if again else {}), now)
     return end
@@ -222,10 +228,9 @@ def admit(
         if phase is theirs and end is not None and now < end:
             raise ValueError(f"phase {phase} runs until {end.isoformat()}; `submit` takes the file")
         refuse(order.index(phase) < order.index(theirs), f"phase {theirs} has not begun, the phase is {phase}")
-        refuse(
-            target is None and phase is not theirs and team in state.tables,
-            f"the table of {team} is published and others attack it; `reopen` the phase to replace it",
-        )
+        if target is None and phase is not theirs and team in state.tables:
+            why = f"the table of {team} is published and others attack it"
+            raise GuidedError(why, "; `reopen` the phase to replace it", "; reopen the phase to replace it")
         # A table that nobody can attack would lower the mean advantage of all other teams.
         closing = state.end(Phase.ATTACK)
         ended = phase is Phase.ATTACK and closing is not None and now >= closing

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from metrics.columns import one_line
-from scenarios.tables.dataset import load_table
 from scenarios.tournament.rules.folder import Tournament, write_whole
 from scenarios.tournament.rules.guide import rules
 from scenarios.tournament.rules.log import LogEntry
@@ -65,8 +64,9 @@ def write_notices(tournament: Tournament) -> list[str]:
     """
     entries = tournament.log.head().lasting
     said = notices(tournament, entries, lambda end: moment_text(datetime.fromisoformat(end)))
-    parts = [f"## {one.time.replace('T', ' ')}\n{one.text}\n" for one in reversed(said)]
-    page = "\n".join(["# Notices of the host\n", *parts])
+    page = "\n".join(
+        ["# Notices of the host\n", *(f"## {one.time.replace('T', ' ')}\n{one.text}\n" for one in reversed(said))]
+    )
     skipped = []
     try:
         # Submissions remove unfinished files from the public folder while they hold the lock.
@@ -91,11 +91,7 @@ def _rules(tournament: Tournament, entries: Sequence[LogEntry]) -> str:
         f"{str(phase).replace('-', '_')}_until": end.isoformat(timespec="seconds")
         for phase, end in tournament.state(entries).ends
     }
-    own, roles = (
-        tournament.unchanged(one) for one in (tournament.original_path(settings.teams[0]), tournament.roles_path)
-    )
-    table = load_table(own, roles)
-    classifier = tournament.people is not None
+    table, classifier = tournament.dataset(settings.teams[0]), tournament.people is not None
     return rules(settings.model_copy(update=ends), table.records, table.written, classifier=classifier)
 
 

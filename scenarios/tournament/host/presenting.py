@@ -18,17 +18,15 @@ from scenarios.tournament.rules.settings import Phase, checked_text
 LARGEST = 2 << 20
 """Largest size of a picture, in bytes."""
 LONGEST_SIDE, MOST_PIXELS = 4096, 8_000_000
-_PNG = b"\x89PNG\r\n\x1a\n"
-_JPEG = b"\xff\xd8\xff"
+_BEGINNINGS = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
+"""Media type of a picture by its first bytes."""
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """Markers of JPEG frames, which hold the size."""
 
 
 def media_type(data: bytes) -> str | None:
     """Media type of a picture by its first bytes; None if it is neither PNG nor JPEG."""
-    if data.startswith(_PNG):
-        return "image/png"
-    return "image/jpeg" if data.startswith(_JPEG) else None
+    return next((kind for beginning, kind in _BEGINNINGS.items() if data.startswith(beginning)), None)
 
 
 def checked_picture(data: bytes) -> bytes:
@@ -198,6 +196,12 @@ def shown_presentations(tournament: Tournament, entries: Sequence[LogEntry]) -> 
     state = tournament.state(entries)
     shown = presentations(entries) if state.phase is Phase.CLOSED else {}
     return {team: one for team, one in shown.items() if team not in state.disqualified}
+
+
+def presented_names(entries: Sequence[LogEntry]) -> list[str]:
+    """Hashes of all texts and pictures that the log names."""
+    presented = [entry.details for entry in entries if entry.kind == "presented"]
+    return [details[name] for details in presented for name in ("text", "picture") if name in details]
 
 
 def presented_file(tournament: Tournament, sha256: str) -> bytes:

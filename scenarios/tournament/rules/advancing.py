@@ -15,9 +15,10 @@ import pandas as pd
 
 from metrics.columns import refuse
 from scenarios.tables.seeds import generator
-from scenarios.tables.toml.toml_file import read_bytes
 from scenarios.tournament.rules.arrivals import undecided_tables
 from scenarios.tournament.rules.folder import State, Submission, Tournament, csv_bytes, opened_tournament, write_whole
+from scenarios.tournament.rules.log import read_own
+from scenarios.tournament.rules.problems import GuidedError
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.sheets import Sheet, read_sheet
 
@@ -50,7 +51,8 @@ def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Ph
         phase, end = state.phase, state.until
         refuse(phase is Phase.CLOSED, "the tournament is closed")
         if end is not None and now < end and not early:
-            raise ValueError(f"phase {phase} runs until {end.isoformat()}; --early closes it now")
+            runs = f"phase {phase} runs until {end.isoformat()}"
+            raise GuidedError(runs, "; --early closes it now", "; tick the box to close it now")
         following = tournament.settings.after(phase)
         if phase is Phase.ANONYMIZE:
             _publish_candidates(tournament)
@@ -86,12 +88,12 @@ def wrongly_published(tournament: Tournament) -> list[Path]:
     if not state.phase.published:
         return []
     expected = {
-        tournament.public / tournament.candidate_path(team).name: _sha256(read_bytes(tournament.candidate_path(team)))
+        tournament.public / tournament.candidate_path(team).name: _sha256(read_own(tournament.candidate_path(team)))
         for team in tournament.settings.teams
+    } | {
+        _table_path(tournament, team): _table_sha256(tournament.folder, tournament.secret["seed"], team, one.content)
+        for team, one in _decided_tables(state).items()
     }
-    for team, submission in _decided_tables(state).items():
-        sha256 = _table_sha256(tournament.folder, tournament.secret["seed"], team, submission.content)
-        expected[_table_path(tournament, team)] = sha256
     return [path for path, sha256 in expected.items() if not path.is_file() or _sha256(path.read_bytes()) != sha256]
 
 
@@ -99,14 +101,13 @@ def _publish_candidates(tournament: Tournament) -> None:
     """Publish all candidate files that are not published yet."""
     for team in tournament.settings.teams:
         path = tournament.unchanged(tournament.candidate_path(team))
-        _write_new(tournament.public / path.name, read_bytes(path))
+        _write_new(tournament.public / path.name, read_own(path))
 
 
 def _publish_tables(state: State) -> None:
     """Publish the table of each team that counts, unless it is published already."""
     for team, submission in _decided_tables(state).items():
-        data = _table_bytes(state.tournament, team, submission.content)
-        _write_new(_table_path(state.tournament, team), data)
+        _write_new(_table_path(state.tournament, team), _table_bytes(state.tournament, team, submission.content))
 
 
 def _decided_tables(state: State) -> dict[str, Submission]:
@@ -126,8 +127,7 @@ def _table_path(tournament: Tournament, team: str) -> Path:
 
 
 def _table_bytes(tournament: Tournament, team: str, content: str) -> bytes:
-    frame = published(tournament, team, content).frame
-    return csv_bytes(tournament.form(team).written.write(frame))
+    return csv_bytes(tournament.form(team).written.write(published(tournament, team, content).frame))
 
 
 @lru_cache(maxsize=1024)

@@ -28,6 +28,10 @@ MOST_WAITING = 256 << 20
 """Most bytes of a team that wait to be checked."""
 
 
+class TooManyBytesError(ValueError):
+    """An upload would exceed what may wait of a team."""
+
+
 @dataclass(frozen=True)
 class Arrival:
     """An upload that arrived.
@@ -95,7 +99,7 @@ def record(
 
     Raises
     ------
-    ValueError
+    TooManyBytesError
         If too much of the team waits already.
     OSError
         If it cannot be written; then there is no record.
@@ -104,7 +108,11 @@ def record(
     folder.mkdir(mode=0o700, exist_ok=True)
     size = sum(len(data) for _, data in files)
     waits = sum(_size(path) for path in _paths(tournament) if path.name.split(".")[1] == team)
-    refuse(waits + size > MOST_WAITING, f"{waits >> 20} MiB of {team} wait to be checked; send this once they are")
+    refuse(
+        waits + size > MOST_WAITING,
+        f"{waits >> 20} MiB of {team} wait to be checked; send this once they are",
+        TooManyBytesError,
+    )
     phase, token = phase_at(tournament, tournament.log.head().lasting, arrived, now), secrets.token_hex(8)
     one = Arrival(folder / f"{number:020d}.{team}.{phase}.{token}", team, phase, arrived, chosen, token)
     head = {"arrived": arrived.isoformat(), "chosen": chosen, "files": [(name, len(data)) for name, data in files]}
@@ -135,8 +143,9 @@ def arrivals(tournament: Tournament) -> list[Arrival]:
         with suppress(OSError, ValueError, KeyError), path.open("rb") as file:
             head: dict[str, Any] = json.loads(file.readline())
             _, team, phase, token = path.name.split(".")
-            arrived = datetime.fromisoformat(head["arrived"])
-            found.append(Arrival(path, team, Phase(phase), arrived, head["chosen"], token))
+            found.append(
+                Arrival(path, team, Phase(phase), datetime.fromisoformat(head["arrived"]), head["chosen"], token)
+            )
     return found
 
 

@@ -22,6 +22,8 @@ from metrics.columns import (
     format_number,
     interval_cell,
     read_cells,
+    refuse,
+    require,
     set_cell,
     unescape,
 )
@@ -44,17 +46,14 @@ def canonical_cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) 
     ValueError
         If it is no valid cell of the domain; the message continues a sentence that begins with the cell.
     """
-    form = _remembered if len(text) <= _SHORT else _canonical
-    return form(text, domain, decimals, may_miss)
+    return (_remembered if len(text) <= _SHORT else _canonical)(text, domain, decimals, may_miss)
 
 
 def _canonical(text: str, domain: Domain, decimals: int, may_miss: bool) -> str | None:
-    if text == "":
-        if may_miss:
-            return None
-        raise ValueError("is empty, and no original lacks a value here; write * for a suppressed cell")
-    if len(text) > LONGEST:
-        raise ValueError(f"is longer than {LONGEST} characters")
+    if text == "" and may_miss:
+        return None
+    require(text, "is empty, and no original lacks a value here; write * for a suppressed cell")
+    refuse(len(text) > LONGEST, f"is longer than {LONGEST} characters")
     if isinstance(domain, NumericDomain):
         _check_numbers(text, domain, decimals)
         if _PLAIN.fullmatch(text):
@@ -87,8 +86,7 @@ _remembered = lru_cache(_REMEMBERED)(_canonical)
 
 def _check_numbers(text: str, domain: NumericDomain, decimals: int) -> None:
     """Check that all numbers in a cell lie in the public range and do not have too many decimals."""
-    if text.count("{") > 1:
-        raise ValueError("is a set within a set")
+    refuse(text.count("{") > 1, "is a set within a set")
     # In decimal notation, since the binary number nearest to 32.277248 is slightly larger.
     low = Decimal(format_number(domain.low))
     high = Decimal(format_number(domain.edges[-1] if text[0] in "[{" else domain.high))
@@ -97,8 +95,7 @@ def _check_numbers(text: str, domain: NumericDomain, decimals: int) -> None:
             number = Decimal(part)
         except InvalidOperation:
             raise ValueError("begins like a formula" if text[0] in "=+-@" else "is no number") from None
-        if not number.is_finite():
-            raise ValueError("is not finite")
+        require(number.is_finite(), "is not finite")
         if not low <= number <= high:
             bounds = f"{format_number(domain.low)} to {format_number(domain.high)}"
             raise ValueError(f"lies outside the public range {bounds}")

@@ -65,8 +65,11 @@ class OriginFit:
         rows = np.flatnonzero(sheet.origin >= 0)
         if not rows.size:
             return cls(1.0, 1.0, 1.0)
-        overall = float(similarity[:, rows].mean())
-        return cls(_mean(similarity, sheet.origin, rows), overall, _mean(similarity, assigned, rows))
+        return cls(
+            _mean(similarity, sheet.origin, rows),
+            float(similarity[:, rows].mean()),
+            _mean(similarity, assigned, rows),
+        )
 
     def words(self) -> str:
         """A warning in one line; empty if the declared originals fit."""
@@ -241,7 +244,8 @@ def _outcomes(
     """Outcomes of the baseline attacks on the table with the originals among decoys, and the number of decoys."""
     rng = generator(0, "check", "decoys")
     count = min(settings.candidates - settings.originals, len(people))
-    together = records.with_frame(_stacked(records, people))
+    both = [records.frame, people.frame[records.frame.columns]]
+    together = records.with_frame(pd.concat(both, ignore_index=True))
     own, pool = np.arange(len(records)), len(records) + np.arange(len(people))
     group = 1 + count // len(records)
     if settings.decoys == "hard" and group > 1:
@@ -258,13 +262,10 @@ def _outcomes(
     for attack in baselines():
         name = baseline_name(attack)
         claims = attacked.claims(attack, generator(0, "check", seed_name(name)))
-        scored = attacked.scores(claims, origins, (0, "check", "score", seed_name(name)))
-        outcomes.append(best_outcome(name, scored.goals))
+        outcomes.append(
+            best_outcome(name, attacked.scores(claims, origins, (0, "check", "score", seed_name(name))).goals)
+        )
     return outcomes, decoys.size
-
-
-def _stacked(first: Microdata, second: Microdata) -> pd.DataFrame:
-    return pd.concat([first.frame, second.frame[first.frame.columns]], ignore_index=True)
 
 
 # Preview of a table before its team submits it: utility, and the built-in attacks with decoys of its own.
@@ -289,8 +290,7 @@ def preview(tournament: Tournament, team: str, name: str, data: bytes) -> CheckR
         If there is no such team.
     """
     tournament.team_folder(team)
-    originals, roles = (tournament.unchanged(one) for one in (tournament.original_path(team), tournament.roles_path))
-    dataset = load_table(originals, roles)
+    dataset = tournament.dataset(team)
     sheet = read_sheet(name, data, form_of(dataset, tournament.settings))
     people = tournament.records(others) if (others := tournament.people) is not None else None
     return measured(sheet, dataset.records, people, tournament.settings)

@@ -32,10 +32,9 @@ import pandas as pd
 from defenses.base import Microdata
 from metrics.columns import UNFINISHED, Integers, refuse, write_atomically
 from metrics.table_utility import prediction_target
-from scenarios.tables.dataset import load_table
-from scenarios.tables.toml.toml_file import read_bytes
+from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tournament.rules.forms import Forms
-from scenarios.tournament.rules.log import Log, LogEntry, named_file
+from scenarios.tournament.rules.log import DamagedFileError, Log, LogEntry, named_file, own_files, read_own
 from scenarios.tournament.rules.opening_record import changed_file, changed_files, changed_setting
 from scenarios.tournament.rules.settings import FILE, Phase, Settings, read_settings
 from scenarios.tournament.rules.sheets import Form
@@ -136,14 +135,6 @@ class Tournament:
         """State at the end of some entries of the log; by default of its lasting ones."""
         return State(self, self.log.head().lasting if entries is None else entries)
 
-    def tables(self, entries: Sequence[LogEntry]) -> dict[str, Submission]:
-        """Table of each team that counts; see `State`."""
-        return self.state(entries).tables
-
-    def attacks(self, entries: Sequence[LogEntry]) -> dict[tuple[str, str], Submission]:
-        """Correspondence tables that count; see `State`."""
-        return self.state(entries).attacks
-
     def sweep(self) -> None:
         """Remove the unfinished files of commands that were killed; the log must be locked."""
         # Boards are written to the host's folder without the lock; of its unfinished files only the log's are removed.
@@ -208,14 +199,19 @@ class Tournament:
             If the file is missing, was changed or was added since.
         """
         wrong = changed_file(self.folder, self.recorded_files, path)
-        refuse(wrong, wrong)
+        refuse(wrong, wrong, DamagedFileError)
         return path
 
-    def changed_since_opening(self, *, settings: bool = True) -> str:
-        """What was changed by hand since the opening: a setting, or files on which scores depend; empty if nothing."""
+    def changed_since_opening(
+        self, *, settings: bool = True, movers: str = "`extend` and `reopen` move deadlines"
+    ) -> str:
+        """What was changed by hand since the opening: a setting, or files on which scores depend; empty if nothing.
+
+        `movers` says by what the host moves deadlines instead.
+        """
         entries = self.log.head().lasting
         logged = (entries[0].details.get("settings") or {}) if entries and settings else {}
-        setting = changed_setting(self.folder / FILE, logged, self.settings.model_dump(mode="json"))
+        setting = changed_setting(self.folder / FILE, logged, self.settings.model_dump(mode="json"), movers)
         if setting:
             return setting
         wrong = changed_files(self.folder, self.recorded_files)
@@ -230,7 +226,7 @@ class Tournament:
             If one was changed by hand, is missing or was added; the message names it.
         """
         wrong = self.changed_since_opening(settings=settings)
-        refuse(wrong, wrong)
+        refuse(wrong, wrong, DamagedFileError)
 
     @property
     def people(self) -> Path | None:
@@ -241,6 +237,11 @@ class Tournament:
     def records(self, path: Path) -> Microdata:
         """Records in one of the host's files, with the tournament's roles."""
         return _records(_File.of(self.unchanged(path)), _File.of(self.unchanged(self.roles_path)))
+
+    @own_files()
+    def dataset(self, team: str) -> Dataset:
+        """A team's originals as the host's copy of them and the roles say."""
+        return load_table(self.unchanged(self.original_path(team)), self.unchanged(self.roles_path))
 
     def originals(self, team: str) -> Originals:
         """A team's originals, against which its table is measured."""
@@ -255,7 +256,7 @@ class Tournament:
     @cached_property
     def secret(self) -> dict[str, Any]:
         """The host's secret: the seed, and the position of each original among the candidates."""
-        secret: dict[str, Any] = json.loads(read_bytes(self.host / "secret.json"))
+        secret: dict[str, Any] = json.loads(read_own(self.host / "secret.json"))
         return secret
 
     def answers(self, team: str) -> Integers:
@@ -291,6 +292,7 @@ class State:
         refuse(
             not self.entries or self.entries[0].kind != "opened" or self.entries[0].details.get("teams") != teams,
             f"{log}: does not begin with the opening of this tournament; put it back",
+            DamagedFileError,
         )
         moves = [entry.opens for entry in self.entries if entry.opens]
         return Phase(moves[-1]) if moves else Phase.ANONYMIZE
@@ -317,13 +319,12 @@ class State:
     @cached_property
     def disqualified(self) -> dict[str, str]:
         """Reason of each disqualification, by team."""
-        reasons: dict[str, str] = {}
-        for entry in self.entries:
-            if entry.kind == "disqualified":
-                reasons[entry.details["team"]] = entry.details["reason"]
-            elif entry.kind == "readmitted":
-                reasons.pop(entry.details["team"], None)
-        return reasons
+        last = {entry.details["team"]: entry for entry in self.entries if entry.kind in ("disqualified", "readmitted")}
+        return {
+            entry.details["team"]: entry.details["reason"]
+            for entry in sorted(last.values(), key=lambda one: one.number)
+            if entry.kind == "disqualified"
+        }
 
     @cached_property
     def titles(self) -> dict[str, str]:
@@ -347,6 +348,10 @@ class State:
     def used(self, team: str) -> int:
         """Bytes that the host keeps of a team's files."""
         return sum(self.archived(team).values())
+
+    def left(self, team: str) -> int:
+        """Bytes that are left of a team's quota."""
+        return self.tournament.settings.quota - self.used(team)
 
     @cached_property
     def in_force(self) -> dict[tuple[str, str | None], Submission]:
@@ -394,6 +399,7 @@ class _File:
 
 
 @lru_cache(maxsize=64)
+@own_files()
 def _records(table: _File, roles: _File) -> Microdata:
     return load_table(table.path, roles.path).records
 
@@ -401,16 +407,16 @@ def _records(table: _File, roles: _File) -> Microdata:
 @lru_cache(maxsize=16)
 def _originals(table: _File, roles: _File, others: _File | None, queries_seed: int) -> Originals:
     """Originals, which keep what their table is measured by; a team submits many tables."""
-    people = None if others is None else _records(others, roles)
-    return originals_of(_records(table, roles), queries_seed, people)
+    return originals_of(_records(table, roles), queries_seed, None if others is None else _records(others, roles))
 
 
 def originals_of(records: Microdata, queries_seed: int, others: Microdata | None) -> Originals:
     """Originals against which a table is measured; the other people test the classifier."""
     domains = {name: records.domain(name) for name in records.released_columns}
     people = None if others is None else others.frame[list(domains)]
-    target = prediction_target(records.sensitive, domains)
-    return Originals(records.frame[list(domains)], domains, queries_seed, people, target)
+    return Originals(
+        records.frame[list(domains)], domains, queries_seed, people, prediction_target(records.sensitive, domains)
+    )
 
 
 def write_whole(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:
@@ -426,6 +432,7 @@ def write_whole(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:
     refuse(
         path.parent.resolve() != path.parent or not path.parent.is_dir(),
         f"{path.parent}: is no folder of the tournament",
+        DamagedFileError,
     )
     with named_file(path):
         write_atomically(path, data, mode=mode, durable=True)
@@ -446,8 +453,8 @@ def stored_file(path: Path, since: str) -> bytes:
     ValueError
         If the file is missing, or was changed since it was `since`, such as accepted.
     """
-    data = read_bytes(path)
-    refuse(hashlib.sha256(data).hexdigest() != path.name, f"{path}: was changed after it was {since}")
+    data = read_own(path)
+    refuse(hashlib.sha256(data).hexdigest() != path.name, f"{path}: was changed after it was {since}", DamagedFileError)
     return data
 
 

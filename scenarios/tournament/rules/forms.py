@@ -10,6 +10,7 @@ from pathlib import Path
 
 from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tables.toml.toml_file import read_bytes
+from scenarios.tournament.rules.log import own_files
 from scenarios.tournament.rules.settings import Settings
 from scenarios.tournament.rules.sheets import Form
 
@@ -47,6 +48,7 @@ class Forms:
             known = self._known[originals] = stamp, self._form(originals)
         return known[1]
 
+    @own_files()
     def _form(self, originals: Path) -> Form:
         roles = read_bytes(self._roles)
         if self._shared is not None and self._shared[0] == roles:
@@ -77,5 +79,5 @@ def form_of(originals: Dataset, settings: Settings) -> Form:
     """Form that a table of these originals must have."""
     records = originals.records
     domains = {name: records.domain(name) for name in records.released_columns}
-    missing = frozenset(name for name in domains if records.frame[name].isna().any())
-    return Form(domains, settings.originals, settings.decimals, missing, originals.written)
+    with_missing = frozenset(name for name in domains if records.frame[name].isna().any())
+    return Form(domains, settings.originals, settings.decimals, with_missing, originals.written)

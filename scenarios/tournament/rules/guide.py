@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from defenses.base import Microdata
+from leaderboard.pages.number_text import counted
 from metrics.columns import CategoricalDomain, Domain, NumericDomain, format_number
 from metrics.table_utility import prediction_target
 from scenarios.tables.reading.date_form import DateForm
@@ -75,10 +76,9 @@ def _described(domain: Domain, decimals: int, dates: DateForm | None) -> str:
     if dates is not None and isinstance(domain, NumericDomain):
         return f"dates from {dates.bounds(domain)}; ranges as `[...,...]`, or by their names such as `2024-03`"
     if isinstance(domain, CategoricalDomain):
-        order = ", in this order" if domain.ordered else ""
-        return "one of " + ", ".join(f"`{category}`" for category in domain.categories) + order
-    places = f"{decimals} digit{'' if decimals == 1 else 's'}"
-    digits = "integers" if domain.integer else f"numbers with at most {places} after the point"
+        categories = ", ".join(f"`{category}`" for category in domain.categories)
+        return f"one of {categories}{', in this order' if domain.ordered else ''}"
+    digits = "integers" if domain.integer else f"numbers with at most {counted(decimals, 'digit')} after the point"
     return f"{digits} from {format_number(domain.low)} to {format_number(domain.high)}"
 
 

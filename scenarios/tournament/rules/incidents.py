@@ -43,20 +43,16 @@ def tournament_incidents(tournament: Tournament) -> list[Incident]:
     that succeeds.
     """
     state = tournament.state(tournament.log.entries())
-    over = _end(state)
-    lines = _lines(tournament)
+    over, lines = _end(state), _lines(tournament)
     scored = [datetime.fromisoformat(line["found"]) for line in lines if line["kind"] == "scored"]
     incidents = []
     for line in lines:
         if line["kind"] == "scored":
             continue
         began, found = (datetime.fromisoformat(line[name]) for name in ("began", "found"))
-        if line["kind"] == REFUSED:
-            repairs = _repairs(line, found, state)
-            incidents.append(Incident(REFUSED, began, found, min(repairs, default=None), over))
-        else:
-            repairs = [time for time in scored if time >= found]
-            incidents.append(Incident(line["kind"], began, found, min(repairs, default=None)))
+        refused = line["kind"] == REFUSED
+        repairs = _repairs(line, found, state) if refused else [time for time in scored if time >= found]
+        incidents.append(Incident(line["kind"], began, found, min(repairs, default=None), over if refused else None))
     return incidents
 
 

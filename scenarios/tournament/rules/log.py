@@ -29,8 +29,26 @@ from pathlib import Path
 from typing import Any
 
 from metrics.columns import write_atomically
+from scenarios.tables.toml.toml_file import read_bytes
 
-# Errors of the system that name the file.
+# Errors about the tournament's own files.
+
+
+class DamagedFileError(ValueError):
+    """One of the tournament's own files is missing, damaged or changed; the message names it."""
+
+
+@contextmanager
+def own_files() -> Iterator[None]:
+    """Let errors of a block that reads the tournament's own files say that these are damaged."""
+    try:
+        yield
+    except ValueError as error:
+        raise DamagedFileError(str(error)) from error
+
+
+read_own = own_files()(read_bytes)
+"""Content of one of the tournament's own files."""
 
 
 @contextmanager
@@ -267,8 +285,11 @@ class Log:
         digest.update(line)
         self._cached = (self.stamp(), head, digest)
         if head.number % CHECKPOINT_EVERY == 0:
-            lasting = [vars(entry) for entry in head.lasting]
-            content = {**vars(head), "lasting": lasting, "sha256": digest.hexdigest()}
+            content = {
+                **vars(head),
+                "lasting": [vars(entry) for entry in head.lasting],
+                "sha256": digest.hexdigest(),
+            }
             # The entry is accepted even if the disk has no room for a checkpoint.
             with suppress(OSError):
                 write_atomically(self._checkpoint, json.dumps(content).encode())
@@ -301,7 +322,7 @@ class Log:
             entry = None
         expected = (head.number + 1, head.hash)
         if entry is None or (entry.number, entry.previous) != expected or entry.hash != _hash(entry):
-            raise ValueError(f"{self.path}, line {head.number + 1}: was changed after it was written")
+            raise DamagedFileError(f"{self.path}, line {head.number + 1}: was changed after it was written")
         return entry
 
     def complete(self) -> bytes:

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.random import Generator
 
 from defenses.base import Hierarchy, IntervalHierarchy, Microdata, TableHierarchy
-from metrics.columns import PRIVATE, CategoricalDomain, Domain, Integers, NumericDomain, refuse
+from metrics.columns import PRIVATE, Domain, Integers, NumericDomain, refuse
 from scenarios.games.decoys import NearGroups, group_size
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.reading.date_form import DateForm
@@ -197,16 +198,17 @@ def open_tournament(
 
 
 def _check_phases(settings: Settings, now: datetime) -> None:
-    phases = settings.phases[:-1]
     last, name = now, "now"
-    for phase in phases:
+    for phase in settings.phases[:-1]:
         end = settings.until(phase)
         if end is None:
             raise ValueError("two rounds need --anonymize-again-until, the end of the second one")
         refuse(end <= last, f"phase {phase} must end after {name}, its end is {end.isoformat()}")
         last, name = end, f"phase {phase}"
-    needless = settings.rounds == 1 and settings.anonymize_again_until is not None
-    refuse(needless, "--anonymize-again-until is for tournaments of two rounds (--rounds 2)")
+    refuse(
+        settings.rounds == 1 and settings.anonymize_again_until is not None,
+        "--anonymize-again-until is for tournaments of two rounds (--rounds 2)",
+    )
 
 
 def _fill(
@@ -262,8 +264,7 @@ def _fill(
     write_whole(host / "roles.toml", roles, mode=PRIVATE)
     if study:
         write_whole(host / "others.csv", study, mode=PRIVATE)
-    content = json.dumps({"seed": secret, "answers": answers}).encode()
-    write_whole(host / "secret.json", content, mode=PRIVATE)
+    write_whole(host / "secret.json", json.dumps({"seed": secret, "answers": answers}).encode(), mode=PRIVATE)
     write_whole(resolved / FILE, settings_file, mode=PUBLIC)
     log = Log(host / "log.jsonl")
     with log.locked():
@@ -307,19 +308,22 @@ def rounded(records: Microdata) -> Microdata:
 
 def decimals(records: Microdata) -> dict[str, int]:
     """Largest number of decimals in each column of numbers; columns of integers are left out."""
-    decimals_of = {}
-    for name in records.released_columns:
-        column = records.frame[name]
-        domain = records.domain(name)
-        if isinstance(domain, CategoricalDomain) or domain.integer:
-            continue
-        digits = [
-            -int(exponent)
-            for value in column.dropna().unique().tolist()
-            if isinstance(exponent := Decimal(repr(float(value))).normalize().as_tuple().exponent, int)
-        ]
-        decimals_of[name] = int(np.clip(max(digits, default=0), 0, MOST_DECIMALS))
-    return decimals_of
+    domains = {name: records.domain(name) for name in records.released_columns}
+    return {
+        name: _decimals(records.frame[name])
+        for name, domain in domains.items()
+        if isinstance(domain, NumericDomain) and not domain.integer
+    }
+
+
+def _decimals(column: pd.Series) -> int:
+    """Largest number of decimals in a column of numbers, at most `MOST_DECIMALS`."""
+    digits = [
+        -int(exponent)
+        for value in column.dropna().unique().tolist()
+        if isinstance(exponent := Decimal(repr(float(value))).normalize().as_tuple().exponent, int)
+    ]
+    return int(np.clip(max(digits, default=0), 0, MOST_DECIMALS))
 
 
 def _roles(records: Microdata, written: WrittenCells) -> dict[str, Any]:
@@ -353,8 +357,12 @@ def _hierarchy(hierarchy: Hierarchy | None, form: ColumnForm | None) -> dict[str
 
 def _column(domain: Domain, form: ColumnForm | None) -> dict[str, Any]:
     if isinstance(form, DateForm) and isinstance(domain, NumericDomain):
-        cuts = [form.iso(cut) for cut in domain.cuts]
-        ends = {"low": form.iso(domain.low), "high": form.iso(domain.high)}
-        return {"type": "date", "format": form.format.pattern, **ends, "cuts": cuts}
+        return {
+            "type": "date",
+            "format": form.format.pattern,
+            "low": form.iso(domain.low),
+            "high": form.iso(domain.high),
+            "cuts": [form.iso(cut) for cut in domain.cuts],
+        }
     table: dict[str, Any] = shortened(declaration(domain))
     return table

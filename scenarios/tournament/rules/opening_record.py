@@ -48,11 +48,14 @@ def changed_file(folder: Path, recorded: Mapping[str, str], path: Path) -> str:
 
 def changed_files(folder: Path, recorded: Mapping[str, str]) -> list[str]:
     """What is wrong with each of the host's files that is missing, was changed or was added since the opening."""
-    names = dict.fromkeys((*recorded, *_names(folder)))
-    return [wrong for name in names if (wrong := changed_file(folder, recorded, folder / name))]
+    return [
+        wrong
+        for name in dict.fromkeys((*recorded, *_names(folder)))
+        if (wrong := changed_file(folder, recorded, folder / name))
+    ]
 
 
-def changed_setting(path: Path, recorded: Mapping[str, Any], actual: Mapping[str, Any]) -> str:
+def changed_setting(path: Path, recorded: Mapping[str, Any], actual: Mapping[str, Any], movers: str) -> str:
     """Which setting was changed by hand since the opening; empty if none was, or if the opening logged none.
 
     Parameters
@@ -64,10 +67,7 @@ def changed_setting(path: Path, recorded: Mapping[str, Any], actual: Mapping[str
     """
     for name, value in recorded.items():
         if value != actual.get(name):
-            return (
-                f"{path}: {name} was changed by hand from {value!r} to {actual.get(name)!r}; put it back (`extend` and "
-                "`reopen` move deadlines)"
-            )
+            return f"{path}: {name} was changed by hand from {value!r} to {actual.get(name)!r}; put it back ({movers})"
     return ""
 
 

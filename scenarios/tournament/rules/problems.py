@@ -100,6 +100,27 @@ def refuse_file(condition: object, name: str, reason: str) -> None:
         raise FileError(name, reason)
 
 
+class GuidedError(ValueError):
+    """A refusal that ends with what to do instead: with a command, or on the host's page.
+
+    Parameters
+    ----------
+    reason : str
+        Why it is refused.
+    command : str
+        What commands say after the reason.
+    page : str
+        What pages say after it.
+    """
+
+    def __init__(self, reason: str, command: str, page: str) -> None:
+        super().__init__(reason, command, page)
+        self.on_page = reason + page
+
+    def __str__(self) -> str:
+        return "".join(self.args[:2])
+
+
 class InvalidFileError(ValueError):
     """A submitted file that breaks a rule; its message is one line about the first problem.
 
@@ -127,10 +148,10 @@ class InvalidFileError(ValueError):
 
     @property
     def lines(self) -> list[str]:
-        """One line for each problem, and one for those that are not listed."""
+        """One line for each problem, which names the file, and one for those that are not listed."""
         hidden = self.total - len(self.problems)
         ending = [f"and {hidden} more problem{'s' if hidden > 1 else ''}"] if hidden else []
-        return [*map(str, self.problems), *ending]
+        return [*(f"{self.name}, {one}" for one in self.problems), *ending]
 
     @property
     def counting(self) -> str:

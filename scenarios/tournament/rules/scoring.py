@@ -238,17 +238,17 @@ def scoring_plan(tournament: Tournament, shares: Sequence[float], *, retry: Coll
     retry : collection of str
         Keys of stored results to compute again.
     """
-    entries = tournament.log.entries()
+    state = tournament.state(tournament.log.entries())
     # The server goes on after a setting was changed by hand, and shows it to the host.
     tournament.check_opening(settings=False)
     attacks: dict[str, dict[str, Submission]] = defaultdict(dict)
-    for (attacker, against), one in sorted(tournament.attacks(entries).items()):
+    for (attacker, against), one in sorted(state.attacks.items()):
         attacks[against][attacker] = one
     wanted: dict[float, list[Result]] = {share: [] for share in shares}
     waiting: list[tuple[bool, int, Target]] = []
     failed: set[str] = set()
     with Store(tournament.host / "results.db") as store:
-        for team, table in sorted(tournament.tables(entries).items()):
+        for team, table in sorted(state.tables.items()):
             keys = {share: _keys(tournament, team, table, attacks[team], share) for share in wanted}
             everything = [key for named in keys.values() for key in named.values()]
             stored = store.known(everything)
@@ -289,11 +289,15 @@ def _code() -> str:
 def _computed(folder: Path, targets: Sequence[Target], jobs: int) -> Iterator[list[Result]]:
     """Missing results of each table."""
     if jobs == 1 or len(targets) < 2:
-        for target in targets:
-            yield [one for step in score_target((folder, target)) if not isinstance(step, TaskStep) for one in step]
+        yield from (scored_here(folder, target) for target in targets)
         return
     for (_, target), items in isolated(score_target, [(folder, target) for target in targets], jobs):
         yield results_of(target, items)
+
+
+def scored_here(folder: Path, target: Target) -> list[Result]:
+    """Missing results of one table, computed in this process."""
+    return [one for step in score_target((folder, target)) if not isinstance(step, TaskStep) for one in step]
 
 
 def results_of(target: Target, items: Sequence[list[Result] | Death]) -> list[Result]:
@@ -336,8 +340,14 @@ def score_target(task: tuple[Path, Target]) -> Iterator[TaskStep | list[Result]]
 
 def _result(target: Target, share: float, name: str, **content: Any) -> Result:
     """Result of an attack on a table, or of the table itself under the empty name."""
-    key = target.keys[share][name]
-    return Result(key=key, scenario=SCENARIO, defense=target.team, attack=name or None, play=0, **content)
+    return Result(
+        key=target.keys[share][name],
+        scenario=SCENARIO,
+        defense=target.team,
+        attack=name or None,
+        play=0,
+        **content,
+    )
 
 
 def _failed(target: Target, name: str, status: str, reason: str) -> list[Result]:

@@ -15,6 +15,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from metrics.columns import refuse, require
 from metrics.columns.printable import printable
 from scenarios.tables.toml.toml_file import TomlTable, read_bytes, read_toml
+from scenarios.tournament.rules.log import own_files
+from scenarios.tournament.rules.problems import GuidedError
 
 # Texts of people that others see: titles of tournaments and teams, reasons and messages.
 
@@ -86,7 +88,10 @@ def checked_text(text: str, what: str, longest: int) -> str:
 
 def checked_reason(reason: str) -> str:
     """A reason in one line; see `checked_text`."""
-    return " ".join(checked_text(reason, "--reason", LONGEST_REASON).split())
+    try:
+        return " ".join(checked_text(reason, "reason", LONGEST_REASON).split())
+    except ValueError as error:
+        raise GuidedError("", f"--{error}", str(error)) from None
 
 
 def alike(name: str) -> str:
@@ -169,9 +174,8 @@ def local_text(moment: datetime) -> str:
         local = moment.astimezone(UTC)
     offset = f"UTC{local.isoformat()[-6:]}"
     name = local.tzname() or ""
-    named = f"{name} ({offset})" if name.isalpha() else offset
-    zone = name if name == "UTC" else named
-    return f"{local:%A %Y-%m-%d %H:%M:%S} {zone}"
+    zone = f"{name} ({offset})" if name.isalpha() else offset
+    return f"{local:%A %Y-%m-%d %H:%M:%S} {'UTC' if name == 'UTC' else zone}"
 
 
 def moment_text(moment: datetime) -> str:
@@ -240,12 +244,11 @@ class Settings(TomlTable):
 
     def until(self, phase: Phase) -> datetime | None:
         """End of a phase; None if it has none."""
-        ends = {
+        end = {
             Phase.ANONYMIZE: self.anonymize_until,
             Phase.ANONYMIZE_AGAIN: self.anonymize_again_until,
             Phase.ATTACK: self.attack_until,
-        }
-        end = ends.get(phase)
+        }.get(phase)
         return None if end is None else datetime.fromisoformat(end)
 
     @property
@@ -259,6 +262,7 @@ class Settings(TomlTable):
         return order[min(order.index(phase) + 1, len(order) - 1)]
 
 
+@own_files()
 def read_settings(folder: Path) -> Settings:
     """Settings of the tournament in a folder.
 

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from attacks.base import RankedAnswers
-from metrics.columns import Domain, Integers, NumericDomain, refuse, require
+from metrics.columns import Domain, Integers, NumericDomain, require
 from scenarios.tables.reading.csv_text import (
     COMPRESSED,
     SEPARATOR_LINE,
@@ -32,7 +32,7 @@ from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.toml.toml_file import unreadable
 from scenarios.tournament.rules.canonical_cells import canonical_cell, suggested_cell, suggested_name
-from scenarios.tournament.rules.problems import MOST_SHOWN, InvalidFileError, Problem
+from scenarios.tournament.rules.problems import MOST_SHOWN, FileError, InvalidFileError, Problem, refuse_file
 
 # Rows of a submitted CSV file, as spreadsheets write it, and all that is wrong with them.
 
@@ -190,18 +190,17 @@ def read_submission(path: Path) -> bytes:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
-        if path.is_symlink():
-            raise ValueError(f"{path}: is a symbolic link; submit the file itself") from None
-        raise ValueError(unreadable(path, error)) from None
+        refuse_file(path.is_symlink(), str(path), "is a symbolic link; submit the file itself")
+        raise FileError(str(path), unreadable(error)) from None
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise ValueError(f"{path}: is no ordinary file")
+        raise FileError(str(path), "is no ordinary file")
     with os.fdopen(handle, "rb") as file:
         try:
             data = file.read(LARGEST + 1)
         except OSError as error:
-            raise ValueError(unreadable(path, error)) from None
-    refuse(len(data) > LARGEST, f"{path}: is larger than {LARGEST >> 20} MB")
+            raise FileError(str(path), unreadable(error)) from None
+    refuse_file(len(data) > LARGEST, str(path), f"is larger than {LARGEST >> 20} MB")
     return data
 
 
@@ -239,12 +238,11 @@ def read_answers(name: str, data: bytes, released: int, candidates: int) -> Rank
     InvalidFileError
         If the table is invalid, with all problems: row (from 0, below the header), column, what would be right.
     """
-    wanted = ["released_row", "candidate_row", "confidence"]
     text = read_csv_text(data, released)
     if text.header and "confidence" not in text.header:
         text = replace(text, header=[*text.header, "confidence"], rows=[(n, [*row, "1"]) for n, row in text.rows])
     problems = _Problems(text)
-    columns = _columns(text, problems, wanted)
+    columns = _columns(text, problems, ["released_row", "candidate_row", "confidence"])
     target = problems.row_numbers("released_row", columns.get("released_row", []), released)
     answer = problems.row_numbers("candidate_row", columns.get("candidate_row", []), candidates)
     problems.once("released_row", target, "released row")
@@ -344,8 +342,14 @@ class _Problems:
                 again[number].append(row)
             first.setdefault(number, row)
         for number, rows in again.items():
-            why = f"{number} stands in row {first[number]} already"
-            self.found.append(Problem(why, tuple(rows), column, f"each {what} may stand in one row"))
+            self.found.append(
+                Problem(
+                    f"{number} stands in row {first[number]} already",
+                    tuple(rows),
+                    column,
+                    f"each {what} may stand in one row",
+                )
+            )
 
 
 def _columns(text: CsvText, problems: _Problems, wanted: Sequence[str]) -> dict[str, list[str]]:
@@ -367,8 +371,12 @@ def _columns(text: CsvText, problems: _Problems, wanted: Sequence[str]) -> dict[
                 hint = " (row numbers? save it without them)"
             else:
                 hint = f" (should it be {meant!r}?)" if meant else ""
-            advice = f"the columns are {', '.join(wanted)}"
-            problems.found.append(Problem(f"there must be no column {_quoted(column)}{hint}", suggestion=advice))
+            problems.found.append(
+                Problem(
+                    f"there must be no column {_quoted(column)}{hint}",
+                    suggestion=f"the columns are {', '.join(wanted)}",
+                )
+            )
     problems.found += [Problem(f"column {column!r} is missing") for column in missing]
     position = {column: number for number, column in reversed(list(enumerate(text.header)))}
     return {column: [row[position[column]] for _, row in text.rows] for column in wanted if column in position}

@@ -154,8 +154,10 @@ def standings(
 
 def _order(one: Standing) -> tuple[float, ...]:
     """Sort key of a team that takes part, the best first: the sum of its ranks, then what breaks ties."""
-    scores = (one.defense, one.attack, one.utility)
-    return (one.defense_rank + one.attack_rank, *(1.0 if score is None else -_compared(score) for score in scores))
+    return (
+        one.defense_rank + one.attack_rank,
+        *(1.0 if score is None else -_compared(score) for score in (one.defense, one.attack, one.utility)),
+    )
 
 
 def _tie(one: Standing, tied: Sequence[Standing]) -> str:

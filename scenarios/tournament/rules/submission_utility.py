@@ -47,8 +47,8 @@ class RecordCosts:
     @property
     def dearest(self) -> list[tuple[str, float]]:
         """The columns that cost most, the dearest first, without those that cost nothing."""
-        ordered = sorted(self.columns.items(), key=lambda one: (-one[1], one[0]))
-        return [(name, cost) for name, cost in ordered if cost >= LEAST][:SHOWN]
+        named = [(name, cost) for name, cost in self.columns.items() if cost >= LEAST]
+        return sorted(named, key=lambda one: (-one[1], one[0]))[:SHOWN]
 
     def words(self) -> str:
         """The dearest columns in one line; empty if nothing is lost."""

@@ -83,16 +83,16 @@ def submit(
         If the file cannot be written; then nothing has changed.
     """
     tournament.team_folder(team)
-    entries = tournament.log.head().lasting
-    phase = open_phase(tournament, entries, team, now)
+    phase = open_phase(tournament, tournament.log.head().lasting, team, now)
     about = clear_target(team, path.name, against) if phase is Phase.ATTACK else None
     try:
         data = read_submission(path)
     except ValueError:
         record_refusal(tournament, team, about, _written(path, now), now)
         raise
-    written = _written(path, now)
-    return submit_content(tournament, team, path.name, data, now, against=against, measure=measure, written=written)
+    return submit_content(
+        tournament, team, path.name, data, now, against=against, measure=measure, written=_written(path, now)
+    )
 
 
 def submit_content(
@@ -282,22 +282,6 @@ def archive(
     return tournament.log.append("submitted", details, now)
 
 
-def quota_left(tournament: Tournament, team: str, entries: Sequence[LogEntry] | None = None) -> int:
-    """Bytes that are left of a team's quota.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    team : str
-        The team.
-    entries : sequence of LogEntry, optional
-        All entries of the log; without them the whole log is read and verified.
-    """
-    every = tournament.log.entries() if entries is None else entries
-    return tournament.settings.quota - tournament.state(every).used(team)
-
-
 def _check_quota(tournament: Tournament, upload: Upload) -> None:
     """Refuse a file that does not fit into the bytes kept for its team."""
     quota, team, size = tournament.settings.quota, upload.team, len(upload.data)
@@ -306,8 +290,9 @@ def _check_quota(tournament: Tournament, upload: Upload) -> None:
     archived = tournament.state(tournament.log.entries()).archived(team)
     used = sum(archived.values())
     if hashlib.sha256(upload.data).hexdigest() not in archived and used + size > quota:
-        left = f"its {size} bytes exceed what is left to {team}; {used} of {quota} bytes are used"
-        raise FileError(upload.name, left)
+        raise FileError(
+            upload.name, f"its {size} bytes exceed what is left to {team}; {used} of {quota} bytes are used"
+        )
 
 
 def open_phase(
@@ -323,8 +308,7 @@ def open_phase(
     state = tournament.state(entries)
     phase = recorded or state.phase
     refuse(phase is Phase.CLOSED, "the tournament is closed; no file is accepted any more")
-    if (reason := state.disqualified.get(team)) is not None:
-        raise ValueError(f"team {team} is disqualified: {reason}")
+    refuse(team in state.disqualified, f"team {team} is disqualified: {state.disqualified.get(team)}")
     end = state.end(phase)
     if end is not None and now >= end:
         raise ValueError(f"phase {phase} ended at {end.isoformat()}; no file is accepted until the host opens the next")
@@ -404,9 +388,8 @@ def refused_outcome(name: str, error: ValueError | OSError) -> dict[str, Any]:
         the file breaks rules, also ``total``, the number of all problems.
     """
     if isinstance(error, InvalidFileError):
-        content = error.as_json()
-        message = f"{counted_problems(error)}; nothing was submitted"
-        return {"file": name, "accepted": False, "message": message} | {k: content[k] for k in ("total", "problems")}
+        refused = unsubmitted(f"{counted_problems(error)}; nothing was submitted", name)
+        return {**refused, **error.as_json(), "file": name}
     return unsubmitted(one_line(error), name)
 
 

@@ -25,7 +25,6 @@ from scenarios.tournament.site.members.attempts import RateLimit
 from scenarios.tournament.site.members.cookies import FORM, SESSION, read_cookie, set_cookie
 from scenarios.tournament.site.members.user import GUEST, Role, User
 from scenarios.tournament.site.pages import entry_pages, host_pages, presentation_pages, public_pages, team_pages
-from scenarios.tournament.site.pages import host_pages as health_page
 from scenarios.tournament.site.pages.answers import damage_refusal, refused
 from scenarios.tournament.site.posted_form import NO_FILES, UploadLimits, posted_form
 from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError, noticing_damage, refuse_if
@@ -139,12 +138,10 @@ async def _identified(request: Request, endpoint: Endpoint) -> tuple[Visit, bool
 def _check_access(endpoint: Endpoint, visit: Visit) -> None:
     """Refuse visitors who may not use an address; the body of their request is not read."""
     team = visit.request.path_params.get("team")
-    if endpoint.access.allows(visit.user, team):
-        if team is not None and team not in visit.site.teams:
-            raise RefusalError(404, "there is no such team")
-        return
-    refuse_if(visit.user.role is Role.GUEST, 401, "log in first")
-    raise RefusalError(403, f"only {endpoint.access.value} may see this page")
+    allowed = endpoint.access.allows(visit.user, team)
+    refuse_if(not allowed and visit.user.role is Role.GUEST, 401, "log in first")
+    refuse_if(not allowed, 403, f"only {endpoint.access.value} may see this page")
+    refuse_if(team is not None and team not in visit.site.teams, 404, "there is no such team")
 
 
 def _check_rate(endpoint: Endpoint, visit: Visit) -> None:
@@ -181,7 +178,7 @@ ENDPOINTS = (
     Endpoint("GET", "/published.zip", Access.MEMBERS, public_pages.published_files),
     Endpoint("GET", "/published/{of}/{kind}", Access.MEMBERS, public_pages.published_file),
     Endpoint("GET", "/live", Access.EVERYBODY, public_pages.live),
-    Endpoint("GET", "/health", Access.EVERYBODY, health_page.health),
+    Endpoint("GET", "/health", Access.EVERYBODY, host_pages.health),
     Endpoint("GET", "/static/{name}", Access.EVERYBODY, public_pages.static_file),
     Endpoint("GET", "/log-in", Access.EVERYBODY, entry_pages.log_in_page, forms=True),
     Endpoint("POST", "/log-in", Access.EVERYBODY, entry_pages.log_in),

@@ -10,7 +10,7 @@ from datetime import datetime
 from anyio import to_thread
 
 from scenarios.tournament.rules.advancing import publish_again
-from scenarios.tournament.rules.arrivals import Arrival, accepted_arrivals, arrivals, record
+from scenarios.tournament.rules.arrivals import Arrival, TooManyBytesError, accepted_arrivals, arrivals, record
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import locked_file
 from scenarios.tournament.rules.settings import Phase
@@ -67,9 +67,7 @@ async def recorded(
     with noticing_damage(site.folder):
         try:
             return await to_thread.run_sync(write)
-        except ValueError as error:
-            if str(site.folder) in str(error):
-                raise
+        except TooManyBytesError as error:
             raise RefusalError(429, str(error), headers={"Retry-After": "60"}) from None
 
 
@@ -104,20 +102,15 @@ async def resumed(site: Site) -> list[asyncio.Task[None]]:
 
 
 async def _check_all(site: Site, team: str, waiting: Sequence[Arrival], known: frozenset[str]) -> None:
-    """Check the uploads of a team in order."""
+    """Check those files of a team's uploads of which the log knows nothing; nobody waits for their outcomes."""
     if team in site.teams:
         async with site.turns.of(team):
             for arrival in waiting:
-                await _checked(site, arrival, known)
+                with suppress(DamagedFolderError, RefusalError):
+                    for given in await to_thread.run_sync(_undecided, arrival, known):
+                        await site.work(submit_file, *given)
+                    await forget(site, arrival)
         site.scoring.wake()
-
-
-async def _checked(site: Site, arrival: Arrival, known: frozenset[str]) -> None:
-    """Check those files of an upload of which the log knows nothing; nobody waits for their outcomes."""
-    with suppress(DamagedFolderError, RefusalError):
-        for given in await to_thread.run_sync(_undecided, arrival, known):
-            await site.work(submit_file, *given)
-        await forget(site, arrival)
 
 
 def _undecided(

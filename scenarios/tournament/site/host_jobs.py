@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,31 +15,22 @@ from scenarios.tournament.host.messages import post, write_notices
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.folder import Tournament, opened_tournament
 from scenarios.tournament.rules.incidents import tournament_incidents
+from scenarios.tournament.rules.problems import GuidedError
 from scenarios.tournament.rules.settings import Phase
-
-# Words of the command line in messages, and what pages say instead.
-
-_OPTIONS = {
-    "--reason: ": "reason: ",
-    "; --early closes it now": "; tick the box to close it now",
-    "--until must be later": "name a later end",
-    "`reopen` opens it again": "reopen it instead",
-    "; `reopen` the phase to": "; reopen the phase to",
-    "(`extend` and `reopen` move deadlines)": "(forms on this page move deadlines)",
-    "`extend` moves its end": "extend it instead",
-}
-
-
-def without_options(message: str) -> str:
-    """A message of a command in the words of a page, which has no options."""
-    for words, instead in _OPTIONS.items():
-        message = message.replace(words, instead)
-    return message
-
 
 Fields = Mapping[str, str]
 
 
+@contextmanager
+def on_page() -> Iterator[None]:
+    """Let refusals say what to do on a page, which has no commands."""
+    try:
+        yield
+    except GuidedError as error:
+        raise ValueError(error.on_page) from None
+
+
+@on_page()
 def decide(folder: Path, action: str, fields: Fields, now: datetime) -> str:
     """Carry out a decision of the host; return a message in one line.
 
@@ -59,12 +51,8 @@ def decide(folder: Path, action: str, fields: Fields, now: datetime) -> str:
         If the rules do not allow it; then nothing has changed.
     """
     tournament = opened_tournament(folder)
-    try:
-        message = ACTIONS[action](tournament, fields, now)
-    except ValueError as error:
-        raise ValueError(without_options(str(error))) from None
-    skipped = write_notices(tournament)
-    return "; ".join([message, *skipped])
+    message = ACTIONS[action](tournament, fields, now)
+    return "; ".join([message, *write_notices(tournament)])
 
 
 def incidents(folder: Path, now: datetime) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from metrics.columns import one_line, refuse
+from metrics.columns import one_line, refuse, require
 from metrics.columns.printable import printable
 from scenarios.tournament.host.exporting import export
 from scenarios.tournament.host.late import admit
@@ -18,6 +18,7 @@ from scenarios.tournament.host.presenting import present
 from scenarios.tournament.rules.advancing import publish_again
 from scenarios.tournament.rules.checking import preview
 from scenarios.tournament.rules.folder import Tournament, opened_tournament
+from scenarios.tournament.rules.log import own_files
 from scenarios.tournament.rules.problems import FileError, InvalidFileError
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.submitting import (
@@ -29,7 +30,7 @@ from scenarios.tournament.rules.submitting import (
     take_into_force,
 )
 from scenarios.tournament.rules.validating import check_kind, check_report_to_json
-from scenarios.tournament.site.host_jobs import without_options
+from scenarios.tournament.site.host_jobs import on_page
 from scenarios.tournament.site.posted_form import UploadedContent
 from scenarios.tournament.site.refusal_error import noticing_damage
 from scenarios.tournament.site.workers import apart
@@ -149,13 +150,13 @@ def admit_file(
     """Admit a late file of a team, with the host's reason; see `submit_file`."""
     tournament = opened_tournament(folder)
 
+    @on_page()
     def accept(name: str, against: str | None) -> Receipt:
         receipt = admit(tournament, team, name, content.read(), reason, now, against=against)
         write_notices(tournament)
         return receipt
 
-    outcome = _accepted(tournament, team, claimed, chosen, accept, lambda: bool(chosen) or "_attack_" in claimed)
-    return outcome | {"message": without_options(outcome["message"])}
+    return _accepted(tournament, team, claimed, chosen, accept, lambda: bool(chosen) or "_attack_" in claimed)
 
 
 def take(folder: Path, team: str, number: int, now: datetime) -> str:
@@ -209,10 +210,9 @@ def preview_table(
 
 def _accepted_table(tournament: Tournament, team: str, number: int | None) -> bytes:
     """Content of an accepted table of a team."""
-    for one, _ in tournament.state().submissions[team]:
-        if one.number == number and one.against is None:
-            return tournament.content(one.content)
-    raise ValueError(f"{team} has no table {number}")
+    own = [one for one, _ in tournament.state().submissions[team] if one.number == number and one.against is None]
+    require(own, f"{team} has no table {number}")
+    return tournament.content(own[0].content)
 
 
 def publish_decided(folder: Path) -> None:
@@ -228,6 +228,7 @@ def store_presentation(
     present(opened_tournament(folder), team, text, data, now, keep_picture=keep_picture)
 
 
+@own_files()
 def export_all(folder: Path, path: Path) -> None:
     """Write everything of a tournament into a ZIP archive, except for its secret seed."""
     export(Tournament(folder), path, everything=True)

@@ -244,8 +244,7 @@ class _Collector:
         self._folder.mkdir(mode=0o700, exist_ok=True)
         for number, data in pending:
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-            handle = os.open(self._folder / str(number), flags, PRIVATE)
-            with os.fdopen(handle, "wb") as file:
+            with os.fdopen(os.open(self._folder / str(number), flags, PRIVATE), "wb") as file:
                 file.write(data)
 
     def uploaded(self) -> list[UploadedFile]:

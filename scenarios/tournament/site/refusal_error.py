@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from metrics.columns import one_line
+from scenarios.tournament.rules.log import DamagedFileError
 
 # Damage of a tournament's folder, or a lack of room or permission, that the site notices.
 
@@ -46,7 +47,7 @@ class DamagedFolderError(Exception):
 
 @contextmanager
 def noticing_damage(folder: Path) -> Iterator[None]:
-    """Tell damage from refusals: an error that names a file of the tournament is nobody's fault but the folder's.
+    """Tell damage from refusals: an error about a file of the tournament is nobody's fault but the folder's.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def noticing_damage(folder: Path) -> Iterator[None]:
     Raises
     ------
     DamagedFolderError
-        In place of errors of the system and of the database, and of errors that name a file in the folder.
+        In place of errors of the system and of the database, and of `DamagedFileError`.
     """
     try:
         yield
@@ -68,10 +69,8 @@ def noticing_damage(folder: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         message = f"{folder / 'host'}: a database cannot be used ({one_line(error)})"
         raise DamagedFolderError(message, _BY_DATABASE_CODE.get(code, _DAMAGED)) from error
-    except ValueError as error:
-        if str(folder) in str(error):
-            raise DamagedFolderError(one_line(error)) from error
-        raise
+    except DamagedFileError as error:
+        raise DamagedFolderError(one_line(error)) from error
 
 
 Value = TypeVar("Value")
@@ -100,8 +99,11 @@ class RefusalError(Exception):
         """RefusalError after too many attempts, which says when to try again, and what else helps."""
         seconds = max(1, math.ceil(wait.total_seconds()))
         again = f"{seconds} seconds" if seconds < 120 else f"{math.ceil(seconds / 60)} minutes"
-        message = f"too many {what}; try again in {again}{f'; {hint}' if hint else ''}"
-        return cls(429, message, headers={"Retry-After": str(seconds)})
+        return cls(
+            429,
+            f"too many {what}; try again in {again}{f'; {hint}' if hint else ''}",
+            headers={"Retry-After": str(seconds)},
+        )
 
 
 def refuse_if(condition: object, status: int, message: str) -> None:

@@ -15,7 +15,7 @@ from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import Log
 from scenarios.tournament.rules.opening import read_teams
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.rules.submitting import quota_left, take_into_force
+from scenarios.tournament.rules.submitting import take_into_force
 
 
 def until(cup, phase):
@@ -74,7 +74,7 @@ class TestDeadlines:
         cup.hand_in("kyoto", cup.frame("kyoto").iloc[:10], now=again - timedelta(seconds=1))
         assert advance(cup.tournament, again) is Phase.ATTACK
         assert (cup.tournament.public / "kyoto_anonymized.csv").read_bytes() != before
-        assert list(cup.tournament.attacks(cup.tournament.log.entries())) == [("nara", "osaka")]
+        assert list(cup.tournament.state(cup.tournament.log.entries()).attacks) == [("nara", "osaka")]
         assert "phase attack; deadlines were moved 1 time" in verify(cup.tournament)
         cup.close()
         reopen(cup.tournament, Phase.ATTACK, (START + 3 * DAY).isoformat(), "a late class", START + 2 * DAY + HOUR)
@@ -198,7 +198,10 @@ class TestLateFiles:
         cup.close()
         attack = b"released_row,candidate_row\n0,1\n"
         admit(cup.tournament, "osaka", "osaka_attack_kyoto.csv", attack, "ill", START + 3 * DAY)
-        assert sorted(cup.tournament.attacks(cup.tournament.log.entries())) == [("kyoto", "osaka"), ("osaka", "kyoto")]
+        assert sorted(cup.tournament.state(cup.tournament.log.entries()).attacks) == [
+            ("kyoto", "osaka"),
+            ("osaka", "kyoto"),
+        ]
         verify(cup.tournament)
         assert [text for text in texts(cup) if "late" in text] == [
             "The host admitted a late table of osaka: ill",
@@ -226,7 +229,7 @@ class TestLateFiles:
         cup.hand_in("kyoto", cup.frame("kyoto"))
         data = cup.file("kyoto", cup.frame("kyoto").iloc[:7]).read_bytes()
         admit(cup.tournament, "kyoto", "kyoto_anonymized.csv", data, "ill", START + DAY + HOUR)
-        assert cup.tournament.tables(cup.tournament.log.entries())["kyoto"].rows == 7
+        assert cup.tournament.state(cup.tournament.log.entries()).tables["kyoto"].rows == 7
         assert not list(cup.tournament.public.glob("*_anonymized.csv"))
 
 
@@ -246,11 +249,11 @@ class TestDisqualification:
         cup.attack("nara", "kyoto", [0], [0])
         disqualify(cup.tournament, "nara", "cheated", START + DAY + HOUR)
         entries = cup.tournament.log.entries()
-        assert (list(cup.tournament.tables(entries)), cup.tournament.attacks(entries)) == (["kyoto"], {})
+        assert (list(cup.tournament.state(entries).tables), cup.tournament.state(entries).attacks) == (["kyoto"], {})
         readmit(cup.tournament, "nara", "it did not", START + DAY + HOUR)
         with pytest.raises(ValueError, match="is not disqualified"):
             readmit(cup.tournament, "kyoto", "it did not", START + DAY + HOUR)
-        assert list(cup.tournament.attacks(cup.tournament.log.entries())) == [("nara", "kyoto")]
+        assert list(cup.tournament.state(cup.tournament.log.entries()).attacks) == [("nara", "kyoto")]
         readmit(cup.tournament, "osaka", "it did not", START + DAY + HOUR)
         assert (cup.tournament.public / "osaka_anonymized.csv").exists()
         verify(cup.tournament)
@@ -284,10 +287,10 @@ class TestTakingIntoForce:
         frame = cup.frame("kyoto")
         first = cup.hand_in("kyoto", frame.iloc[:10]).submission
         second = cup.hand_in("kyoto", frame.iloc[:20]).submission
-        left = quota_left(cup.tournament, "kyoto")
+        left = cup.tournament.state(cup.tournament.log.entries()).left("kyoto")
         assert take_into_force(cup.tournament, "kyoto", first.number, START + 2 * HOUR) == first
-        assert cup.tournament.tables(cup.tournament.log.entries())["kyoto"] == first
-        assert quota_left(cup.tournament, "kyoto") == left
+        assert cup.tournament.state(cup.tournament.log.entries()).tables["kyoto"] == first
+        assert cup.tournament.state(cup.tournament.log.entries()).left("kyoto") == left
         with pytest.raises(ValueError, match="counts already"):
             take_into_force(cup.tournament, "kyoto", first.number, START + 2 * HOUR)
         with pytest.raises(ValueError, match=f"has no submission 1; its submissions are {first.number}, "):
@@ -309,7 +312,7 @@ class TestTakingIntoForce:
         cup.attack("osaka", "kyoto", [0, 1], [0, 1])
         done = invoke("tournament", "take", cup.tournament.folder, "osaka", first.number)
         assert done.exit_code == 0, done.output
-        assert cup.tournament.attacks(cup.tournament.log.entries())["osaka", "kyoto"] == first
+        assert cup.tournament.state(cup.tournament.log.entries()).attacks["osaka", "kyoto"] == first
         verify(cup.tournament)
 
 
@@ -443,9 +446,9 @@ class TestOlderTournaments:
 def test_attacks_count_towards_the_quota(cup):
     cup.hand_in("kyoto", cup.frame("kyoto"))
     cup.publish()
-    used = quota_left(cup.tournament, "osaka")
+    used = cup.tournament.state(cup.tournament.log.entries()).left("osaka")
     receipt = cup.attack("osaka", "kyoto", [0], [0])
-    assert used - quota_left(cup.tournament, "osaka") == receipt.entry.details["bytes"]
+    assert used - cup.tournament.state(cup.tournament.log.entries()).left("osaka") == receipt.entry.details["bytes"]
     path = cup.tournament.folder / "tournament.toml"
     path.write_text(path.read_text().replace("quota = 67108864", f"quota = {receipt.entry.details['bytes'] + 9}"))
     cup.tournament = Tournament(cup.tournament.folder)

@@ -139,7 +139,7 @@ class TestPhases:
         second = cup.hand_in("kyoto", frame.iloc[:20])
         with pytest.raises(ValueError, match="age"):
             cup.hand_in("kyoto", frame.assign(age="old"))
-        table = cup.tournament.tables(cup.tournament.log.entries())["kyoto"]
+        table = cup.tournament.state(cup.tournament.log.entries()).tables["kyoto"]
         assert table.content == second.submission.content
         assert len(cup.tournament.content(first.submission.content)) > 0
         assert "2 accepted files" in verify(cup.tournament)

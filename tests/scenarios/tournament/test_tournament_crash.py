@@ -68,7 +68,7 @@ def killed(tmp_path, times, seed):
         assert set(accepted) <= {entry.number for entry in entries if entry.kind == "submitted"}
         if accepted:
             # One more may be in force whose receipt was not written any more.
-            assert tournament.tables(entries)["kyoto"].number in (accepted[-1], entries[-1].number)
+            assert tournament.state(entries).tables["kyoto"].number in (accepted[-1], entries[-1].number)
     cup.hand_in("kyoto", cup.frame("kyoto").iloc[:15])
     for _ in range(times[1]):
         run_and_kill(folder, "advance", path, rng.uniform(0, 0.1))
@@ -141,11 +141,11 @@ def test_a_full_disk_accepts_nothing_and_loses_nothing(tmp_path, monkeypatch, fa
     with pytest.raises(OSError, match=f"No space left on device: '{cup.tournament.host}/"):
         submit(cup.tournament, "kyoto", path, START + HOUR, measure=False)
     monkeypatch.undo()
-    table = cup.tournament.tables(cup.tournament.log.entries())["kyoto"]
+    table = cup.tournament.state(cup.tournament.log.entries()).tables["kyoto"]
     assert table.content == first.submission.content
     assert "1 accepted files" in verify(cup.tournament)
     again = submit(cup.tournament, "kyoto", path, START + HOUR, measure=False)
-    assert cup.tournament.tables(cup.tournament.log.entries())["kyoto"].content == again.submission.content
+    assert cup.tournament.state(cup.tournament.log.entries()).tables["kyoto"].content == again.submission.content
 
 
 class TestLog:

@@ -13,7 +13,7 @@ from scenarios.tournament.host.messages import post
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import CHECKPOINT_EVERY
-from scenarios.tournament.rules.submitting import accepted_outcome, quota_left, submit_content
+from scenarios.tournament.rules.submitting import accepted_outcome, submit_content
 
 TEAMS = ("kyoto", "osaka", "nara")
 HANDS = 8
@@ -112,7 +112,7 @@ def test_a_quota_is_never_exceeded(tmp_path):
     for position, team in enumerate(TEAMS):
         kept = sum(accepted[position::3])
         assert kept == (3 * size + 500) // len(content(team, 0))
-        assert 0 <= quota_left(tournament, team) < len(content(team, 0))
+        assert 0 <= tournament.state(tournament.log.entries()).left(team) < len(content(team, 0))
 
 
 def test_times_never_decrease_and_arrivals_decide(tmp_path):

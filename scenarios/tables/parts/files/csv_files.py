@@ -52,7 +52,7 @@ def begins_with(path: Path, mark: bytes) -> bool:
         with path.open("rb") as file:
             return file.read(len(mark)) == mark
     except OSError as error:
-        raise ValueError(unreadable(path, error)) from None
+        raise ValueError(f"{path}: {unreadable(error)}") from None
 
 
 @contextmanager
@@ -64,7 +64,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{path}: the gzip compression is damaged ({error})") from None
     except OSError as error:
-        raise ValueError(unreadable(path, error)) from None
+        raise ValueError(f"{path}: {unreadable(error)}") from None
 
 
 def _text(path: Path, encoding: str, *, lines: bool = False) -> Iterator[str]:

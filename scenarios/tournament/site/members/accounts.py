@@ -115,8 +115,9 @@ class Devices(AccountPart):
             database.execute("DELETE FROM devices WHERE since < ?", (_oldest(now),))
             ours = database.execute("SELECT 1 FROM devices WHERE hash = ?", (token_hash(token),)).fetchone()
             token = token if ours else new_token()
-            row = (token_hash(token), name, now.timestamp())
-            database.execute("INSERT OR REPLACE INTO devices VALUES (?, ?, ?)", row)
+            database.execute(
+                "INSERT OR REPLACE INTO devices VALUES (?, ?, ?)", (token_hash(token), name, now.timestamp())
+            )
         return token
 
 
@@ -273,8 +274,9 @@ class Accounts:
             limits[f"log-in of nobody from {network(address)}"] = UNKNOWN_BY_ADDRESS
         wait = self.attempts.admit(limits, now)
         if wait is not None:
-            what = "attempts to log in with this name from here"
-            raise RefusalError.too_many(what, wait, "a new link of the host lets you in at once")
+            raise RefusalError.too_many(
+                "attempts to log in with this name from here", wait, "a new link of the host lets you in at once"
+            )
         return place
 
     def _stored(self, name: str) -> str | None:

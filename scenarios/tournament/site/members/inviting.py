@@ -36,8 +36,10 @@ class Invitations(AccountPart):
             database.execute(
                 "DELETE FROM invitations WHERE (name = ? AND used = 0) OR expires < ?", (name, now.timestamp())
             )
-            row = (token_hash(token), name, (now + lifetime).timestamp())
-            database.execute("INSERT INTO invitations (hash, name, expires) VALUES (?, ?, ?)", row)
+            database.execute(
+                "INSERT INTO invitations (hash, name, expires) VALUES (?, ?, ?)",
+                (token_hash(token), name, (now + lifetime).timestamp()),
+            )
         return token
 
     def find(self, token: str, now: datetime) -> tuple[str, bool] | None:

@@ -33,8 +33,7 @@ async def log_in(visit: Visit) -> Response:
         response = page(visit, "log_in.html", refusal.status, then=then, name=name[:100], message=str(refusal))
         response.headers.update(refusal.headers)
         return response
-    user = user_of(name, site.settings.teams)
-    return await _entered(visit, user, token, local_path(form.text("then")))
+    return await _entered(visit, user_of(name, site.settings.teams), token, local_path(form.text("then")))
 
 
 async def invitation_page(visit: Visit) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.sheets import LARGEST
-from scenarios.tournament.site.host_jobs import decide, incidents, without_options
+from scenarios.tournament.site.host_jobs import decide, incidents
 from scenarios.tournament.site.jobs import admit_file, export_all
 from scenarios.tournament.site.journal import SiteState
 from scenarios.tournament.site.members.attempts import RateLimit
@@ -72,7 +73,7 @@ async def host_page(visit: Visit) -> Response:
     site, state = visit.site, await visit.site.state()
     accounts = await to_thread.run_sync(site.accounts.invitations.states, site.clock())
     board = await to_thread.run_sync(read_board, site.folder / "host", state.titles)
-    changed = await to_thread.run_sync(state.tournament.changed_since_opening)
+    looking = partial(state.tournament.changed_since_opening, movers="forms on this page move deadlines")
     failures = await site.work(incidents, site.clock())
     content = {
         "phase": str(state.phase),
@@ -81,7 +82,7 @@ async def host_page(visit: Visit) -> Response:
         "failures": failures,
         "scoring": site.scoring.progress(),
         "standings": board.standings,
-        "changed_setting": without_options(changed),
+        "changed_setting": await to_thread.run_sync(looking),
     }
     return answered(
         visit,

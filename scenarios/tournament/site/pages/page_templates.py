@@ -45,8 +45,9 @@ def environment() -> Environment:
         "size": size,
         "markdown": markdown,
         "clean": printable,
+        "short": short_title,
+        "breakable": breakable,
     }
-    made.filters |= {"short": short_title, "breakable": breakable}
     made.globals |= DRAWING
     made.globals["static"] = static_address
     made.globals["new_number"] = lambda: secrets.token_urlsafe(16)
@@ -107,9 +108,7 @@ def moments(text: str) -> Markup:
 
 def number(value: float | str | None, digits: int = 3) -> str:
     """A number with some digits after the point; a dash if it is missing."""
-    if value is None or value == "":
-        return "–"
-    return f"{float(value):.{digits}f}"
+    return "–" if value is None or value == "" else f"{float(value):.{digits}f}"
 
 
 def short_title(title: str) -> str:

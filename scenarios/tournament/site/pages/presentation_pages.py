@@ -53,9 +53,8 @@ def method_html(text: str) -> Markup:
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"
-    html = parser.renderer.render(tokens, parser.options, {})
     clean = nh3.clean(
-        html,
+        parser.renderer.render(tokens, parser.options, {}),
         tags={*_INLINE, *_BLOCKS, *_TABLE},
         attributes={"*": set(), "a": {"href"}, "div": {"aria-label"}, "ol": {"start"}},
         tag_attribute_values={"div": _REGION},
@@ -76,8 +75,7 @@ async def presentations_page(visit: Visit) -> Response:
     teams = [
         {"team": team, "title": state.titles[team]} for team in shown_presentations(state.tournament, state.entries)
     ]
-    content = {"closed": state.phase is Phase.CLOSED, "presentations": teams}
-    return answered(visit, "presentations.html", content)
+    return answered(visit, "presentations.html", {"closed": state.phase is Phase.CLOSED, "presentations": teams})
 
 
 async def presentation_page(visit: Visit) -> Response:

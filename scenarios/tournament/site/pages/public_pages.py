@@ -209,22 +209,18 @@ async def _board(visit: Visit, name: str) -> Response:
 def _content(site: Site, template: str, state: SiteState, ended: bool, member: bool, concealed: bool) -> bytes:
     """Content of a page of the board."""
     board = PublicBoard() if concealed else read_board(site.folder / "public", state.titles)
-    text = (
-        environment()
-        .get_template(template)
-        .render(
-            title=site.settings.title,
-            state=state,
-            ended=ended,
-            member=member,
-            hidden=concealed,
-            board=board,
-            counts=HIDDEN if concealed else what_counts_now(state, board),
-            points=picture_points(board.standings),
-            plane=_PLANE,
-        )
-    )
-    return text.encode()
+    page = environment().get_template(template)
+    return page.render(
+        title=site.settings.title,
+        state=state,
+        ended=ended,
+        member=member,
+        hidden=concealed,
+        board=board,
+        counts=HIDDEN if concealed else what_counts_now(state, board),
+        points=picture_points(board.standings),
+        plane=_PLANE,
+    ).encode()
 
 
 def _phases(state: SiteState, ended: bool) -> dict[str, Any]:

@@ -39,7 +39,6 @@ _SHOWN = 200
 async def team_page(visit: Visit) -> Response:
     """A team's page."""
     state, team = await visit.site.state(), visit.team
-    outcome = visit.outcome()
     submissions = [
         {
             "number": one.number,
@@ -55,11 +54,10 @@ async def team_page(visit: Visit) -> Response:
     ]
     attacking = state.phase is Phase.ATTACK
     # In other phases, who has submitted a table is no business of its rivals.
-    others = [other for other in visit.site.settings.teams if other != team and attacking]
     targets = [
         {"team": other, "title": state.titles[other], "attacked": (team, other) in state.published_attacks}
-        for other in others
-        if other in state.published_tables
+        for other in visit.site.settings.teams
+        if attacking and other != team and other in state.published_tables
     ]
     content = {
         "team": team,
@@ -77,7 +75,7 @@ async def team_page(visit: Visit) -> Response:
         titles=state.titles,
         state=state,
         shown=_SHOWN,
-        outcome=outcome,
+        outcome=visit.outcome(),
         failed=visit.site.scoring.failed(team),
         has_report=await to_thread.run_sync(_report_path(visit).is_file),
         own=not visit.is_host,

@@ -8,6 +8,7 @@ from tournament_tools import opened
 from scenarios.tables.dataset import load_table
 from scenarios.tournament.rules import forms
 from scenarios.tournament.rules.forms import Forms, form_of
+from scenarios.tournament.rules.log import DamagedFileError
 
 ROLES = """
 quasi_identifiers = ["zip", "born", "age"]
@@ -82,5 +83,5 @@ def test_a_damaged_file_is_refused_in_words(cup, data, message):
     path = cup.original_path("osaka")
     path.chmod(0o600)
     path.write_bytes(data)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(DamagedFileError, match=message):
         forms_of_teams.of(path)

@@ -126,7 +126,7 @@ def test_a_timely_file_counts_though_the_phase_closes_before_its_check(cup_site,
     assert answer.status_code == 200, answer.text
     assert cup_site.log()[-1].details["phase"] == "anonymize"
     assert cup_site.log()[-1].arrived == (START + DAY - timedelta(seconds=1)).isoformat()
-    assert tournament.tables(cup_site.log())["kyoto"].number == cup_site.log()[-1].number
+    assert tournament.state(cup_site.log()).tables["kyoto"].number == cup_site.log()[-1].number
     assert "," in published.read_text()
     assert not arrivals(tournament)
     assert "2 accepted files" in verify(tournament)
@@ -187,7 +187,7 @@ def test_what_arrived_before_a_crash_is_checked_by_the_next_server(first_phase, 
             wait_until(lambda: not arrivals(one.played.tournament))
         entries = [entry for entry in one.log() if entry.kind == "submitted"]
         assert [entry.details["arrival"].partition(".")[2] for entry in entries] == ["0", "0"]
-        in_force = one.played.tournament.tables(one.log())["kyoto"]
+        in_force = one.played.tournament.state(one.log()).tables["kyoto"]
         assert one.played.tournament.content(in_force.content) == one.table("kyoto", age="*")
         assert "2 accepted files are unchanged" in verify(one.played.tournament)
 
@@ -202,7 +202,7 @@ def test_what_arrived_before_a_crash_is_checked_by_the_hosts_commands(first_phas
         with served_once(folder):
             advance(tournament, START + timedelta(hours=2), early=True)
             assert settle(tournament) == 2
-            assert "kyoto" in tournament.tables(tournament.log.entries())
+            assert "kyoto" in tournament.state(tournament.log.entries()).tables
             assert not (folder / "public" / "kyoto_anonymized.csv").exists()
             assert "2 uploads not checked yet" in invoke("tournament", "score", folder, "--jobs", 1).output
         assert "not checked yet" not in invoke("tournament", "score", folder, "--jobs", 1).output

@@ -97,7 +97,7 @@ def test_every_address_for_every_role(everybody, address, role):
 
 def test_a_team_reaches_nothing_of_another_by_its_own_address(everybody):
     site, visitors = everybody
-    osaka = site.played.tournament.tables(site.log())["osaka"]
+    osaka = site.played.tournament.state(site.log()).tables["osaka"]
     assert visitors["kyoto"].get(f"/team/kyoto/submissions/{osaka.number}").status_code == 404
     for path in ("/team/KYOTO", "/team/kyoto%2F..%2Fosaka/kit.zip", "/team/../osaka/kit.zip", "/team/%6Fsaka"):
         assert visitors["kyoto"].get(path).status_code in (303, 403, 404)

@@ -42,6 +42,22 @@ def test_the_host_moves_phases_and_everybody_sees_it(cup_site):
     assert [entry.kind for entry in cup_site.log()] == ["opened", "extended", "extended", "advanced", "reopened"]
 
 
+def test_pages_say_what_to_do_in_words_of_their_own(cup_site):
+    """Commands name options and other commands; a page names its boxes and forms."""
+    host, tomorrow = cup_site.member("host"), (START + DAY).strftime("%Y-%m-%dT%H:%M")
+    soon = (START + timedelta(hours=20)).strftime("%Y-%m-%dT%H:%M")
+
+    def refused(action, **data):
+        return decide(host, action, data).json()["error"]
+
+    assert refused("advance", phase="anonymize").endswith("; tick the box to close it now")
+    assert refused("extend", phase="anonymize", until=soon, reason="snow").endswith(" already; name a later end")
+    assert refused("extend", phase="anonymize", until=tomorrow, reason=" ") == "reason: must not be empty; teams see it"
+    assert refused("reopen", phase="attack", until=tomorrow, reason="fog").endswith("is anonymize; extend it instead")
+    assert decide(host, "advance", {"phase": "anonymize", "early": "yes"}).status_code == 200
+    assert refused("extend", phase="anonymize", until=tomorrow, reason="fog").endswith("is attack; reopen it instead")
+
+
 def test_moments_in_texts_are_shown_like_all_others():
     text = "<b> until 2030-01-02T12:00+09:00, not 2030-99-02T12:00Z or 9999-12-31T23:59-14:00"
     shown = '<time datetime="2030-01-02T03:00:00+00:00">2030-01-02 03:00 UTC</time>'
@@ -202,6 +218,7 @@ def test_the_host_sees_that_a_setting_was_changed_by_hand(cup_site):
     settings.write_text(settings.read_text().replace("quota = ", "quota = 1"))
     page = host.get("/host").text
     assert "quota was changed by hand from" in page
+    assert "(forms on this page move deadlines)" in page
     assert "`" not in page
 
 

@@ -54,7 +54,7 @@ def test_the_later_of_two_uploads_counts_even_if_the_first_takes_longer(cup_site
         slow.released.set()
         receipts = [one.result(PATIENCE).json()["files"][0]["receipt"]["number"] for one in (first, second)]
     assert receipts == [2, 3]
-    in_force = cup_site.played.tournament.tables(cup_site.log())["kyoto"]
+    in_force = cup_site.played.tournament.state(cup_site.log()).tables["kyoto"]
     assert in_force.number == 3
 
 
@@ -86,7 +86,7 @@ def test_the_phase_is_closed_after_the_uploads_that_arrived_before(cup_site, slo
         assert moved.result(PATIENCE).status_code == 200, moved.result().text
     tournament = cup_site.played.tournament
     assert tournament.state(cup_site.log()).phase is Phase.ATTACK
-    assert "kyoto" in tournament.tables(cup_site.log())
+    assert "kyoto" in tournament.state(cup_site.log()).tables
 
 
 def test_a_team_delays_the_host_by_no_more_than_the_patience(cup_site, slow, monkeypatch):
