@@ -62,8 +62,7 @@ class Membership(QuestionGame):
         attacker_knows: str = "mechanism",
     ) -> None:
         super().__init__(records=records, auxiliary=auxiliary, held_out=held_out, attacker_knows=attacker_knows)
-        self.members = members
-        check_integer("members", members, low=1)
+        self.members = check_integer("members", members, low=1)
         refuse(
             len(records) < 2 * members,
             f"members: {2 * members} people are needed, but the table has {len(records)} rows",
@@ -148,12 +147,9 @@ class CandidateFile(QuestionGame):
         attacker_knows: str = "mechanism",
     ) -> None:
         super().__init__(records=records, auxiliary=auxiliary, held_out=held_out, attacker_knows=attacker_knows)
-        self.originals = originals
-        self.candidates = candidates
-        self.decoys = decoys
-        check_integer("originals", originals, low=1)
-        check_integer("candidates", candidates, low=originals + 1)
-        check_choice("decoys", decoys, DECOYS)
+        self.originals = check_integer("originals", originals, low=1)
+        self.candidates = check_integer("candidates", candidates, low=originals + 1)
+        self.decoys = check_choice("decoys", decoys, DECOYS)
         refuse(len(records) < candidates, f"candidates: {candidates} are needed, but the table has {len(records)} rows")
         if decoys == "hard":
             group_size(originals, candidates)

@@ -211,8 +211,7 @@ class ClassifierMembership(Membership):
             held_out=held_out,
             attacker_knows=attacker_knows,
         )
-        self.model = model
-        check_choice("model", model, MODELS)
+        self.model = check_choice("model", model, MODELS)
         refuse(self._target is None, "records: the table has no sensitive column of categories for a model to predict")
 
     @cached_property

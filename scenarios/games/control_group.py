@@ -49,10 +49,8 @@ class ControlGroupGame(QuestionGame):
         attacker_knows: str = "mechanism",
     ) -> None:
         super().__init__(records=records, auxiliary=auxiliary, attacker_knows=attacker_knows)
-        self.originals = originals
-        self.strangers = strangers
-        check_integer("originals", originals, low=1)
-        check_integer("strangers", strangers, low=1)
+        self.originals = check_integer("originals", originals, low=1)
+        self.strangers = check_integer("strangers", strangers, low=1)
         refuse(
             len(records) < originals + strangers,
             f"originals and strangers: {originals + strangers} records are needed, but the table has {len(records)}",

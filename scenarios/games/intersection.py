@@ -76,8 +76,7 @@ class Intersection(AttributeInference):
             auxiliary=auxiliary,
             attacker_knows=attacker_knows,
         )
-        self.overlap = overlap
-        check_integer("overlap", overlap, low=1)
+        self.overlap = check_integer("overlap", overlap, low=1)
         refuse(overlap > originals, f"overlap must not exceed originals, got {overlap} and {originals}")
         refuse(
             len(records) < 2 * originals - overlap + strangers,

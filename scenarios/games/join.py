@@ -95,20 +95,13 @@ class Join(TableGame):
         attacker_knows: str = "mechanism",
     ) -> None:
         super().__init__(records=records, attacker_knows=attacker_knows)
-        self.auxiliary = auxiliary
-        self.held_out = held_out
-        self.patients = patients
-        self.register = register
-        self.listed = listed
-        self.missing = missing
-        self.outdated = outdated
-        check_integer("auxiliary", auxiliary, low=0)
-        check_integer("held_out", held_out, low=0)
-        check_integer("patients", patients, low=1)
-        check_integer("register", register, low=2)
-        check_real("listed", listed, low=0, high=1)
-        check_real("missing", missing, low=0, high=1)
-        check_real("outdated", outdated, low=0, high=1)
+        self.auxiliary = check_integer("auxiliary", auxiliary, low=0)
+        self.held_out = check_integer("held_out", held_out, low=0)
+        self.patients = check_integer("patients", patients, low=1)
+        self.register = check_integer("register", register, low=2)
+        self.listed = check_real("listed", listed, low=0, high=1)
+        self.missing = check_real("missing", missing, low=0, high=1)
+        self.outdated = check_real("outdated", outdated, low=0, high=1)
         refuse(missing + outdated > 1, f"missing and outdated must add up to at most 1, got {missing + outdated:g}")
         require(records.quasi_identifiers, "records: the table has no quasi-identifier to join by")
         refuse(

@@ -130,10 +130,9 @@ class PkAnonymity(TableGame):
             f"column: there is no column {column!r}; the table has {', '.join(records.frame.columns)}",
         )
         require(records.frame[column].notna().any(), f"column: {column!r} has no value in any row")
-        check_integer("size", size, low=1)
+        self.size = check_integer("size", size, low=1)
         super().__init__(records=records, attacker_knows="mechanism")
         self.column = column
-        self.size = size
 
     def _table(self, frame: pd.DataFrame) -> Microdata:
         return Microdata(

@@ -75,12 +75,10 @@ class Pool(Game):
     attacker_knows = "mechanism"
 
     def __init__(self, *, records: Microdata, column: str, persons: int = 500, reports: int = 8) -> None:
-        check_integer("persons", persons, low=1)
-        check_integer("reports", reports, low=1)
+        self.persons = check_integer("persons", persons, low=1)
+        self.reports = check_integer("reports", reports, low=1)
         self.records = records
         self.column = column
-        self.persons = persons
-        self.reports = reports
         refuse(records.person is None, "records: no column names the person whose item it is; declare it as person")
         refuse(
             column not in records.hierarchies or not isinstance(records.domains.get(column), CategoricalDomain),

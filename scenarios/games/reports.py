@@ -96,12 +96,10 @@ class Reports(Game):
 
     def __init__(self, *, records: Microdata, column: str, persons: int = 1000, auxiliary: int = 5000) -> None:
         records.check_released("column", column)
-        check_integer("persons", persons, low=1)
-        check_integer("auxiliary", auxiliary, low=0)
+        self.persons = check_integer("persons", persons, low=1)
+        self.auxiliary = check_integer("auxiliary", auxiliary, low=0)
         self.records = records
         self.column = column
-        self.persons = persons
-        self.auxiliary = auxiliary
         refuse(self._shares.max() >= 1, f"column: {column!r} has fewer than two values, so there is nothing to infer")
         refuse(
             len(self._population) < persons,

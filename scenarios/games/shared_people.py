@@ -69,10 +69,8 @@ class SharedPeople(QuestionGame):
     ) -> None:
         super().__init__(records=records, auxiliary=auxiliary, held_out=held_out, attacker_knows=attacker_knows)
         self.question = question
-        self.originals = originals
-        self.others = others
-        check_integer("originals", originals, low=1)
-        check_integer("others", others, low=1)
+        self.originals = check_integer("originals", originals, low=1)
+        self.others = check_integer("others", others, low=1)
         needed = originals + others + auxiliary + held_out
         refuse(
             len(records) < needed,

@@ -99,20 +99,15 @@ class SparseRatings(TableGame):
         attacker_knows: str = "mechanism",
     ) -> None:
         super().__init__(records=records, attacker_knows=attacker_knows)
-        self.targets = targets
-        self.known = known
-        self.wrong = wrong
-        self.days = days
-        self.dates = dates
         self.item = item
         self.rating = rating
         self.date = date
-        check_integer("targets", targets, low=1)
-        check_integer("known", known, low=1)
-        check_integer("wrong", wrong, low=0)
-        check_real("days", days, low=0)
+        self.targets = check_integer("targets", targets, low=1)
+        self.known = check_integer("known", known, low=1)
+        self.wrong = check_integer("wrong", wrong, low=0)
+        self.days = check_real("days", days, low=0)
         refuse(wrong > known, f"wrong must be at most known ({known}), got {wrong}")
-        check_boolean("dates", dates)
+        self.dates = check_boolean("dates", dates)
         refuse(records.person is None, "records: no column names the person whose row it is; declare it as person")
         for parameter in ("item", "rating", "date"):
             name = getattr(self, parameter)

@@ -143,11 +143,9 @@ class QuestionGame(TableGame):
 
     def __init__(self, *, records: Microdata, auxiliary: int = 0, held_out: int = 0, attacker_knows: str) -> None:
         super().__init__(records=records, attacker_knows=attacker_knows)
-        check_integer("auxiliary", auxiliary, low=0)
-        check_integer("held_out", held_out, low=0)
+        self.auxiliary = check_integer("auxiliary", auxiliary, low=0)
+        self.held_out = check_integer("held_out", held_out, low=0)
         require(records.released_columns, "records: every column is an identifier, so nothing would be released")
-        self.auxiliary = auxiliary
-        self.held_out = held_out
 
     @property
     def takes(self) -> Mapping[str, type[Claims]]:  # type: ignore[override]  # other games know their claims as classes

@@ -77,18 +77,15 @@ class Training(Game):
         held_out: int = 4000,
         attacker_knows: str = "mechanism",
     ) -> None:
-        check_integer("members", members, low=2)
-        check_integer("auxiliary", auxiliary, low=1)
-        check_integer("held_out", held_out, low=1)
+        self.members = check_integer("members", members, low=2)
+        self.auxiliary = check_integer("auxiliary", auxiliary, low=1)
+        self.held_out = check_integer("held_out", held_out, low=1)
         check_attacker_knows(attacker_knows)
         refuse(
             len(records) < 4 * members,
             f"members: {4 * members} records are needed for {members} members, got {len(records)}",
         )
         self.records = records
-        self.members = members
-        self.auxiliary = auxiliary
-        self.held_out = held_out
         self.attacker_knows = attacker_knows
 
     def draw(self, rng: Generator, choice: Any = None) -> TrainingSecret:

@@ -217,11 +217,9 @@ class Emoji(Experiment):
     """
 
     def __init__(self, *, epsilon: Sequence[float] = (1.0, 2.0, 4.0), reports: Sequence[int] = (1, 4, 16, 64)) -> None:
-        check_list("epsilon", epsilon, check_real, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
-        check_list("reports", reports, check_integer, low=1)
+        self.epsilon = check_list("epsilon", epsilon, check_real, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
+        self.reports = check_list("reports", reports, check_integer, low=1)
         check_list("reports", reports, check_real, low=1, high=EACH)
-        self.epsilon = epsilon
-        self.reports = reports
 
     def run(
         self, plays: int, seed: int, say: Callable[[str], None], measured: Measuring = measured_anew

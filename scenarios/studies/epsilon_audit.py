@@ -318,14 +318,10 @@ class EpsilonAudit(Experiment):
         runs: int = 40_000,
         releases: int = 400,
     ) -> None:
-        check_list("epsilon", epsilon, check_real, low=1e-3, high=20)
-        check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
-        check_integer("runs", runs, low=8)
-        check_integer("releases", releases, low=8)
-        self.epsilon = epsilon
-        self.delta = delta
-        self.runs = runs
-        self.releases = releases
+        self.epsilon = check_list("epsilon", epsilon, check_real, low=1e-3, high=20)
+        self.delta = check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
+        self.runs = check_integer("runs", runs, low=8)
+        self.releases = check_integer("releases", releases, low=8)
 
     def run(
         self, plays: int, seed: int, say: Callable[[str], None], measured: Measuring = measured_anew

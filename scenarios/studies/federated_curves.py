@@ -415,19 +415,15 @@ class FederatedCurves(Experiment):
         clip: float = 1.0,
         learning_rate: float = 2.0,
     ) -> None:
-        check_list("clients", clients, check_integer, low=2)
-        check_list("rounds", rounds, check_integer, low=1)
-        check_list("epsilon", epsilon, check_real, low=0, high=2 * min(rounds), open_low=True, open_high=True)
-        check_integer("records", records, low=1)
-        check_real("clip", clip, low=0, open_low=True)
-        check_real("learning_rate", learning_rate, low=0, open_low=True)
+        self.clients = check_list("clients", clients, check_integer, low=2)
+        self.rounds = check_list("rounds", rounds, check_integer, low=1)
+        self.epsilon = check_list(
+            "epsilon", epsilon, check_real, low=0, high=2 * min(rounds), open_low=True, open_high=True
+        )
+        self.records = check_integer("records", records, low=1)
+        self.clip = check_real("clip", clip, low=0, open_low=True)
+        self.learning_rate = check_real("learning_rate", learning_rate, low=0, open_low=True)
         self.dataset = dataset
-        self.clients = clients
-        self.records = records
-        self.epsilon = epsilon
-        self.rounds = rounds
-        self.clip = clip
-        self.learning_rate = learning_rate
 
     @property
     def datasets(self) -> tuple[str, ...]:

@@ -286,20 +286,15 @@ class LinkedSurveys(Experiment):
         protocols: Sequence[str] = PROTOCOLS,
         epsilon: Sequence[float] = (1.0, 4.0, 7.0, 10.0),
     ) -> None:
-        check_list("columns", columns)
-        check_list("protocols", protocols)
-        check_list("epsilon", epsilon, check_real, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
+        self.columns = check_list("columns", columns)
+        self.protocols = check_list("protocols", protocols)
+        self.epsilon = check_list("epsilon", epsilon, check_real, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
         refuse(len(columns) < 2, "columns must name at least two columns")
-        check_integer("persons", persons, low=2)
-        check_integer("surveys", surveys, low=1)
+        self.persons = check_integer("persons", persons, low=2)
+        self.surveys = check_integer("surveys", surveys, low=1)
         for protocol in protocols:
             ReportedTable(protocol=protocol)
         self.dataset = dataset
-        self.columns = columns
-        self.persons = persons
-        self.surveys = surveys
-        self.protocols = protocols
-        self.epsilon = epsilon
 
     @property
     def datasets(self) -> tuple[str, ...]:

@@ -607,10 +607,8 @@ class PramHistogram(Experiment):
     """
 
     def __init__(self, *, k: Sequence[int] = (2, 10, 100), audits: int = 400) -> None:
-        check_list("k", k, check_integer, low=2)
-        check_integer("audits", audits, low=2)
-        self.k = k
-        self.audits = audits
+        self.k = check_list("k", k, check_integer, low=2)
+        self.audits = check_integer("audits", audits, low=2)
 
     @property
     def datasets(self) -> tuple[str, ...]:

@@ -363,12 +363,11 @@ class Sketches(Experiment):
         for name, value in (("people", people), ("reports", reports)):
             check_integer(name, value, low=1000)
             check_real(name, value, low=1000, high=10**12)
-        check_real("epsilon", epsilon, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
+        self.epsilon = check_real("epsilon", epsilon, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
         for name, sizes, low in (("k", k, 1), ("m", m, 2)):
             check_list(name, sizes, check_integer, low=low)
             check_list(name, sizes, check_real, low=low, high=K)
         self.people = people
-        self.epsilon = epsilon
         self.k = k
         self.m = m
         self.reports = reports

@@ -393,15 +393,13 @@ class Survey(Experiment):
     """
 
     def __init__(self, *, columns: Sequence[str] = COLUMNS, epsilon: Sequence[float] = (1.0, 4.0)) -> None:
-        check_list("columns", columns)
-        check_list("epsilon", epsilon, check_real, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
+        self.columns = check_list("columns", columns)
+        self.epsilon = check_list("epsilon", epsilon, check_real, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
         for column in columns:
             refuse(
                 not isinstance(column, str) or "." not in column,
                 f"columns must be texts such as 'adult.age', got {column!r}",
             )
-        self.columns = columns
-        self.epsilon = epsilon
 
     @property
     def datasets(self) -> tuple[str, ...]:
