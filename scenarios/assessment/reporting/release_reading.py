@@ -53,6 +53,7 @@ from scenarios.tables.finished_table import FinishedTable
 from scenarios.tables.linkage_files import read_truth
 from scenarios.tables.note import READ, sentence
 from scenarios.tables.review.notes import release_notes, table_notes
+from scenarios.tables.risk import RiskReport
 from scenarios.tables.toml.toml_file import read_bytes
 
 # How many more people a report needs for the findings that are not sure.
@@ -418,21 +419,13 @@ def report_content(
     evaluation = evaluate(setting, table, origin)
     classes = released_classes(setting, table, origin)
     sensitive = {name: table.domains[name] for name in records.sensitive if name in table.frame.columns}
-    original = records.frame[list(setting.columns)]
-    before = after = None
-    if classes is not None:
-        known = None if classes.people is None else setting.people
-        before, after = class_report(setting, original, list(sensitive), known), classes.report
+    before, after = _compared(setting, classes, list(sensitive))
     if promised is not None:
         refuse_false_promise(promised, evaluation, defense_name, after.several if after else ())
     counts = evaluation.origin != "unknown" or _generalized(table)
-    findings = ordered(
-        [
-            *_class_findings(setting, table, classes, threshold, counts=counts),
-            *identifier_findings(table.unknown, records.frame[list(records.identifiers)]),
-            *attack_findings(evaluation, threshold, releases),
-        ]
-    )
+    of_classes = _class_findings(setting, table, classes, threshold, counts=counts)
+    of_identifiers = identifier_findings(table.unknown, records.frame[list(records.identifiers)])
+    findings = ordered([*of_classes, *of_identifiers, *attack_findings(evaluation, threshold, releases)])
     measured = Measured(
         setting=setting,
         evaluation=evaluation,
@@ -485,6 +478,16 @@ def _origin(truth: str | None, setting: EvaluationSetting, table: FinishedTable)
     refuse_misfit(Path(truth), *tables, told)
     random = random_share(*tables, told)
     return told_origin(told, random), random
+
+
+def _compared(
+    setting: EvaluationSetting, classes: FinishedClasses | None, sensitive: Sequence[str]
+) -> tuple[RiskReport | None, RiskReport | None]:
+    """Classes of the original table and of the release; none without quasi-identifiers."""
+    if classes is None:
+        return None, None
+    known = None if classes.people is None else setting.people
+    return class_report(setting, setting.records.frame[list(setting.columns)], sensitive, known), classes.report
 
 
 def _class_findings(
