@@ -26,7 +26,8 @@ from scenarios.commands.common import (
 from scenarios.running.methods.methods import given_parameters
 
 if TYPE_CHECKING:
-    from defenses import Guarantee, MicrodataDefense
+    from defenses import Guarantee, MicrodataDefense, MicrodataRelease
+    from scenarios.tables.dataset import Dataset
     from scenarios.tables.parts.records import LargeRecords
     from scenarios.tables.review.rows_of_people import PeopleInClasses, RowsOfPeople
 
@@ -94,7 +95,6 @@ def defend(
     """
     with heavy_imports():
         import numpy as np
-        import pandas as pd
 
         from scenarios.tables.dataset import load_table
         from scenarios.tables.impossible_rows import ignored_rules, with_rules
@@ -105,8 +105,6 @@ def defend(
             check_table_name,
             input_path,
             refuse_existing,
-            write_table,
-            write_text,
         )
         from scenarios.tables.review.notes import (
             refuse_undeclared_identifiers,
@@ -142,18 +140,30 @@ def defend(
     people = RowsOfPeople.of(records)
     echo_notes(notes)
     with bad_input():
-        if truth is not None:
-            rows = pd.DataFrame({"released_row": np.arange(len(release.frame)), "record": release.origin})
-            write_table(rows, truth, private=True)
-        if channel is not None and release.channel is not None:
-            write_text(release.channel.to_toml(), channel)
-        write_table(dataset.written.write(release.frame), output, dataset.separator or ",")
+        _write_release(release, dataset, output, truth, channel)
     echo(f"{len(release.frame)} of {len(records)} records; {_in_words(promised, people)}", err=True)
     classes = None if people is None else people_of_release(records, release, promised)
     _warn_of_promise(promised, people, classes)
     numbers = {name: domain for name, domain in records.domains.items() if dataset.written.dates(name) is None}
     remarks = text_notes(filter(None, [release.remark]))
     echo_notes([*release_notes(records.frame, release.frame, numbers), *remarks])
+
+
+def _write_release(
+    release: MicrodataRelease, dataset: Dataset, output: str, truth: str | None, channel: str | None
+) -> None:
+    """Write the released table, and beside it whose rows they are and what is public about the defense."""
+    import numpy as np
+    import pandas as pd
+
+    from scenarios.tables.released import write_table, write_text
+
+    if truth is not None:
+        rows = pd.DataFrame({"released_row": np.arange(len(release.frame)), "record": release.origin})
+        write_table(rows, truth, private=True)
+    if channel is not None and release.channel is not None:
+        write_text(release.channel.to_toml(), channel)
+    write_table(dataset.written.write(release.frame), output, dataset.separator or ",")
 
 
 def _defend_in_parts(
