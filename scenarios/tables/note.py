@@ -38,7 +38,6 @@ _READ = {
         "{names}: {others} of {texts} distinct texts are no date of the format {format}, but the others are; to see "
         'which, declare type = "date"{declared}'
     ),
-    "date for a gap": ("{names}: {date} in {rows} of {of:,}; if it means a missing value, empty these fields"),
     "decimals or thousands": (
         "{names}: commas or points may mark decimals or separate thousands, so these texts are categories; give "
         "--decimal . or --decimal , for numbers"
@@ -66,6 +65,7 @@ _READ = {
 _SAID = {
     **{kind: (NOTE, words) for kind, words in _READ.items()},
     "text": (NOTE, "{text}"),
+    "date for a gap": (NOTE, "{names}: {date} in {rows} of {of:,}; if it means a missing value, empty these fields"),
     "suppressed gaps": (
         NOTE,
         "{names}: {cells} of {rows:,} {are} empty, and {others} no missing value there; read as suppressed (*)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -391,12 +391,8 @@ def value_texts(
     separator = files.header.separator
     opened = TextTable({}, files.header.notes, {"separator": separator} if separator and not declared.separator else {})
     with true_rows(files, raw):
-        text = arrow_text_table(files.path, table, declared, opened, separator, released=released)
-    columns = {
-        name: replace(column, weights=_weights(raw[name], table.num_rows)) if name in raw else column
-        for name, column in text.columns.items()
-    }
-    return text._replace(columns=columns)
+        weights = {name: _weights(column, table.num_rows) for name, column in raw.items()}
+        return arrow_text_table(files.path, table, declared, opened, separator, released=released, weights=weights)
 
 
 @contextmanager

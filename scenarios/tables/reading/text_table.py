@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from metrics.columns import require
+from metrics.columns import Integers, require
 from scenarios.tables.note import Note
 from scenarios.tables.reading.arrow_tables import csv_table, opened_parquet, text_of, workbook_table
 from scenarios.tables.reading.csv_text import (
@@ -136,7 +137,14 @@ def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, r
 
 
 def arrow_text_table(
-    path: Path, table: Any, declared: Roles, opened: TextTable, separator: str = "", *, released: bool = False
+    path: Path,
+    table: Any,
+    declared: Roles,
+    opened: TextTable,
+    separator: str = "",
+    *,
+    released: bool = False,
+    weights: Mapping[str, Integers] | None = None,
 ) -> TextTable:
     """Read the columns of an Arrow table as text.
 
@@ -154,6 +162,8 @@ def arrow_text_table(
         Separator of the CSV file that it comes from; empty for other files.
     released : bool
         As in `read_text_table`.
+    weights : mapping of str to ndarray of int, each of shape (n,), optional
+        Number of records that each row of a column stands for; by default one.
 
     Raises
     ------
@@ -174,6 +184,7 @@ def arrow_text_table(
             native.append(name)
             notes += words
         text_column = TextColumn.from_arrow(where, text_of(where, column))
+        text_column = replace(text_column, weights=(weights or {}).get(name))
         if not field.strip() and text_column.empty:
             notes.append(Note("nameless and empty", numbers={"position": position}))
             continue
