@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
 from metrics.columns import (
-    CategoricalDomain,
     Domain,
     Given,
     Integers,
@@ -144,13 +143,13 @@ def category_codes(records: Microdata, name: str) -> NDArray[np.intp]:
     ValueError
         If a value is not a number or not a category of the domain; names the column.
     """
-    domain = records.domain(name)
+    return codes_in_domain(records.frame[name], records.domain(name))
+
+
+def codes_in_domain(column: pd.Series[Any], domain: Domain) -> NDArray[np.intp]:
+    """Category or public bin of each value of a column, shape (n,); the size of the domain if missing."""
     if isinstance(domain, NumericDomain):
-        return domain.codes(plain_numbers(records.frame[name]))
-    return _codes_in_domain(records.frame[name], domain)
-
-
-def _codes_in_domain(column: pd.Series[Any], domain: CategoricalDomain) -> NDArray[np.intp]:
+        return domain.codes(plain_numbers(column))
     try:
         return domain.codes(column)
     except ValueError as error:
@@ -246,7 +245,7 @@ def code_column(column: pd.Series[Any], domain: Domain) -> CodedColumn:
         count = values.size
         codes = np.where(codes < 0, count, codes)
     else:
-        codes, values = _codes_in_domain(column, domain), np.array(domain.categories, dtype=object)
+        codes, values = codes_in_domain(column, domain), np.array(domain.categories, dtype=object)
         count = domain.size
     if (codes == count).any():
         values = np.append(values, [np.nan if isinstance(domain, NumericDomain) else None])

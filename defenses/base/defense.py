@@ -103,6 +103,14 @@ class MicrodataDefense(Defense):
     [34, 90]
     """
 
+    @property
+    def columnwise(self) -> bool:
+        """Whether nothing is drawn, and cells follow from the values in their columns and from parameters alone.
+
+        Large tables are then released by the values that occur in each column.
+        """
+        return False
+
     @abstractmethod
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release a table: rows in the order of the records, without identifiers."""

@@ -54,6 +54,11 @@ class Pipeline(MicrodataDefense):
         for step in steps:
             require(isinstance(step, MicrodataDefense), f"steps must be defenses on tables, got {step!r}")
 
+    @property
+    def columnwise(self) -> bool:
+        """Whether the cells of all steps follow from the values in their columns."""
+        return all(step.columnwise for step in self.steps)
+
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Apply each step to the table that the previous one released."""
         release = rowwise_release(released_frame(records), Channel())

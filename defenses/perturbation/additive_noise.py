@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base import (
+    Block,
+    BlockwiseDefense,
     Channel,
     Guarantee,
     Microdata,
-    MicrodataDefense,
-    MicrodataRelease,
+    Plan,
+    RecordsInBlocks,
+    Step,
     check_number_or_numbers,
     numeric_columns,
     plain_numbers,
-    released_frame,
-    rowwise_release,
     stored_alike,
 )
 from defenses.base.channel_parts import AddedNoise
 from metrics.columns import NumericDomain, check_choice
 
 
-class AdditiveNoise(MicrodataDefense):
+class AdditiveNoise(BlockwiseDefense):
     """Independent noise of mean zero is added to numbers.
 
     Sums are rounded where only integers occur, and clamped to the bounds where a domain is declared. A missing value
@@ -62,19 +64,10 @@ class AdditiveNoise(MicrodataDefense):
         self.scale = check_number_or_numbers("scale", scale, columns, low=0)
         self.columns = columns
 
-    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release the columns with noise."""
-        frame = released_frame(records)
-        parts = []
-        for name in self._names(records):
-            numbers = plain_numbers(records.frame[name])
-            part = self._part(records, name, numbers)
-            draw = rng.normal if self.distribution == "gaussian" else rng.laplace
-            spread = part.deviation if self.distribution == "gaussian" else part.deviation / np.sqrt(2)
-            noisy = part.publish(numbers + draw(0.0, spread, numbers.size))
-            frame[name] = stored_alike(noisy, records.frame[name])
-            parts.append(part)
-        return rowwise_release(frame, Channel(tuple(parts)))
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+        """Measure the deviation of each column."""
+        parts = [self._part(records, name) for name in self._names(records.counted)]
+        return Plan([_noisy(records, part) for part in parts], Channel(tuple(parts)))
 
     def check(self, records: Microdata) -> None:
         """Check that the columns exist and hold numbers."""
@@ -91,17 +84,29 @@ class AdditiveNoise(MicrodataDefense):
     def _names(self, records: Microdata) -> tuple[str, ...]:
         return numeric_columns(records, tuple(self.scale) if isinstance(self.scale, Mapping) else self.columns)
 
-    def _part(self, records: Microdata, name: str, numbers: NDArray[np.float64]) -> AddedNoise:
+    def _part(self, records: RecordsInBlocks, name: str) -> AddedNoise:
         scale = self.scale[name] if isinstance(self.scale, Mapping) else self.scale
-        # A constant column's deviation may come out as a rounding error instead of 0.
-        varies = np.nanmin(numbers) < np.nanmax(numbers)
-        deviation = float(scale * np.nanstd(numbers)) if varies else 0.0
-        domain = records.domains.get(name)
+        deviation = float(scale * records.deviation(name))
+        domain = records.counted.domains.get(name)
         if isinstance(domain, NumericDomain):
             low, high = float(domain.low), float(domain.high)
             if domain.integer:
                 low, high = float(np.ceil(low)), float(np.floor(high))
             return AddedNoise(name, self.distribution, deviation, domain.integer, low, high)
-        known_numbers = numbers[~np.isnan(numbers)]
-        integer = bool((known_numbers == np.rint(known_numbers)).all())
+        numbers = plain_numbers(records.counted.frame[name])
+        numbers = numbers[~np.isnan(numbers)]
+        integer = bool((numbers == np.rint(numbers)).all())
         return AddedNoise(name, self.distribution, deviation, integer, -np.inf, np.inf)
+
+
+def _noisy(records: RecordsInBlocks, part: AddedNoise) -> Step:
+    """Step that adds noise to the numbers of a column."""
+    name, column = part.column, records.counted.frame[part.column]
+    kind = stored_alike(np.zeros(1), column).to_numpy().dtype if part.whole else np.dtype(float)
+    spread = part.deviation if part.distribution == "gaussian" else part.deviation / np.sqrt(2)
+
+    def release(block: Block, rng: Generator) -> dict[str, NDArray[Any]]:
+        draw = rng.normal if part.distribution == "gaussian" else rng.laplace
+        return {name: part.publish(block.numbers(name) + draw(0.0, spread, len(block))).astype(kind)}
+
+    return Step((name,), {}, release)

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.random import Generator
 
 from defenses.base import (
+    BlockwiseDefense,
     Channel,
-    Microdata,
-    MicrodataDefense,
-    MicrodataRelease,
+    Plan,
+    RecordsInBlocks,
+    Step,
     is_number_column,
-    released_frame,
-    rowwise_release,
+    unchanged_cells,
 )
 from defenses.base.channel_parts import Independent
+from metrics.columns import Domain
 
 
-class Constant(MicrodataDefense):
+class Constant(BlockwiseDefense):
     """Every released column holds one value: the reference for utility 0.
 
     The value of a categorical column is its most frequent category. For numbers it is the lower median of the numbers
@@ -27,24 +27,30 @@ class Constant(MicrodataDefense):
     all records, so that there is no numeric guarantee.
     """
 
-    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Replace every released column by one value."""
-        frame = released_frame(records)
-        for name in frame.columns if len(frame) else ():
-            positions = np.full(len(frame), _typical(records, name))
-            frame[name] = frame[name].iloc[positions].reset_index(drop=True)
-        return rowwise_release(frame, Channel(tuple(Independent(name) for name in records.released_columns)))
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+        """Count the values of every released column."""
+        names = records.counted.released_columns
+        steps = [_constant_step(records, name) for name in names] if len(records.counted) else []
+        return Plan(steps, Channel(tuple(Independent(name) for name in names)))
 
 
-def _typical(records: Microdata, name: str) -> int:
-    """Position of a record with the column's typical value."""
-    column = records.frame[name].reset_index(drop=True)
-    if column.isna().all():
-        return 0
-    if name in records.generalized:
-        codes = pd.factorize(column.astype(object), use_na_sentinel=False)[0]
-    else:
-        codes = records.domain(name).codes(column)
-    inside = np.flatnonzero(codes == np.bincount(codes).argmax())
-    order = np.argsort(column.to_numpy()[inside], kind="stable") if is_number_column(column) else np.arange(inside.size)
-    return int(inside[order[(inside.size - 1) // 2]])
+def _constant_step(records: RecordsInBlocks, name: str) -> Step:
+    """Step that gives all records a column's typical value."""
+    roles = records.counted
+    if is_number_column(roles.frame[name]):
+        number, kind = _typical_number(records, name, roles.domain(name)), roles.frame[name].to_numpy().dtype
+        return Step((name,), {}, lambda block, _: {name: np.full(len(block), number).astype(kind)})
+    cells, of_code = unchanged_cells(records, name)
+    typical = of_code[records.column(name).counts.argmax()]
+    return Step((name,), {name: cells}, lambda block, _: {name: np.full(len(block), typical)})
+
+
+def _typical_number(records: RecordsInBlocks, name: str, domain: Domain) -> float:
+    """Lower median of the numbers in the most frequent bin; NaN where most are missing."""
+    counts = np.zeros(domain.size + 1, dtype=np.int64)
+    for block in records.blocks([name]):
+        counts += np.bincount(domain.codes(block.numbers(name)), minlength=counts.size)
+    typical = int(counts.argmax())
+    if typical == domain.size:
+        return float("nan")
+    return records.number_at(name, int(counts[:typical].sum() + (counts[typical] - 1) // 2))

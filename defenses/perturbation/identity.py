@@ -13,6 +13,11 @@ class Identity(MicrodataDefense):
     It guarantees nothing.
     """
 
+    @property
+    def columnwise(self) -> bool:
+        """Cells follow from the values in their columns."""
+        return True
+
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release all columns but the identifiers unchanged."""
         return rowwise_release(released_frame(records), Channel())

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base import Channel, Microdata, MicrodataDefense, MicrodataRelease, released_frame, rowwise_release
-from metrics.columns import check_real
+from defenses.base import Block, BlockwiseDefense, Channel, Plan, RecordsInBlocks, block_sizes
+from metrics.columns import Integers, check_real
 
 
-class Sampling(MicrodataDefense):
+class Sampling(BlockwiseDefense):
     """A simple random sample of the records, drawn without replacement; the sampled records keep their order.
 
     It guarantees nothing: a sampled record is released unchanged.
@@ -28,9 +28,14 @@ class Sampling(MicrodataDefense):
     def __init__(self, *, rate: float = 0.5) -> None:
         self.rate = check_real("rate", rate, low=0, high=1, open_low=True)
 
-    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release the sampled records; none if the table is empty."""
-        size = len(records)
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+        """Draw how many records of each block are sampled."""
+        rows = np.array(block_sizes(len(records.counted)), dtype=np.int64)
+        size = int(rows.sum())
         count = min(size, max(1, int(np.floor(self.rate * size + 0.5))))
-        chosen = np.sort(rng.choice(size, count, replace=False)) if size else np.arange(0)
-        return rowwise_release(released_frame(records), Channel(sampling_rate=float(self.rate))).take(chosen)
+        wanted = rng.multivariate_hypergeometric(rows, count, method="marginals") if size else rows
+
+        def chosen(block: Block, rng: Generator) -> Integers:
+            return np.sort(rng.choice(len(block), wanted[block.number], replace=False))
+
+        return Plan((), Channel(sampling_rate=float(self.rate)), chosen)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.random import Generator
 
 from defenses.base import (
+    Block,
+    BlockwiseDefense,
     Channel,
-    Microdata,
-    MicrodataDefense,
-    MicrodataRelease,
+    Plan,
+    RecordsInBlocks,
     check_columns,
     chosen_columns,
-    released_frame,
-    rowwise_release,
 )
-from metrics.columns import check_real
+from metrics.columns import Integers, check_real
 
 
-class StratifiedSampling(MicrodataDefense):
+class StratifiedSampling(BlockwiseDefense):
     """A random sample with the same sampling rate in every stratum; the sampled records keep their order.
 
     It guarantees nothing: a sampled record is released unchanged.
@@ -38,10 +36,13 @@ class StratifiedSampling(MicrodataDefense):
 
     Notes
     -----
-    Records are ordered by stratum, and at random inside each stratum. With U uniform on [0, 1), the record at position
-    i = 0, 1, … is sampled if floor(rate (i + 1) + U) > floor(rate i + U). Each record is sampled with probability
-    `rate` exactly; of s successive records, rate s are sampled, rounded up or down. This holds for every stratum and
-    for the table; a small stratum may have no sampled record.
+    Records are ordered by stratum. With U uniform on [0, 1), a stratum from position i to j has floor(rate j + U) -
+    floor(rate i + U) sampled records: rate (j - i), rounded up or down, and so has the table. These are a simple random
+    sample of the stratum, so that each record is sampled with probability `rate` exactly. A small stratum may have no
+    sampled record.
+
+    The number sampled from the next block of the table is hypergeometric, given the numbers of the stratum's records
+    that are still to be read and still to be sampled. All sets of that many records are then equally likely.
 
     References
     ----------
@@ -53,11 +54,30 @@ class StratifiedSampling(MicrodataDefense):
         self.rate = check_real("rate", rate, low=0, high=1, open_low=True)
         self.by = by
 
-    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release the sampled records."""
-        (name,) = chosen_columns(records, [self.by], ())
-        strata = pd.factorize(records.frame[name], use_na_sentinel=False)[0]
-        order = np.lexsort((rng.random(len(records)), strata))
-        steps = np.floor(self.rate * np.arange(len(records) + 1) + rng.random())
-        chosen = np.sort(order[np.diff(steps) > 0])
-        return rowwise_release(released_frame(records), Channel(sampling_rate=float(self.rate))).take(chosen)
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+        """Draw how many records of each stratum are sampled, and how many of them in each block."""
+        (name,) = chosen_columns(records.counted, [self.by], ())
+        counts = records.column(name).counts
+        ends = np.floor(self.rate * np.append(0, np.cumsum(counts)) + rng.random())
+        wanted = np.minimum(np.diff(ends).astype(np.int64), counts)
+        taken = []
+        left = counts.astype(np.int64)
+        for block in records.blocks([name]):
+            sizes = np.bincount(block.codes(name), minlength=left.size)
+            # numpy draws no sample of nothing.
+            some = np.flatnonzero((sizes > 0) & (wanted > 0))
+            drawn = rng.hypergeometric(wanted[some], left[some] - wanted[some], sizes[some])
+            wanted[some] -= drawn
+            left -= sizes
+            taken.append((some, drawn))
+
+        def chosen(block: Block, rng: Generator) -> Integers:
+            strata = block.codes(name)
+            sizes = np.bincount(strata, minlength=counts.size)
+            size = np.zeros(counts.size, dtype=np.int64)
+            size[taken[block.number][0]] = taken[block.number][1]
+            order = np.lexsort((rng.random(strata.size), strata))
+            place = np.arange(strata.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+            return np.sort(order[place < size[strata[order]]])
+
+        return Plan((), Channel(sampling_rate=float(self.rate)), chosen)

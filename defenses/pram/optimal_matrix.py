@@ -7,33 +7,29 @@ from functools import lru_cache
 from typing import Self
 
 import numpy as np
-import pandas as pd
 from numpy.random import Generator
 
 from defenses.base import (
+    BlockwiseDefense,
     Channel,
     Guarantee,
     Microdata,
-    MicrodataDefense,
-    MicrodataRelease,
-    category_cells,
-    category_codes,
+    Plan,
+    RecordsInBlocks,
     category_count,
     check_columns,
     chosen_columns,
     public_or_filled,
-    released_frame,
-    rowwise_release,
 )
 from defenses.base.channel_parts import TransitionTable
 from defenses.pram.conversions import retention_for_epsilon
 from defenses.pram.freedom import MOST_ENUMERATED, most_informative_matrix
 from defenses.pram.matrix import check_prior, epsilon, pk, prior_counts, public_tables, transition_matrix, unless_public
-from defenses.pram.sampling import draw
+from defenses.pram.randomized import Categories, Transitions, randomized
 from metrics.columns import Floats, check_real
 
 
-class OptimalMatrix(MicrodataDefense):
+class OptimalMatrix(BlockwiseDefense):
     """PRAM with full freedom: the transition matrix of largest mutual information among all that epsilon allows.
 
     Other forms of PRAM keep a category with some probability and replace it uniformly. Here all d (d - 1) entries are
@@ -95,17 +91,16 @@ class OptimalMatrix(MicrodataDefense):
         self.columns = check_columns(columns)
         self.prior = prior
 
-    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release the randomized columns."""
-        frame = released_frame(records)
-        matrices = self._matrices(records)
-        parts = []
-        for (name, matrix), generator in zip(matrices.items(), rng.spawn(len(matrices)), strict=True):
-            domain = records.domain(name)
-            released = draw(category_codes(records, name), matrix, generator)
-            frame[name] = pd.Series(category_cells(domain)[released], dtype=object)
-            parts.append(TransitionTable(name, domain, tuple(map(tuple, matrix.tolist()))))
-        return rowwise_release(frame, Channel(tuple(parts)))
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+        """The matrix of each column."""
+        roles = records.counted
+        matrices = self._matrices(roles)
+        steps = [randomized([Categories.of(records, name)], Transitions.of(each)) for name, each in matrices.items()]
+        parts = [
+            TransitionTable(name, roles.domain(name), tuple(map(tuple, matrix.tolist())))
+            for name, matrix in matrices.items()
+        ]
+        return Plan(steps, Channel(tuple(parts)))
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Epsilon and Pk of the randomized columns, computed from the matrices in use."""

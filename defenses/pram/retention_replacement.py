@@ -6,24 +6,19 @@ from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
-import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from defenses.base import (
+    BlockwiseDefense,
     Channel,
     Guarantee,
     Microdata,
-    MicrodataDefense,
-    MicrodataRelease,
-    category_cells,
-    category_codes,
+    Plan,
+    RecordsInBlocks,
     category_count,
     check_columns,
     chosen_columns,
     public_or_filled,
-    released_frame,
-    rowwise_release,
 )
 from defenses.base.channel_parts import Retention
 from defenses.pram.conversions import (
@@ -34,10 +29,11 @@ from defenses.pram.conversions import (
     retention_for_epsilon,
 )
 from defenses.pram.matrix import public_tables, unless_public
+from defenses.pram.randomized import Categories, randomized
 from metrics.columns import check_real, require
 
 
-class RetentionReplacement(MicrodataDefense):
+class RetentionReplacement(BlockwiseDefense):
     """Retention-replacement PRAM: keep a value with probability p, otherwise draw another one uniformly.
 
     The categories of a column are those of its domain, or the public bins of numbers; a number is released as a bin.
@@ -120,14 +116,14 @@ class RetentionReplacement(MicrodataDefense):
         """Retention probability 0.7."""
         return cls(retention=0.7)
 
-    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release the randomized columns."""
-        frame = released_frame(records)
-        parts = self._parts(records)
-        for part in parts:
-            codes = category_codes(records, part.column)
-            frame[part.column] = pd.Series(category_cells(part.domain)[_replaced(codes, part, rng)], dtype=object)
-        return rowwise_release(frame, Channel(parts))
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+        """The retention of each column."""
+        parts = self._parts(records.counted)
+        steps = [
+            randomized([Categories.of(records, part.column)], np.full(part.categories, part.retention))
+            for part in parts
+        ]
+        return Plan(steps, Channel(parts))
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Epsilon and Pk of the randomized columns, computed from the probabilities in use."""
@@ -159,12 +155,3 @@ class RetentionReplacement(MicrodataDefense):
                 retention = retention_for_epsilon(budget, count) if budget > 0 else 1 / count
             parts.append(Retention(name, domain, retention if count > 1 else 1.0, count))
         return tuple(parts)
-
-
-def _replaced(codes: NDArray[np.intp], part: Retention, rng: Generator) -> NDArray[np.intp]:
-    """Released category of each original one."""
-    if part.categories == 1:
-        return codes
-    other = rng.integers(part.categories - 1, size=codes.size)
-    other += other >= codes
-    return np.where(rng.random(codes.size) < part.retention, codes, other)

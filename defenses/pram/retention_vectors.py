@@ -6,35 +6,31 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base import (
+    BlockwiseDefense,
     Channel,
     Guarantee,
     Microdata,
-    MicrodataDefense,
-    MicrodataRelease,
-    category_cells,
-    category_codes,
+    Plan,
+    RecordsInBlocks,
     category_count,
     check_columns,
     chosen_columns,
     public_or_filled,
-    released_frame,
-    rowwise_release,
 )
 from defenses.base.channel_parts import RetentionVector
 from defenses.pram.matrix import public_tables, unless_public
-from defenses.pram.sampling import replace
+from defenses.pram.randomized import Categories, histogram, randomized
 from metrics.columns import Floats, check_boolean, require
 
 MOST_CELLS = 10_000_000
 """Largest number of combinations of categories that are randomized jointly."""
 
 
-class RetentionVectors(MicrodataDefense):
+class RetentionVectors(BlockwiseDefense):
     """PRAM with one retention probability per category, which subclasses choose.
 
     The categories of a column are those of its domain, or the public bins of numbers; a number is released as a bin.
@@ -58,22 +54,18 @@ class RetentionVectors(MicrodataDefense):
         self.columns = check_columns(columns)
         self.jointly = check_boolean("jointly", jointly)
 
-    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release the randomized columns."""
-        frame = released_frame(records)
-        groups = self._groups(records)
-        parts = []
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+        """Choose the retention probabilities of each group of columns by its histogram."""
+        groups = self._groups(records.counted)
+        steps, parts = [], []
         for names, generator in zip(groups, rng.spawn(len(groups)), strict=True):
-            domains = tuple(records.domain(name) for name in names)
-            sizes = tuple(category_count(records, name) for name in names)
-            cells = np.ravel_multi_index(tuple(category_codes(records, name) for name in names), sizes)
-            counts = np.bincount(cells, minlength=int(np.prod(sizes)))
-            retention = self._retention(records, names, counts, len(groups), generator)
-            released = np.unravel_index(replace(cells, retention, generator), sizes)
-            for name, domain, codes in zip(names, domains, released, strict=True):
-                frame[name] = pd.Series(category_cells(domain)[codes], dtype=object)
+            columns = tuple(Categories.of(records, name) for name in names)
+            counts = histogram(records, columns)
+            retention = self._retention(records.counted, names, counts, len(groups), generator)
+            steps.append(randomized(columns, retention))
+            domains, sizes = tuple(column.domain for column in columns), tuple(column.size for column in columns)
             parts.append(RetentionVector(names, domains, sizes, tuple(retention.tolist())))
-        return rowwise_release(frame, Channel(tuple(parts)))
+        return Plan(steps, Channel(tuple(parts)))
 
     @abstractmethod
     def _retention(

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
-import numpy as np
-import pandas as pd
-from numpy.random import Generator
+from numpy.random import Generator, SeedSequence
 
 from defenses.base import (
+    BlockwiseDefense,
     Channel,
-    Microdata,
-    MicrodataDefense,
-    MicrodataRelease,
+    Plan,
+    RecordsInBlocks,
+    ReleasedBlock,
     check_columns,
-    released_frame,
-    rowwise_release,
 )
 from defenses.base.channel_parts import Independent
 from metrics.columns import refuse, refuse_any, require
 
-_BYTES = 16
-"""Length of a pseudonym; the probability that two of a million pseudonyms are equal is below 2e-27."""
-
+KEY = 32
+"""Bytes of the secret key."""
 
 _TOKEN = re.compile(r"p[0-9a-f]{32}")
 
@@ -34,7 +30,7 @@ def is_pseudonym(value: object) -> bool:
     return isinstance(value, str) and _TOKEN.fullmatch(value) is not None
 
 
-class Pseudonymization(MicrodataDefense):
+class Pseudonymization(BlockwiseDefense):
     """Identifiers are replaced by random pseudonyms; all other columns are released unchanged.
 
     Within one release, a value has the same pseudonym in every row and column, so that a person's rows stay linked. Two
@@ -56,35 +52,45 @@ class Pseudonymization(MicrodataDefense):
 
     Notes
     -----
-    Pseudonyms are drawn at random, not computed from the value. A hash can be reversed by trying all names, if it has
-    no key or its key leaks. Only the publisher's own table links pseudonyms to identifiers.
+    A pseudonym is the beginning, 128 bits, of SHA-256 of a secret key and the identifier's text; two of a million
+    pseudonyms are equal with a probability below 2e-27. The key has 256 random bits and is forgotten at the end.
+    Without it, pseudonyms look like random draws, and no name can be tried. Whoever knows the seed has the key.
     """
 
     def __init__(self, *, columns: Sequence[str] | None = None) -> None:
         self.columns = check_columns(columns)
         refuse(columns is not None and not columns, "columns must name at least one identifier")
 
-    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release the records with the pseudonyms as first columns."""
-        names = records.identifiers if self.columns is None else tuple(self.columns)
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+        """Draw the key; the pseudonyms are the first columns."""
+        roles = records.counted
+        names = roles.identifiers if self.columns is None else tuple(self.columns)
         require(
-            records.identifiers, "columns: the table has no identifier to replace; in a pipeline this is the first step"
+            roles.identifiers, "columns: the table has no identifier to replace; in a pipeline this is the first step"
         )
-        identifiers = ", ".join(records.identifiers)
+        identifiers = ", ".join(roles.identifiers)
         refuse_any(
-            [name for name in names if name not in records.identifiers],
+            [name for name in names if name not in roles.identifiers],
             lambda name: f"columns: {name!r} is no identifier of the table; identifiers are {identifiers}",
         )
-        pseudonyms = _pseudonyms([records.frame[name] for name in names], rng)
-        frame = pd.concat([pd.DataFrame(dict(zip(names, pseudonyms, strict=True))), released_frame(records)], axis=1)
-        return rowwise_release(frame, Channel(tuple(Independent(name) for name in names)))
+        channel = Channel(tuple(Independent(name) for name in names))
+        return _Pseudonyms((), channel, first=names, key=rng.bytes(KEY).hex())
 
 
-def _pseudonyms(columns: Sequence[pd.Series[Any]], rng: Generator) -> list[np.ndarray]:
-    """One array of pseudonyms per column, shape (n,); None where missing."""
-    values = np.concatenate([column.to_numpy(dtype=object) for column in columns])
-    codes, distinct = pd.factorize(values, use_na_sentinel=True)
-    digits = rng.bytes(_BYTES * len(distinct)).hex().encode()
-    tokens = np.char.add("p", np.frombuffer(digits, dtype=f"S{2 * _BYTES}").astype(str)).astype(object)
-    cells = np.append(tokens, np.array([None], dtype=object))
-    return np.split(cells[codes], len(columns))
+@dataclass(frozen=True, kw_only=True)
+class _Pseudonyms(Plan):
+    """Pseudonyms by a secret key, beside all other columns."""
+
+    key: str = field(repr=False)
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The pseudonyms, and columns that change otherwise."""
+        return (*self.first, *self.made)
+
+    def blocks(self, records: RecordsInBlocks, root: SeedSequence) -> Iterator[ReleasedBlock]:
+        """Release all blocks with the pseudonyms of their records."""
+        for block, pseudonyms in zip(
+            super().blocks(records, root), records.pseudonyms(self.first, self.key), strict=True
+        ):
+            yield replace(block, columns={**pseudonyms, **block.columns})

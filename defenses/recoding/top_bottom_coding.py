@@ -9,22 +9,22 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base import (
+    BlockwiseDefense,
     Channel,
     Microdata,
-    MicrodataDefense,
-    MicrodataRelease,
+    Plan,
+    RecordsInBlocks,
     check_columns,
     numeric_columns,
     plain_numbers,
-    released_frame,
-    rowwise_release,
+    recoded_step,
     stored_alike,
 )
 from defenses.base.channel_parts import Clipping
 from metrics.columns import check_real, require
 
 
-class TopBottomCoding(MicrodataDefense):
+class TopBottomCoding(BlockwiseDefense):
     """Numbers below a lower or above an upper threshold are replaced by the threshold.
 
     It guarantees nothing: all other numbers are released unchanged, and thresholds from a share are values of the
@@ -78,19 +78,26 @@ class TopBottomCoding(MicrodataDefense):
         """Top and bottom coding of 5 % of the values at each end."""
         return cls(share=0.05)
 
-    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release the coded columns."""
-        frame = released_frame(records)
-        parts = []
-        for name in self._names(records):
-            numbers = plain_numbers(records.frame[name])
-            if self.thresholds is None:
-                low, high = self._quantiles(numbers[~np.isnan(numbers)])
-            else:
-                low, high = (float(end) for end in self.thresholds[name])
-            frame[name] = stored_alike(np.clip(numbers, low, high), records.frame[name])
-            parts.append(Clipping(name, low, high))
-        return rowwise_release(frame, Channel(tuple(parts)))
+    @property
+    def columnwise(self) -> bool:
+        """Whether the thresholds are given."""
+        return self.thresholds is not None
+
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+        """Find the thresholds of each column."""
+        thresholds = {
+            name: self._quantiles(records, name)
+            if self.thresholds is None
+            else tuple(map(float, self.thresholds[name]))
+            for name in self._names(records.counted)
+        }
+        steps = [
+            recoded_step(
+                records, name, lambda values, ends=ends: stored_alike(np.clip(plain_numbers(values), *ends), values)
+            )
+            for name, ends in thresholds.items()
+        ]
+        return Plan(steps, Channel(tuple(Clipping(name, low, high) for name, (low, high) in thresholds.items())))
 
     def check(self, records: Microdata) -> None:
         """Check that the columns exist and hold numbers."""
@@ -100,7 +107,7 @@ class TopBottomCoding(MicrodataDefense):
     def _names(self, records: Microdata) -> tuple[str, ...]:
         return numeric_columns(records, self.columns if self.thresholds is None else tuple(self.thresholds))
 
-    def _quantiles(self, numbers: np.ndarray) -> tuple[float, float]:
-        ordered = np.sort(numbers)
-        coded = int((self.share or 0.0) * (ordered.size - 1))
-        return float(ordered[coded]), float(ordered[-1 - coded])
+    def _quantiles(self, records: RecordsInBlocks, name: str) -> tuple[float, float]:
+        last = records.present(name) - 1
+        coded = int((self.share or 0.0) * last)
+        return records.number_at(name, coded), records.number_at(name, last - coded)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,7 @@ from scenarios.commands.common import (
 from scenarios.running.methods.methods import given_parameters
 
 if TYPE_CHECKING:
-    from defenses import Guarantee, MicrodataDefense, MicrodataRelease
-    from scenarios.tables.dataset import Dataset
+    from defenses import Guarantee, MicrodataDefense
     from scenarios.tables.parts.records import LargeRecords
     from scenarios.tables.review.rows_of_people import PeopleInClasses, RowsOfPeople
 
@@ -94,12 +94,15 @@ def defend(
     texts that differ in every record is refused.
     """
     with heavy_imports():
-        import numpy as np
+        from numpy.random import SeedSequence
 
         from scenarios.tables.dataset import load_table
         from scenarios.tables.impossible_rows import ignored_rules, with_rules
         from scenarios.tables.note import text_notes
+        from scenarios.tables.parts.defending import write_outputs
         from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
+        from scenarios.tables.parts.large_release import release_in_memory
+        from scenarios.tables.parts.released_blocks import blocks_of
         from scenarios.tables.released import (
             STANDARD,
             check_table_name,
@@ -133,37 +136,21 @@ def defend(
         defense = with_rules(defense, dataset.impossible)
         defense.check(records)
         promised = defense.guarantee(records)
-        release_rng, order_rng = np.random.default_rng(seed).spawn(2)
+        root = SeedSequence(seed)
         with warnings_as_lines():
-            release = defense.apply(records, release_rng).shuffled(order_rng)
+            release = release_in_memory(defense, records, root)
         refuse(channel is not None and release.channel is None, f"--channel: this release of {method} has none")
     people = RowsOfPeople.of(records)
     echo_notes(notes)
-    with bad_input():
-        _write_release(release, dataset, output, truth, channel)
+    with bad_input(), until_nobody_reads():
+        in_blocks = blocks_of(release, len(records), promised)
+        write_outputs(in_blocks, dataset, root, output, truth=truth, channel=channel)
     echo(f"{len(release.frame)} of {len(records)} records; {_in_words(promised, people)}", err=True)
     classes = None if people is None else people_of_release(records, release, promised)
     _warn_of_promise(promised, people, classes)
     numbers = {name: domain for name, domain in records.domains.items() if dataset.written.dates(name) is None}
     remarks = text_notes(filter(None, [release.remark]))
     echo_notes([*release_notes(records.frame, release.frame, numbers), *remarks])
-
-
-def _write_release(
-    release: MicrodataRelease, dataset: Dataset, output: str, truth: str | None, channel: str | None
-) -> None:
-    """Write the released table, and beside it whose rows they are and what is public about the defense."""
-    import numpy as np
-    import pandas as pd
-
-    from scenarios.tables.released import write_table, write_text
-
-    if truth is not None:
-        rows = pd.DataFrame({"released_row": np.arange(len(release.frame)), "record": release.origin})
-        write_table(rows, truth, private=True)
-    if channel is not None and release.channel is not None:
-        write_text(release.channel.to_toml(), channel)
-    write_table(dataset.written.write(release.frame), output, dataset.separator or ",")
 
 
 def _defend_in_parts(
@@ -196,28 +183,33 @@ def _defend_in_parts(
             path is not None and folder.is_dir() and Path(path).resolve().parent == folder.resolve(),
             f"{path} would become a part of the table; write to another folder than {table}",
         )
-    try:
-        with warnings_as_lines(), engine_of(scheduler) as engine:
-            done = defend_in_parts(
-                defense,
-                input_path(table),
-                roles,
-                reading=reading,
-                memory=memory,
-                rows=blocks,
-                output=output,
-                truth=truth,
-                channel=channel,
-                seed=seed,
-                engine=engine,
-                describe=described,
-            )
-    except BrokenPipeError:
-        # Nobody reads standard output any more.
-        raise click.exceptions.Exit(0) from None
+    with until_nobody_reads(), warnings_as_lines(), engine_of(scheduler) as engine:
+        done = defend_in_parts(
+            defense,
+            input_path(table),
+            roles,
+            reading=reading,
+            memory=memory,
+            rows=blocks,
+            output=output,
+            truth=truth,
+            channel=channel,
+            seed=seed,
+            engine=engine,
+            describe=described,
+        )
     echo(f"{done.released} of {done.records} records; {_in_words(done.guarantee, done.people)}", err=True)
     _warn_of_promise(done.guarantee, done.people)
     echo_notes(done.notes)
+
+
+@contextmanager
+def until_nobody_reads() -> Iterator[None]:
+    """End the command in peace when nobody reads standard output any more."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise click.exceptions.Exit(0) from None
 
 
 def named_defense(name: str, parameters: Mapping[str, Any]) -> MicrodataDefense:

@@ -14,16 +14,20 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from defenses import Guarantee, Microdata, MicrodataDefense, MicrodataRelease
-from defenses.base import promise_of_parts
+from defenses.base import (
+    CellList,
+    ReleasedBlock,
+    block_generator,
+    promise_of_parts,
+)
 from defenses.grouping.constraints import ConstrainsValues, Constraint, SensitiveColumn, all_hold
 from leaderboard.pages.number_text import counted as counted_text
 from metrics import NumericDomain, TableUtility
 from metrics.columns import Booleans, Integers, require
 from scenarios.tables.parts.files.output_files import private_folder
-from scenarios.tables.parts.files.spool import Spool, block_generator
-from scenarios.tables.parts.records import Block, LargeRecords
-from scenarios.tables.parts.released_blocks import CellList, LargeRelease, ReleasedBlock
-from scenarios.tables.parts.rowwise.steps import code_counts, counted, released_block
+from scenarios.tables.parts.files.spool import Spool
+from scenarios.tables.parts.records import LargeRecords, StoredBlock
+from scenarios.tables.parts.released_blocks import LargeRelease, released_block
 
 # Which block each row of a table draws, so that a defense can release every block by itself.
 
@@ -66,7 +70,7 @@ class DrawnBlocks:
         """Number of blocks."""
         return int(self.sizes.size)
 
-    def numbered(self, blocks: Iterable[Block]) -> Iterator[tuple[Block, Integers]]:
+    def numbered(self, blocks: Iterable[StoredBlock]) -> Iterator[tuple[StoredBlock, Integers]]:
         """Blocks of records in the order of the table, each with the random block of every row."""
         places = self.firsts.copy()
         for block in blocks:
@@ -110,7 +114,7 @@ def draw_blocks(defense: MicrodataDefense, records: LargeRecords, root: SeedSequ
     constrained = _constrained(defense, records)
     if not constrained:
         return DrawnBlocks(root, drawn, each, expected)
-    totals = {name: code_counts(records.columns[name]) for name in constrained}
+    totals = {name: records.columns[name].counts for name in constrained}
     dealt = max(totals, key=lambda name: int(totals[name].max()))
     rounds = -(-records.rows // drawn)
     turns = block_generator(root, "blocks: turns").integers(drawn, size=rounds)
@@ -205,7 +209,7 @@ def blocked(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence
     `scenarios.tables.parts.blocked`.
     """
     require(rows >= LEAST_ROWS, f"--blocks {rows}: blocks must have at least {LEAST_ROWS} rows")
-    defense.check(counted(records))
+    defense.check(records.counted)
     drawn = draw_blocks(defense, records, root, rows)
     in_blocks, loss = _on_a_sample(defense, _sample(records, drawn), root)
     kinds = {str(name): _kind(records, str(name), column) for name, column in in_blocks.items()}
@@ -221,7 +225,7 @@ def blocked(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence
             for number, bucket in enumerate(spool.permuted()):
                 if bucket.size:
                     stored = {name: np.ascontiguousarray(bucket[f"c{i}"]) for i, name in enumerate(records.columns)}
-                    table = records.records(Block(number, 0, stored))
+                    table = records.records(StoredBlock(number, 0, stored))
                     release = _applied(defense, table, root, number)
                     promises[number] = defense.guarantee(table)
                     origin = np.where(release.origin < 0, -1, bucket["origin"][release.origin])
@@ -260,7 +264,7 @@ def _sample(records: LargeRecords, drawn: DrawnBlocks) -> list[Microdata]:
             for name, stored in block.columns.items():
                 part[name].append(stored[numbers == number])
     return [
-        records.records(Block(number, 0, {name: np.concatenate(stored) for name, stored in part.items()}))
+        records.records(StoredBlock(number, 0, {name: np.concatenate(stored) for name, stored in part.items()}))
         for number, part in enumerate(parts)
     ]
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from defenses import Guarantee, MicrodataDefense
 from metrics.columns import SUPPRESSED, refuse
+from scenarios.tables.dataset import Dataset
 from scenarios.tables.empty_cells import empty_cells_words
 from scenarios.tables.impossible_rows import with_rules
 from scenarios.tables.note import Note, text_notes
@@ -146,6 +147,24 @@ def _blocks_of_part(
     return blocks, {name: listed.cells[known[name] :] for name, listed in cells.items()}
 
 
+def write_outputs(
+    release: LargeRelease, dataset: Dataset, root: SeedSequence, output: str, *, truth: str | None, channel: str | None
+) -> int:
+    """Write a released table, and beside it whose rows they are and what is public about the defense; the rows."""
+    with output_files() as outputs:
+        if channel is not None and release.channel is not None:
+            outputs.open(channel).write(release.channel.to_toml().encode())
+        return write_release(
+            release,
+            outputs,
+            output,
+            root,
+            separator=dataset.separator or ",",
+            written=dataset.written,
+            truth=truth,
+        )
+
+
 class DefendedInParts(NamedTuple):
     """What is said of a release that was written in parts.
 
@@ -219,19 +238,8 @@ def defend_in_parts(
         refuse(channel and release.channel is None, f"--channel: this release of {defense_name} has none")
         describe(records, _unique_texts(records))
         empty_cells = EmptyCells(release)
-        with output_files() as outputs:
-            if channel is not None and release.channel is not None:
-                outputs.open(channel).write(release.channel.to_toml().encode())
-            dataset = records.dataset
-            count = write_release(
-                replace(release, blocks=empty_cells.blocks),
-                outputs,
-                output,
-                root,
-                separator=dataset.separator or ",",
-                written=dataset.written,
-                truth=truth,
-            )
+        counted = replace(release, blocks=empty_cells.blocks)
+        count = write_outputs(counted, records.dataset, root, output, truth=truth, channel=channel)
         notes = (*text_notes(release.notes), *empty_cells.warnings(records))
         return DefendedInParts(count, records.rows, release.guarantee(), notes, large_rows_of_people(records))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,50 +12,40 @@ import pandas as pd
 from numpy.random import SeedSequence
 
 from defenses import (
-    AdditiveNoise,
     Channel,
-    Constant,
     Defense,
     GlobalRecoding,
     Guarantee,
     Microdata,
     MicrodataDefense,
+    MicrodataRelease,
     Mondrian,
-    OptimalMatrix,
-    OptimalRetention,
-    OptimalRetentionByObjective,
-    OptimalRetentionByOutput,
-    OptimalRetentionFromNoisyHistogram,
-    OptimalRetentionWithPrior,
     Pipeline,
-    Pseudonymization,
     RecordSuppression,
-    ReportedTable,
-    RetentionReplacement,
-    Sampling,
-    Shuffle,
-    StratifiedSampling,
-    TopBottomCoding,
 )
-from defenses.base import check_enough, chosen_columns, code_column, k_anonymity_over
+from defenses.base import (
+    BlockwiseDefense,
+    CellList,
+    Plan,
+    RecordsInBlocks,
+    RecordsInMemory,
+    ReleasedBlock,
+    block_generator,
+    check_enough,
+    chosen_columns,
+    code_column,
+    k_anonymity_over,
+    recoded_step,
+    unchanged_step,
+)
 from defenses.grouping.counted_table import ClassCells, CountedDefense, CountedTable, Recoding
 from defenses.grouping.incognito.lattice import number_tuples
-from metrics.columns import Integers
+from metrics.columns import Integers, refuse, require
 from scenarios.tables.parts.blocked import blocked
 from scenarios.tables.parts.combinations import TooManyCombinations
 from scenarios.tables.parts.mondrian_parts import counted_release, parted_release
 from scenarios.tables.parts.records import LargeRecords
-from scenarios.tables.parts.released_blocks import LargeRelease
-from scenarios.tables.parts.rowwise.columnwise import (
-    additive_noise,
-    columnwise,
-    constant,
-    is_columnwise,
-    top_bottom_coding,
-)
-from scenarios.tables.parts.rowwise.pram import optimal_matrix, retention_replacement, retention_vectors
-from scenarios.tables.parts.rowwise.samples import pseudonymization, sampling, shuffle, stratified_sampling
-from scenarios.tables.parts.rowwise.steps import independent
+from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease, released_block
 
 # Releases of grouping methods: from counted combinations, or part by part where these do not fit.
 
@@ -175,25 +166,96 @@ def _groups(records: CountedTable, cells: Mapping[str, ClassCells], names: Seque
     return number_tuples(codes, sizes)[0]
 
 
-# Producers are listed by the exact class, since a subclass may release something else.
-ROWWISE: dict[type[MicrodataDefense], Callable[..., LargeRelease]] = {
-    AdditiveNoise: additive_noise,
-    Constant: constant,
-    OptimalMatrix: optimal_matrix,
-    OptimalRetention: retention_vectors,
-    OptimalRetentionByObjective: retention_vectors,
-    OptimalRetentionByOutput: retention_vectors,
-    OptimalRetentionFromNoisyHistogram: retention_vectors,
-    OptimalRetentionWithPrior: retention_vectors,
-    Pseudonymization: pseudonymization,
-    ReportedTable: independent,
-    RetentionReplacement: retention_replacement,
-    Sampling: sampling,
-    Shuffle: shuffle,
-    StratifiedSampling: stratified_sampling,
-    TopBottomCoding: top_bottom_coding,
-}
-"""Defenses that release each row by itself, given counts of the whole table, and how."""
+# Releases that are planned by a defense, or made of each column or row by itself.
+
+
+def planned(defense: BlockwiseDefense, records: RecordsInBlocks, root: SeedSequence) -> LargeRelease:
+    """Release of a defense that plans its blocks.
+
+    Parameters
+    ----------
+    defense : BlockwiseDefense
+        The defense.
+    records : RecordsInBlocks
+        The records.
+    root : SeedSequence
+        Root of the random generators.
+    """
+    promised = defense.guarantee(records.counted)
+    plan = defense.fit(records, block_generator(root, "fit"))
+    return _release_of(plan, records, root, promised)
+
+
+def columnwise(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence) -> LargeRelease:
+    """Release of a defense whose cells follow from the values in their columns and from parameters alone.
+
+    All else that it reads of a table are roles, domains, hierarchies, and whether a column has a value or holds
+    integers only. The values that occur in each column show these as the table does.
+
+    Parameters
+    ----------
+    defense : MicrodataDefense
+        The defense; see `MicrodataDefense.columnwise`.
+    records : LargeRecords
+        The records.
+    root : SeedSequence
+        Root of the random generators; only the order of the rows takes any.
+    """
+    roles = records.roles
+    channel = defense.apply(roles, np.random.default_rng(0)).channel
+    names = roles.released_columns if channel is None else channel.columns
+
+    def recode(name: str, values: pd.Series[Any]) -> pd.Series[Any]:
+        # The values beside this column do not matter; repeating one keeps the types of their columns.
+        rows = roles.frame.iloc[np.zeros(len(values), dtype=np.intp)].reset_index(drop=True)
+        block = roles.with_frame(rows.assign(**{name: values.reset_index(drop=True)}))
+        return defense.apply(block, np.random.default_rng(0)).frame[name]
+
+    plan = Plan([recoded_step(records, name, partial(recode, name)) for name in names], channel)
+    return _release_of(plan, records, root, defense.guarantee(records.counted))
+
+
+def _release_of(plan: Plan, records: RecordsInBlocks, root: SeedSequence, promised: Guarantee) -> LargeRelease:
+    """Release of a plan; other columns stay as they are."""
+    names = (*plan.first, *records.counted.released_columns)
+    unchanged = [unchanged_step(records, name) for name in names if name not in plan.changed]
+    whole = replace(plan, steps=[*plan.steps, *unchanged])
+    by_itself = type(plan).blocks is Plan.blocks
+    blocks = (
+        BlockByBlock(records, partial(whole.release, root=root)) if by_itself else partial(whole.blocks, records, root)
+    )
+    return LargeRelease(names, whole.cells, blocks, len(records.counted), lambda: promised, plan.channel)
+
+
+def independent(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence) -> LargeRelease:
+    """Release of a defense whose `randomizes_records_independently` is set, applied to each block by itself.
+
+    Such a defense promises that the distribution of a released row depends on its record and the domains alone. All
+    blocks have the domains of the whole table.
+
+    Parameters
+    ----------
+    defense : MicrodataDefense
+        The defense.
+    records : LargeRecords
+        The records.
+    root : SeedSequence
+        Root of the random generators.
+    """
+    defense.check(records.counted)
+    # The table of distinct values shows whether the defense accepts all values, and the types of its columns.
+    example = defense.apply(records.roles, np.random.default_rng(0))
+    kinds = {str(name): column.to_numpy().dtype for name, column in example.frame.items()}
+    cells = {name: CellList() for name, kind in kinds.items() if kind.kind not in "iuf"}
+
+    def released(block: Any) -> ReleasedBlock:
+        release = defense.apply(records.records(block), block_generator(root, "rows", block.number))
+        return released_block(release.frame, release.origin + block.start, block.number, kinds, cells)
+
+    promised = defense.guarantee(records.counted)
+    blocks = BlockByBlock(records, released)
+    return LargeRelease(tuple(kinds), cells, blocks, records.rows, lambda: promised, example.channel)
+
 
 _OFFER = "`--blocks 10000` applies the method to random blocks of about 10,000 rows"
 
@@ -220,22 +282,55 @@ def large_release(
         If the parameters do not fit the records, or the defense needs all rows, or counts too many combinations, and
         `rows` is not given.
     """
-    produce = ROWWISE.get(type(defense))
-    if produce is None and is_columnwise(defense):
-        produce = columnwise
-    if produce is None and defense.randomizes_records_independently:
-        produce = independent
-    form = counted_form(defense) if produce is None else None
     name = type(defense).__name__
+    row_by_row = is_planned(defense) or defense.columnwise or defense.randomizes_records_independently
     if rows is not None:
-        if produce is not None:
-            raise ValueError(f"--blocks: {name} takes tables of any size as they are; leave the option out")
+        refuse(row_by_row, f"--blocks: {name} takes tables of any size as they are; leave the option out")
         return blocked(defense, records, root, rows)
-    if form is not None:
-        try:
-            return grouped_release(form, records)
-        except TooManyCombinations as error:
-            raise ValueError(f"{error}; {_OFFER}") from None
-    if produce is None:
-        raise ValueError(f"{name} needs all rows in memory, and {records.files.path} is read in parts; {_OFFER}")
-    return produce(defense, records, root)
+    if isinstance(defense, BlockwiseDefense) and is_planned(defense):
+        return planned(defense, records, root)
+    if row_by_row:
+        return (columnwise if defense.columnwise else independent)(defense, records, root)
+    form = counted_form(defense)
+    require(form is not None, f"{name} needs all rows in memory, and {records.files.path} is read in parts; {_OFFER}")
+    try:
+        return grouped_release(form, records)
+    except TooManyCombinations as error:
+        raise ValueError(f"{error}; {_OFFER}") from None
+
+
+def is_planned(defense: MicrodataDefense) -> bool:
+    """Whether a defense releases tables by its plan alone; a subclass may apply something else."""
+    return isinstance(defense, BlockwiseDefense) and type(defense).apply is BlockwiseDefense.apply
+
+
+def release_in_memory(defense: MicrodataDefense, records: Microdata, root: SeedSequence) -> MicrodataRelease:
+    """Release of records in memory; it has the rows that a release in parts has.
+
+    Parameters
+    ----------
+    defense : MicrodataDefense
+        The defense.
+    records : Microdata
+        The records.
+    root : SeedSequence
+        Root of the random generators.
+
+    Raises
+    ------
+    ValueError
+        If the parameters do not fit the records.
+    """
+    table = RecordsInMemory(records)
+    if isinstance(defense, BlockwiseDefense) and is_planned(defense):
+        return table.released(defense.fit(table, block_generator(root, "fit")), root)
+    if defense.columnwise or not defense.randomizes_records_independently:
+        return defense.apply(records, block_generator(root, "fit"))
+    blocks = list(table.blocks())
+    made = [defense.apply(table.records(block), block_generator(root, "rows", block.number)) for block in blocks]
+    if len(made) == 1:
+        return made[0]
+    origin = np.concatenate([each.origin + block.start for each, block in zip(made, blocks, strict=True)])
+    return replace(
+        made[0], frame=pd.concat([each.frame for each in made], ignore_index=True), origin=origin, analysis=None
+    )

@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from defenses import Channel, Mondrian
-from defenses.base import CodedColumn, filled, k_anonymity_over
+from defenses.base import (
+    CellList,
+    CodedColumn,
+    Plan,
+    ReleasedBlock,
+    block_generator,
+    filled,
+    k_anonymity_over,
+    unchanged_step,
+)
 from defenses.base.channel_parts import Containment
 from defenses.grouping.constraints import SensitiveColumn, check_apart, check_whole_table
 from defenses.grouping.counted_table import CountedDefense, CountedTable, CountedValues, WeightedColumn
@@ -27,13 +36,14 @@ from leaderboard.pages.number_text import counted
 from metrics.columns import Integers, NumericDomain, refuse
 from scenarios.tables.parts.combinations import CombinationIndex, Combinations, TooManyCombinations, count_combinations
 from scenarios.tables.parts.files.output_files import private_folder
-from scenarios.tables.parts.files.spool import Spool, block_generator
-from scenarios.tables.parts.records import BLOCK, Block, LargeRecords
-from scenarios.tables.parts.released_blocks import BlockByBlock, CellList, LargeRelease, ReleasedBlock
-from scenarios.tables.parts.rowwise.steps import code_counts, step_cells, step_columns, unchanged_step
+from scenarios.tables.parts.files.spool import Spool
+from scenarios.tables.parts.records import LargeRecords, StoredBlock
+from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease
 
 # Releases that follow from counted combinations, made block by block.
 
+_ROOT = SeedSequence(0)
+"""Root of what does not depend on the seed: the sample of the first cuts, and columns that stay as they are."""
 MOST = 1 << 25
 """Largest number of combinations that are counted; the same on every machine, so that releases are too."""
 
@@ -76,7 +86,7 @@ def _all_in_one(records: LargeRecords, sensitive: Sequence[str]) -> Combinations
         column = records.columns[name]
         if column.numbers_only:
             raise TooManyCombinations(f"{records.files.path}: column {name!r} holds nearly distinct numbers")
-        histograms[name] = csr_array(code_counts(column)[None, : max(column.values.size, column.missing)])
+        histograms[name] = csr_array(column.counts[None, : max(column.values.size, column.missing)])
     return Combinations({}, np.array([records.rows]), histograms)
 
 
@@ -103,24 +113,21 @@ def counted_release(defense: CountedDefense, records: LargeRecords, *, most: int
     counted = counted_table(records, names, sensitive, most=most)
     recoding = defense.recode(counted)
     index = CombinationIndex({name: column.codes for name, column in counted.columns.items()})
-    steps = [unchanged_step(records, name) for name in records.columns if name not in recoding.cells]
+    unchanged = Plan([unchanged_step(records, name) for name in records.columns if name not in recoding.cells], None)
     cells = {name: CellList(kind=of_class.cells.dtype) for name, of_class in recoding.cells.items()}
     # The list puts equal cells together, so that positions may differ from those of the recoding.
     codes = {name: cells[name].codes(each.cells.tolist())[each.codes] for name, each in recoding.cells.items()}
     of_combination = recoding.classes.astype(np.int32)
 
-    def released(block: Block) -> ReleasedBlock:
+    def released(block: StoredBlock) -> ReleasedBlock:
         classes = of_combination[index.positions(block.columns)]
         columns = {name: of_class[classes] for name, of_class in codes.items()}
-        columns |= step_columns(steps, block, np.random.default_rng(0))
-        origin = np.arange(block.start, block.start + len(block))
-        if (classes < 0).any():
-            kept = np.flatnonzero(classes >= 0)
-            columns, origin = {name: stored[kept] for name, stored in columns.items()}, origin[kept]
-        return ReleasedBlock(block.number, columns, origin)
+        same = unchanged.release(block, _ROOT)
+        made = ReleasedBlock(block.number, {**columns, **same.columns}, same.origin)
+        return made.take(np.flatnonzero(classes >= 0)) if (classes < 0).any() else made
 
     blocks = BlockByBlock(records, released)
-    cells |= step_cells(steps)
+    cells |= unchanged.cells
     remark = (recoding.remark,) if recoding.remark else ()
     return LargeRelease(
         tuple(records.columns), cells, blocks, records.rows, lambda: recoding.guarantee, recoding.channel, remark
@@ -135,8 +142,6 @@ SAMPLE = 1 << 20
 """Mean number of records in the sample that the first cuts are chosen on."""
 ROUNDS = 16
 """Largest number of times that other cuts are sought in place of refused ones."""
-_ROOT = SeedSequence(0)
-"""Root of the sample, which draws the same records whatever the seed of the release."""
 
 
 def parted_release(defense: Mondrian, records: LargeRecords) -> LargeRelease:
@@ -176,7 +181,7 @@ def parted_release(defense: Mondrian, records: LargeRecords) -> LargeRelease:
         f"{records.files.path}: {sizes.max():,} records cannot be divided by a cut that {defense!r} allows, more "
         f"than the {LARGEST:,} that are divided in memory; name other columns, or fewer constraints",
     )
-    steps = [unchanged_step(records, name) for name in records.columns if name not in table.columns]
+    unchanged = Plan([unchanged_step(records, name) for name in records.columns if name not in table.columns], None)
     cells = {name: CellList() for name in table.columns}
 
     def blocks() -> Iterator[ReleasedBlock]:
@@ -184,11 +189,11 @@ def parted_release(defense: Mondrian, records: LargeRecords) -> LargeRelease:
         with private_folder() as folder:
             for part in _parts(folder / "rows", tree, records, table):
                 released = _released_part(defense, table, part.columns, cells)
-                for start in range(0, len(part), BLOCK):
-                    rows = slice(start, start + BLOCK)
-                    block = Block(number, 0, {name: stored[rows] for name, stored in part.columns.items()})
-                    unchanged = step_columns(steps, block, np.random.default_rng(0))
-                    columns = {name: codes[rows] for name, codes in released.items()} | unchanged
+                for start in range(0, len(part), sizes.BLOCK):
+                    rows = slice(start, start + sizes.BLOCK)
+                    stored = {name: column[rows] for name, column in part.columns.items()}
+                    same = unchanged.release(StoredBlock(number, 0, stored, records.columns), _ROOT)
+                    columns = {name: codes[rows] for name, codes in released.items()} | dict(same.columns)
                     yield ReleasedBlock(number, columns, part.origin[rows])
                     number += 1
 
@@ -196,7 +201,7 @@ def parted_release(defense: Mondrian, records: LargeRecords) -> LargeRelease:
     channel = Channel(tuple(Containment(name, records.roles.domain(name)) for name in table.columns))
     note = f"{counted(len(tree.leaves), 'part')}, cut on a sample and tested on all records, then divided in memory"
     return LargeRelease(
-        tuple(records.columns), cells | step_cells(steps), blocks, records.rows, lambda: promised, channel, (note,)
+        tuple(records.columns), cells | unchanged.cells, blocks, records.rows, lambda: promised, channel, (note,)
     )
 
 
@@ -246,7 +251,7 @@ def _ordered_column(records: LargeRecords, name: str) -> OrderedColumn:
     column, domain = records.columns[name], records.roles.domain(name)
     if column.numbers_only and isinstance(domain, NumericDomain):
         return OrderedNumbers(name, domain, np.empty(0, dtype=np.intp), 0, np.empty(0))
-    counts = code_counts(column)
+    counts = column.counts
     coded = WeightedColumn(column.values, np.arange(counts.size), column.missing, counts)
     return order_column(name, domain, coded, records.roles.hierarchies.get(name))
 

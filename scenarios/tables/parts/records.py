@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,17 +16,28 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from defenses.base import Microdata, code_column, code_values
-from metrics.columns import Integers, NumericDomain, require
+from defenses.base import (
+    PSEUDONYM,
+    Block,
+    BlockColumn,
+    Microdata,
+    RecordsInBlocks,
+    code_column,
+    code_values,
+    plain_numbers,
+)
+from defenses.base import blocks as sizes
+from metrics.columns import Floats, Integers, NumericDomain, refuse, require
 from scenarios.tables.dataset import Dataset, check_sum, described_table, with_roles_of
-from scenarios.tables.parts.files.csv_files import quoted
+from scenarios.tables.parts.files.csv_files import literal, quoted
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, ordered_rows, raw_columns, true_rows, value_texts
+from scenarios.tables.reading.arrow_tables import text_bytes
 from scenarios.tables.roles import read_roles
 from scenarios.tables.toml.toml_file import read_bytes
 
-BLOCK = 1 << 18
-"""Number of rows of a block; random numbers are drawn block by block."""
+_READ = 1 << 16
+"""Number of identifiers that are read at once."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +72,24 @@ class LargeColumn:
         """Whether a value is missing."""
         return bool(self.raw.missing) if self.numbers_only else self.missing < self.values.size
 
+    @property
+    def counts(self) -> Integers:
+        """Number of records with each code, and with a missing value, shape (codes,)."""
+        stored = np.flatnonzero(self.raw.of_code >= 0)
+        counts = np.zeros(max(self.values.size, self.missing + 1), dtype=np.int64)
+        np.add.at(counts, self.of_raw[stored], self.raw.counts[self.raw.of_code[stored]])
+        counts[self.missing] += self.raw.missing
+        return counts
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """Number of each code, shape (codes,)."""
+        return plain_numbers(pd.Series(self.values, name=self.raw.name))
+
 
 @dataclass(frozen=True)
-class Block:
-    """Consecutive rows of a table.
+class StoredBlock(Block):
+    """Consecutive rows of a table in files.
 
     Attributes
     ----------
@@ -73,14 +99,71 @@ class Block:
         Position of its first row in the table.
     columns : mapping of str to ndarray, each of shape (rows,)
         Code of each row, int32; its number, float, in a column of `numbers_only`.
+    described : mapping of str to LargeColumn
+        The columns of the table.
     """
 
     number: int
     start: int
     columns: Mapping[str, NDArray[Any]]
+    described: Mapping[str, LargeColumn] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
+
+    def codes(self, name: str) -> Integers:
+        """Code of each row in a column."""
+        return self.columns[name]
+
+    def numbers(self, name: str) -> Floats:
+        """Number of each row in a column of numbers."""
+        stored, column = self.columns[name], self.described[name]
+        return stored.astype(float) if column.numbers_only else column.numbers[stored]
+
+    def take(self, rows: Integers) -> StoredBlock:
+        """Some of the rows."""
+        return replace(self, columns={name: stored[rows] for name, stored in self.columns.items()})
+
+
+@dataclass(frozen=True)
+class DistinctRecords(Microdata):
+    """Distinct values of each column, with the number of records as length.
+
+    A defense asks it for roles, domains, whether a value is missing, and the number of records. A method that reads
+    rows must not get it, since rows mean nothing.
+
+    Parameters
+    ----------
+    size : int
+        Number of records.
+    counts : mapping of str to ndarray, each of shape (rows,)
+        Number of records that hold the value of each row, by column.
+    """
+
+    size: int = 0
+    counts: Mapping[str, Integers] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return self.size
+
+    def row_counts(self, column: str) -> Integers:
+        """Number of records that hold the value of each row in a column, shape (rows,)."""
+        return self.counts[column]
+
+    def place(self, column: str, row: int) -> str:
+        """Column in words; rows of distinct values mean nothing."""
+        return f"column {column!r}"
+
+
+def _row_counts(column: LargeColumn, rows: int) -> Integers:
+    """Number of records of each row of the table of distinct values; of sampled numbers, each row is one record."""
+    if column.numbers_only:
+        return np.ones(rows, dtype=np.intp)
+    counts = np.zeros(rows, dtype=np.intp)
+    distinct = len(column.raw.values)
+    counts[:distinct] = column.raw.counts
+    counts[distinct : distinct + 1] = column.raw.missing
+    return counts
 
 
 @dataclass(frozen=True)
@@ -91,12 +174,11 @@ class InParts:
     ----------
     files : TableFiles
         The files.
-    first_block, first_row : int
-        Number of the first block, and position of its first row; not 0 in later parts of a table.
+    first_row : int
+        Position of its first row; not 0 in later parts of a table.
     """
 
     files: TableFiles
-    first_block: int = field(default=0, kw_only=True)
     first_row: int = field(default=0, kw_only=True)
 
     @property
@@ -106,7 +188,7 @@ class InParts:
 
 
 @dataclass(frozen=True)
-class LargeRecords(InParts):
+class LargeRecords(InParts, RecordsInBlocks):
     """Records of a publisher that are read in parts.
 
     Attributes
@@ -129,8 +211,66 @@ class LargeRecords(InParts):
         """Distinct values of each column, with roles, domains and hierarchies."""
         return self.dataset.records
 
-    def blocks(self, names: Sequence[str] | None = None) -> Iterator[Block]:
-        """Blocks of `BLOCK` rows in the order of the table; the last one of each part may be shorter.
+    @cached_property
+    def counted(self) -> Microdata:
+        """Roles, domains and the values that occur, with the number of records as length."""
+        roles = self.roles
+        return DistinctRecords(
+            roles.frame,
+            roles.identifiers,
+            roles.quasi_identifiers,
+            roles.sensitive,
+            roles.domains,
+            roles.hierarchies,
+            roles.person,
+            size=self.rows,
+            counts={name: _row_counts(column, len(roles.frame)) for name, column in self.columns.items()},
+        )
+
+    def is_coded(self, name: str) -> bool:
+        """Whether the column has a code for each value."""
+        return not self.columns[name].numbers_only
+
+    def column(self, name: str) -> BlockColumn:
+        """Distinct values of a column, with the number of records of each."""
+        column = self.columns[name]
+        refuse(
+            column.numbers_only,
+            f"column {name!r} holds nearly distinct numbers, which are not counted in a table that is read in parts; "
+            "round it first, or leave it out",
+        )
+        values = pd.Series(column.values, name=name).astype(self.roles.frame[name].to_numpy().dtype)
+        return BlockColumn(values, column.counts[: len(values)])
+
+    def number_at(self, name: str, position: int) -> float:
+        """Number at a position among the sorted numbers of a column."""
+        column = self.columns[name]
+        if not column.numbers_only:
+            counts = column.counts[: column.missing]
+            return float(column.values[np.searchsorted(np.cumsum(counts), position, side="right")])
+        number = column.raw.code
+        ((value,),) = self.files.fetch(
+            f"SELECT number FROM (SELECT {number} AS number FROM source) "
+            f"WHERE number IS NOT NULL AND NOT isnan(number) ORDER BY number LIMIT 1 OFFSET {position}"
+        )
+        return float(value)
+
+    def pseudonyms(self, names: Sequence[str], key: str) -> Iterator[Mapping[str, NDArray[Any]]]:
+        """Pseudonyms of identifiers, block by block."""
+        missing = ", ".join(literal(text) for text in ["", *self.missing_texts])
+        expressions = ", ".join(
+            f"CASE WHEN trim({quoted(name)}::VARCHAR) IN ({missing}) THEN NULL "
+            f"ELSE 'p' || left(sha256($1 || {quoted(name)}::VARCHAR), 32) END AS {quoted(name)}"
+            for name in names
+        )
+        # A cursor of its own, since the blocks are read at the same time.
+        with self.files.plain_errors(), self.files.connection.cursor() as cursor:
+            reader = cursor.sql(f"SELECT {expressions} FROM source", params=[key]).to_arrow_reader(_READ)
+            for table in _rows_of(reader, sizes.BLOCK):
+                yield {name: _texts(table.column(number)) for number, name in enumerate(names)}
+
+    def blocks(self, names: Sequence[str] | None = None) -> Iterator[StoredBlock]:
+        """Blocks of `BLOCK` rows in the order of the table; the last one may be shorter.
 
         Parameters
         ----------
@@ -138,9 +278,9 @@ class LargeRecords(InParts):
             The columns to read; by default all.
         """
         chosen = {name: self.columns[name] for name in (self.columns if names is None else names)}
-        yield from coded_blocks(self.files, chosen, self.first_block, self.first_row)
+        yield from coded_blocks(self.files, chosen, self.first_row)
 
-    def frame(self, block: Block) -> pd.DataFrame:
+    def frame(self, block: StoredBlock) -> pd.DataFrame:
         """Values of the rows of a block, typed as in the whole table."""
         kinds = {name: self.roles.frame[name].to_numpy().dtype for name in block.columns}
         cells = {
@@ -151,7 +291,7 @@ class LargeRecords(InParts):
         }
         return pd.DataFrame(cells, copy=False)
 
-    def records(self, block: Block) -> Microdata:
+    def records(self, block: StoredBlock) -> Microdata:
         """Rows of a block as records with the roles of the table, identifiers left out."""
         return with_roles_of(self.roles, self.frame(block))
 
@@ -236,33 +376,27 @@ def over_parts(table: Table, function: Callable[[Table], Result]) -> Iterator[Re
     object
         Results in the order of the parts.
     """
-    starts = [(0, 0)]
-    for rows in table.files.part_rows[:-1] if len(table.files.parts) > 1 else ():
-        blocks, before = starts[-1]
-        starts.append((blocks - (-rows // BLOCK), before + rows))
+    starts = np.cumsum([0, *(table.files.part_rows[:-1] if len(table.files.parts) > 1 else ())]).tolist()
     yield from table.files.engine.over_parts(table.files, partial(_on_part, table, starts, function))
 
 
 def _on_part(
-    table: Any, starts: Sequence[tuple[int, int]], function: Callable[[Any], Result], files: TableFiles, number: int
+    table: Any, starts: Sequence[int], function: Callable[[Any], Result], files: TableFiles, number: int
 ) -> Result:
-    first_block, first_row = starts[number]
-    return function(replace(table, files=files, first_block=first_block, first_row=first_row))
+    return function(replace(table, files=files, first_row=starts[number]))
 
 
-def coded_blocks(
-    files: TableFiles, columns: Mapping[str, LargeColumn], first_block: int = 0, first_row: int = 0
-) -> Iterator[Block]:
-    """Blocks of `BLOCK` rows in the order of the table; the last one of each part may be shorter.
+def coded_blocks(files: TableFiles, columns: Mapping[str, LargeColumn], first_row: int = 0) -> Iterator[StoredBlock]:
+    """Blocks of `BLOCK` rows by position in the table; a part of it has those that begin in it.
 
     Parameters
     ----------
     files : TableFiles
-        The table.
+        The table, or a part of it.
     columns : mapping of str to LargeColumn
         The columns to read.
-    first_block, first_row : int
-        Number of the first block, and position of its first row.
+    first_row : int
+        Position of the first row.
     """
     expressions = ", ".join(
         f"{column.raw.code} AS {quoted(name)}"
@@ -270,13 +404,16 @@ def coded_blocks(
         else f"({column.raw.code})::INTEGER AS {quoted(name)}"
         for name, column in columns.items()
     )
-    number, start = first_block, first_row
-    for view in files.views:
-        query = ordered_rows(expressions or "0 AS nothing", (c.raw for c in columns.values()), files, view)
-        for batch in _rows_of(files.batches(query, BLOCK), BLOCK):
-            yield Block(number, start, _coded_rows(batch, columns))
-            start += len(batch)
-            number += 1
+    queries = (
+        ordered_rows(expressions or "0 AS nothing", (column.raw for column in columns.values()), files, view)
+        for view in files.views
+    )
+    batches = itertools.chain.from_iterable(files.batches(query, sizes.BLOCK) for query in queries)
+    # The first rows may belong to a block that begins in an earlier part.
+    before = -first_row % sizes.BLOCK
+    first, count = (first_row + before) // sizes.BLOCK, -(-max(0, files.rows - before) // sizes.BLOCK)
+    for number, batch in enumerate(itertools.islice(_rows_of(batches, sizes.BLOCK, before), count), first):
+        yield StoredBlock(number, number * sizes.BLOCK, _coded_rows(batch, columns), columns)
     files.check_unchanged()
 
 
@@ -289,11 +426,13 @@ def _coded_rows(batch: Any, columns: Mapping[str, LargeColumn]) -> dict[str, NDA
     return rows or {"": np.zeros(len(batch), dtype=np.int8)}
 
 
-def _rows_of(batches: Iterator[Any], size: int) -> Iterator[Any]:
-    """Tables of `size` rows each from record batches of any size; the last one may be shorter."""
+def _rows_of(batches: Iterator[Any], size: int, before: int = 0) -> Iterator[Any]:
+    """Tables of `size` rows each from record batches of any size, after some rows; the last one may be shorter."""
     waiting: list[Any] = []
     count = 0
-    for batch in batches:
+    for arriving in batches:
+        batch = arriving.slice(min(before, len(arriving)))
+        before -= len(arriving) - len(batch)
         waiting.append(batch)
         count += len(batch)
         while count >= size:
@@ -302,3 +441,9 @@ def _rows_of(batches: Iterator[Any], size: int) -> Iterator[Any]:
             waiting, count = table.slice(size).to_batches(), count - size
     if count:
         yield pa.Table.from_batches(waiting)
+
+
+def _texts(column: Any) -> NDArray[Any]:
+    """Pseudonyms as texts of equal length, all zero bytes where missing, shape (rows,)."""
+    filled = pa.chunked_array(column).combine_chunks().cast(pa.large_string()).fill_null("\0" * PSEUDONYM.itemsize)
+    return np.frombuffer(text_bytes(filled), dtype=PSEUDONYM)

@@ -18,7 +18,7 @@ from scenarios.tables.note import Note
 from scenarios.tables.parts.files.csv_files import quoted
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, raw_columns, value_texts, wide_code, wide_column, wide_values
-from scenarios.tables.parts.records import Block, InParts, LargeColumn, coded_blocks
+from scenarios.tables.parts.records import InParts, LargeColumn, StoredBlock, coded_blocks
 from scenarios.tables.reading.cell_spelling import readable_columns, with_one_spelling
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.written_cells import WrittenCells
@@ -93,10 +93,10 @@ class LargeReleased(InParts):
     spelling: Mapping[str, Domain | None] = field(repr=False)
     unknown: tuple[Note, ...]
 
-    def blocks(self, names: Sequence[str]) -> Iterator[Block]:
+    def blocks(self, names: Sequence[str]) -> Iterator[StoredBlock]:
         """Blocks of rows in the order of the table, with the codes of some columns."""
         columns = {name: self.columns[name].coded for name in names}
-        return coded_blocks(self.files, columns, self.first_block, self.first_row)
+        return coded_blocks(self.files, columns, self.first_row)
 
     def cells(self, name: str) -> Iterator[np.ndarray[tuple[int], np.dtype[np.object_]]]:
         """Text of each code's cell, None where missing, in parts of `_ROWS` codes at most."""

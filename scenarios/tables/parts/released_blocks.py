@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,83 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses import Channel, Guarantee
-from scenarios.tables.parts.records import Block, LargeRecords
-
-PSEUDONYM = np.dtype("S33")
-"""Type of columns of texts of equal length that are all distinct, as pseudonyms are; empty where missing."""
-
-
-class CellList:
-    """Distinct released cells of a column, which grow in number while blocks are made.
-
-    Parameters
-    ----------
-    cells : iterable of object
-        The first cells; None or NaN stands for a missing one.
-    kind : dtype
-        Type of the column, as pandas stores the same release in memory: a number type if all cells are numbers, else
-        object. Parquet files hold numbers as such and everything else as texts.
-
-    Examples
-    --------
-    >>> ages = CellList(["[20,29]", None])
-    >>> ages.codes(["[30,39]", None, "[20,29]"]).tolist(), ages.cells
-    ([2, 1, 0], ['[20,29]', None, '[30,39]'])
-    """
-
-    def __init__(self, cells: Iterable[Any] = (), kind: Any = object) -> None:
-        self.kind = np.dtype(kind)
-        self.cells: list[Any] = []
-        self._codes: dict[str | tuple[type, Any] | None, int] = {}
-        self.codes(cells)
-
-    def __len__(self) -> int:
-        return len(self.cells)
-
-    def code(self, cell: Any) -> int:
-        """Position of a cell, which is appended if it is new."""
-        missing = cell is None or cell is pd.NA or cell != cell
-        # 1, 1.0 and True are equal but are written differently.
-        key = None if missing else cell if type(cell) is str else (type(cell), cell)
-        code = self._codes.setdefault(key, len(self.cells))
-        if code == len(self.cells):
-            self.cells.append(None if missing else cell)
-        return code
-
-    def codes(self, cells: Iterable[Any]) -> NDArray[np.int32]:
-        """Positions of distinct cells, shape (cells,); new ones are appended."""
-        listed = list(cells)
-        if set(map(type, listed)) == {str}:
-            new = [cell for cell in dict.fromkeys(listed) if cell not in self._codes]
-            self._codes.update(zip(new, itertools.count(len(self.cells)), strict=False))
-            self.cells += new
-            return np.fromiter(map(self._codes.__getitem__, listed), dtype=np.int32, count=len(listed))
-        return np.fromiter(map(self.code, listed), dtype=np.int32, count=len(listed))
-
-
-@dataclass(frozen=True)
-class ReleasedBlock:
-    """Released rows that stem from one block of records, or from none.
-
-    Attributes
-    ----------
-    number : int
-        Number of the block, from 0; each number occurs once, in ascending order.
-    columns : mapping of str to ndarray, each of shape (rows,)
-        Positions of the cells in the column's list, int32. Numbers, float or int, in a column without a list; NaN is a
-        missing one. Or texts of type `PSEUDONYM`.
-    origin : ndarray of int64, shape (rows,)
-        Position of the record that each row stems from, from 0 in the order of the table. It is -1 for a row that stems
-        from none or from several.
-    """
-
-    number: int
-    columns: Mapping[str, NDArray[Any]] = field(repr=False)
-    origin: NDArray[np.int64] = field(repr=False)
-
-    def __len__(self) -> int:
-        return int(self.origin.size)
+from defenses import Channel, Guarantee, MicrodataRelease
+from defenses.base import Block, CellList, RecordsInBlocks, ReleasedBlock, block_sizes, listed_cells, stored_cells
 
 
 @dataclass(frozen=True)
@@ -96,18 +21,18 @@ class BlockByBlock:
 
     Parameters
     ----------
-    records : LargeRecords
+    records : RecordsInBlocks
         The records.
     released : callable
         ``released(block)`` makes the released rows of a block of records.
     """
 
-    records: LargeRecords = field(repr=False)
+    records: RecordsInBlocks = field(repr=False)
     released: Callable[[Block], ReleasedBlock]
 
     def __call__(self) -> Iterator[ReleasedBlock]:
         """Make the rows, block by block."""
-        return map(self.released, self.records.blocks())
+        return map(self.released, self.records.blocks(self.records.counted.released_columns))
 
 
 @dataclass(frozen=True)
@@ -140,3 +65,71 @@ class LargeRelease:
     guarantee: Callable[[], Guarantee]
     channel: Channel | None = None
     notes: tuple[str, ...] = ()
+
+
+def released_block(
+    frame: pd.DataFrame,
+    origin: NDArray[Any],
+    number: int,
+    kinds: Mapping[str, np.dtype[Any]],
+    cells: Mapping[str, CellList],
+) -> ReleasedBlock:
+    """Rows of a released table as a block.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (rows, columns)
+        The rows.
+    origin : ndarray of int, shape (rows,)
+        Position in the whole table of the record that each row stems from, or -1.
+    number : int
+        Number of the block.
+    kinds : mapping of str to dtype
+        Type of each column.
+    cells : mapping of str to CellList
+        Cells of the columns that are coded; new ones are appended.
+    """
+    columns = {name: stored_cells(frame[name], cells.get(name), kind) for name, kind in kinds.items()}
+    return ReleasedBlock(number, columns, np.asarray(origin, dtype=np.int64))
+
+
+def blocks_of(release: MicrodataRelease, records: int, promised: Guarantee) -> LargeRelease:
+    """A release in memory as one that is made block by block, with the same rows in the same order.
+
+    Parameters
+    ----------
+    release : MicrodataRelease
+        The release.
+    records : int
+        Number of records that it stems from.
+    promised : Guarantee
+        What it promises.
+    """
+    listed = {
+        str(name): listed_cells(column)
+        for name, column in release.frame.items()
+        if column.to_numpy().dtype.kind not in "iuf"
+    }
+    stored = {
+        str(name): listed[str(name)][1] if name in listed else column.to_numpy()
+        for name, column in release.frame.items()
+    }
+    # Rows that stem from no record lie in the block of their position.
+    of_record = release.origin if (release.origin >= 0).all() else np.arange(len(release.frame))
+    ends = np.searchsorted(of_record, np.cumsum(block_sizes(records)))
+
+    def blocks() -> Iterator[ReleasedBlock]:
+        for number, (start, end) in enumerate(itertools.pairwise([0, *ends[:-1], len(release.frame)])):
+            rows = slice(start, end)
+            yield ReleasedBlock(
+                number, {name: column[rows] for name, column in stored.items()}, release.origin[rows].astype(np.int64)
+            )
+
+    return LargeRelease(
+        tuple(stored),
+        {name: cells for name, (cells, _) in listed.items()},
+        blocks,
+        records,
+        lambda: promised,
+        release.channel,
+    )

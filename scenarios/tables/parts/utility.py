@@ -17,7 +17,7 @@ from metrics.profile import CodedProfile, CountedProfile, DenseProfile, original
 from metrics.table_utility import CountedTableUtility
 from scenarios.tables.note import Note
 from scenarios.tables.parts.progress import Progress, progress
-from scenarios.tables.parts.records import Block, LargeRecords, over_parts
+from scenarios.tables.parts.records import LargeRecords, StoredBlock, over_parts
 from scenarios.tables.parts.released import LargeReleased
 
 # Tables that are read in parts, spread over the public bins of their columns.
@@ -193,7 +193,7 @@ def _release(binned: BinnedTable, rng: Generator) -> tuple[CountedProfile, csr_a
 
 def _counted(
     table: LargeRecords | LargeReleased, binned: BinnedTable, drawn: Integers, words: str
-) -> tuple[CountedProfile, list[Block]]:
+) -> tuple[CountedProfile, list[StoredBlock]]:
     """Profile of a table, and its rows at some positions."""
     joint, drawn_blocks = np.zeros((binned.bins, binned.bins), dtype=np.int64), []
     with progress(words, table.rows) as done:
@@ -206,7 +206,7 @@ def _counted(
 
 def _counted_part(
     binned: BinnedTable, drawn: Integers, done: Progress, table: LargeRecords | LargeReleased
-) -> tuple[Integers, list[Block], int]:
+) -> tuple[Integers, list[StoredBlock], int]:
     """Expected units of rows in each pair of bins, drawn rows, and the end of a part."""
     joint, blocks, end = np.zeros((binned.bins, binned.bins), dtype=np.int64), [], table.first_row
     for block in table.blocks(list(binned.domains)):
@@ -223,8 +223,8 @@ def _drawn(rows: int, rng: Generator) -> Integers:
     return np.arange(rows) if rows <= SAMPLED else np.sort(rng.choice(rows, SAMPLED, replace=False, shuffle=False))
 
 
-def _rows(block: Block, positions: Integers) -> Block:
+def _rows(block: StoredBlock, positions: Integers) -> StoredBlock:
     """Those rows of a block that are at some positions in the table."""
     first, last = np.searchsorted(positions, [block.start, block.start + len(block)])
     inside = positions[first:last] - block.start
-    return Block(block.number, block.start, {name: stored[inside] for name, stored in block.columns.items()})
+    return block.take(inside)

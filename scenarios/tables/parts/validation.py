@@ -26,7 +26,7 @@ from scenarios.tables.parts.raw_columns import (
     value_texts,
     wide_column,
 )
-from scenarios.tables.parts.records import Block, LargeRecords
+from scenarios.tables.parts.records import LargeRecords, StoredBlock
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.review.column_names import look_like_people
 from scenarios.tables.review.description import Description, TableRows, described_table
@@ -218,4 +218,4 @@ def sampled_frame(records: LargeRecords) -> tuple[pd.DataFrame, bool]:
         name: rows[name] if column.numbers_only else column.of_raw[rows[name]]
         for name, column in records.columns.items()
     }
-    return records.frame(Block(0, 0, coded)), records.rows > SAMPLED
+    return records.frame(StoredBlock(0, 0, coded)), records.rows > SAMPLED

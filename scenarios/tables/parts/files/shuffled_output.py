@@ -31,9 +31,6 @@ from scenarios.tables.released import COMPRESSED, PARQUET, cell_texts
 
 # Released columns as fields of CSV files and as Arrow arrays.
 
-_LISTED = 1 << 15
-"""Up to this number, a Parquet file holds the distinct cells of a column once in each group of rows."""
-
 
 class WrittenColumn:
     """Writer of one released column; its cells are those that pandas writes of the same release in memory.
@@ -92,15 +89,11 @@ class WrittenColumn:
             return pa.array(cell_texts(column) if column.dtype == object else column, from_pandas=True)
         if self._column.dtype != object:
             return pa.array(self._column.array.take(stored), from_pandas=True)
-        codes = pa.array(stored, mask=self._missing[stored])
-        if not self.repeats:
-            return self._dictionary.take(codes)
-        return pa.DictionaryArray.from_arrays(codes, self._dictionary)
-
-    @property
-    def repeats(self) -> bool:
-        """Whether a Parquet file should hold the distinct cells once; a long list would be written for each group."""
-        return self.cells is None or len(self.cells) <= _LISTED
+        # Cells in the order of these rows: the file then depends on nothing but its rows.
+        codes, distinct = pd.factorize(stored)
+        return pa.DictionaryArray.from_arrays(
+            pa.array(codes, mask=self._missing[stored]), self._dictionary.take(distinct)
+        )
 
     @cached_property
     def _column(self) -> pd.Series[Any]:
@@ -277,13 +270,12 @@ def _csv_writer(
 def _parquet_writer(file: BinaryIO, columns: Sequence[WrittenColumn]) -> Iterator[Write]:
     """Writer of a Parquet file."""
     names = [column.name for column in columns]
-    listed = [column.name for column in columns if column.repeats]
     writers: list[Any] = []
     with ExitStack() as stack:
 
         def begin(schema: Any) -> None:
             # The file's own types say all: texts are coded in memory only.
-            writer = parquet.ParquetWriter(file, schema, store_schema=False, use_dictionary=listed)
+            writer = parquet.ParquetWriter(file, schema, store_schema=False)
             writers.append(stack.enter_context(writer))
 
         def write(rows: Sequence[NDArray[Any]], size: int) -> None:

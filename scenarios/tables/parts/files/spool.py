@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,36 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
+from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
+from defenses.base import ReleasedBlock, block_generator
 from metrics.columns import Integers
-from scenarios.tables.parts.released_blocks import ReleasedBlock
-
-# Random generators of blocks of rows, so that a release is the same for any memory and number of workers.
-
-
-def block_generator(root: SeedSequence, purpose: str, number: int = 0) -> Generator:
-    """Random generator for one purpose in one block of rows.
-
-    Parameters
-    ----------
-    root : SeedSequence
-        Root of all generators of one release; it is not changed.
-    purpose : str
-        What is drawn.
-    number : int
-        Number of the block.
-
-    Returns
-    -------
-    Generator
-        Equal arguments give equal generators; different ones give independent generators.
-    """
-    digest = np.frombuffer(hashlib.sha256(purpose.encode()).digest(), dtype="<u4")
-    # A sequence that spawned children has keys of one number each; these keys are longer, and no child has them.
-    key = (*root.spawn_key, *map(int, digest), number)
-    return np.random.default_rng(SeedSequence(root.entropy, spawn_key=key, pool_size=root.pool_size))
 
 
 @dataclass

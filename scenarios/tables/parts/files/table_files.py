@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
+from defenses.base import blocks
 from metrics.columns import refuse, require
 from scenarios.tables.note import Note
 from scenarios.tables.parts.files.csv_files import (
@@ -207,6 +208,8 @@ class TableFiles:
         Where the parts are read.
     encoding : str, optional
         Declared encoding of a CSV file.
+    following : int
+        Number of the last files whose rows only complete a block that begins before them.
     """
 
     path: Path
@@ -218,6 +221,7 @@ class TableFiles:
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     typed_by: Mapping[Path, Mapping[str, Path]] = field(default_factory=dict, repr=False)
     encoding: str | None = None
+    following: int = 0
     engine: Engine = field(default_factory=OneMachine, repr=False)
     _stack: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
     _connection: duckdb.DuckDBPyConnection | None = field(default=None, init=False, repr=False)
@@ -226,13 +230,25 @@ class TableFiles:
 
     def __reduce__(self) -> tuple[Any, ...]:
         closed = (self.path, self.parts, self.header, self.columns, self.memory, self.states)
-        return type(self), (*closed, self.kept, self.typed_by, self.encoding)
+        return type(self), (*closed, self.kept, self.typed_by, self.encoding, self.following)
 
     def part(self, number: int) -> Self:
-        """One of the files as a table of its own, to be opened elsewhere, with the same tables and types beside it."""
-        file = self.parts[number]
+        """One of the files as a table of its own, to be opened elsewhere, with the same tables and types beside it.
+
+        The files after it that complete its last block come with it.
+        """
+        waiting, stop = -sum(self.part_rows[: number + 1]) % blocks.BLOCK, number + 1
+        while waiting > 0 and stop < len(self.parts):
+            waiting -= self.part_rows[stop]
+            stop += 1
         return replace(
-            self, path=file, parts=(file,), states=(self.states[number],), kept=dict(self.kept), engine=OneMachine()
+            self,
+            path=self.parts[number],
+            parts=self.parts[number:stop],
+            states=self.states[number:stop],
+            kept=dict(self.kept),
+            engine=OneMachine(),
+            following=stop - number - 1,
         )
 
     @classmethod
@@ -324,10 +340,11 @@ class TableFiles:
                 names = ", ".join(f"{quoted(stored)} AS {quoted(name)}" for stored, name in pairs)
                 for number, part in enumerate(self.parts):
                     self.connection.execute(f"CREATE VIEW part_{number} AS SELECT {names} FROM {self._parquet(part)}")
-                files = ", ".join(literal(str(part)) for part in self.parts)
+                own = self.parts[: len(self.parts) - self.following]
+                files = ", ".join(literal(str(part)) for part in own)
                 source = f"SELECT {names} FROM read_parquet([{files}], hive_partitioning=false)"
-                if any(part in self.typed_by for part in self.parts):
-                    source = " UNION ALL ".join(f"SELECT * FROM part_{number}" for number in range(len(self.parts)))
+                if any(part in self.typed_by for part in own):
+                    source = " UNION ALL ".join(f"SELECT * FROM part_{number}" for number in range(len(own)))
                 self.connection.execute(f"CREATE VIEW source AS {source}")
         for name, content in self.kept.items():
             self._make(name, content)

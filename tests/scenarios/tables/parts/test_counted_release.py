@@ -18,7 +18,7 @@ from scenarios.tables.parts.records import large_records
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("scenarios.tables.parts.records.BLOCK", 64)
+    monkeypatch.setattr("defenses.base.blocks.BLOCK", 64)
 
 
 @pytest.fixture(scope="module")

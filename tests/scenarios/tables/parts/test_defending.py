@@ -72,7 +72,7 @@ def folder(files, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("scenarios.tables.parts.records.BLOCK", 512)
+    monkeypatch.setattr("defenses.base.blocks.BLOCK", 512)
     monkeypatch.setattr("scenarios.tables.parts.files.shuffled_output.BUCKET", 1000)
     return tmp_path
 

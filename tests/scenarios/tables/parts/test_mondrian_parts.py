@@ -23,8 +23,8 @@ NAMES = ["age", "town", "job", "size", "member"]
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr("scenarios.tables.parts.records.BLOCK", 300)
-    monkeypatch.setattr(mondrian_parts, "BLOCK", 300)
+    monkeypatch.setattr("defenses.base.blocks.BLOCK", 300)
+    monkeypatch.setattr("defenses.base.blocks.BLOCK", 300)
     monkeypatch.setattr(mondrian_parts, "PART", 500)
     monkeypatch.setattr(mondrian_parts, "SAMPLE", 1500)
 

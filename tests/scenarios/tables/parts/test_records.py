@@ -59,7 +59,7 @@ def written(frame, folder, form):
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "parts"])
 def test_records_equal_those_that_are_read_at_once(tmp_path, form, monkeypatch):
-    monkeypatch.setattr("scenarios.tables.parts.records.BLOCK", 64)
+    monkeypatch.setattr("defenses.base.blocks.BLOCK", 64)
     frame = people()
     roles = tmp_path / "roles.toml"
     roles.write_text(ROLES)
@@ -119,7 +119,7 @@ def all_blocks(records):
 
 
 def test_parts_that_are_opened_elsewhere_have_the_blocks_of_the_whole_table(tmp_path, monkeypatch):
-    monkeypatch.setattr("scenarios.tables.parts.records.BLOCK", 64)
+    monkeypatch.setattr("defenses.base.blocks.BLOCK", 64)
     roles = tmp_path / "roles.toml"
     roles.write_text(ROLES)
     path = written(people(), tmp_path, "parts")

@@ -28,9 +28,8 @@ DETERMINISTIC = [
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("scenarios.tables.parts.records.BLOCK", 64)
+    monkeypatch.setattr("defenses.base.blocks.BLOCK", 64)
     monkeypatch.setattr("scenarios.tables.parts.files.shuffled_output.BUCKET", 100)
-    monkeypatch.setattr("scenarios.tables.parts.rowwise.samples.SHUFFLED", 64)
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +198,7 @@ def test_pram_follows_its_matrix(crowd, tmp_path, defense, sampled, monkeypatch)
     from scipy import stats
 
     people_of, records = crowd[sampled]
-    monkeypatch.setattr("scenarios.tables.parts.records.BLOCK", 1 << 10)
+    monkeypatch.setattr("defenses.base.blocks.BLOCK", 1 << 10)
     monkeypatch.setattr("scenarios.tables.parts.files.shuffled_output.BUCKET", 5_000)
     truth, ours = tmp_path / "truth.csv", tmp_path / "ours.parquet"
     release = written_release(defense, records, ours, truth=str(truth))

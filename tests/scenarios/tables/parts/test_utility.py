@@ -67,7 +67,7 @@ DEFENSES = [["Mondrian", "-p", "k=5"], ["AdditiveNoise"], ["RetentionReplacement
 @pytest.mark.parametrize("defense", DEFENSES, ids=lambda words: words[0])
 @pytest.mark.parametrize("wide", [False, True])
 def test_components_are_those_of_tables_in_memory(tables, defense, wide, monkeypatch):
-    monkeypatch.setattr("scenarios.tables.parts.records.BLOCK", 128)
+    monkeypatch.setattr("defenses.base.blocks.BLOCK", 128)
     if wide:
         monkeypatch.setattr("scenarios.tables.parts.raw_columns.LIMIT", 20)
         monkeypatch.setattr("scenarios.tables.parts.raw_columns.SAMPLE", 8)

@@ -1,4 +1,4 @@
-"""PRAM of categories that are read in parts."""
+"""Categories of a column that are randomized block by block."""
 
 from __future__ import annotations
 
@@ -7,22 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses import Channel, OptimalMatrix, RetentionReplacement
-from defenses.base import category_cells, category_codes, category_count
-from defenses.base.channel_parts import RetentionVector, TransitionTable
+from defenses.base import Block, CellList, RecordsInBlocks, Step, category_cells, category_count, codes_in_domain
 from defenses.pram.matrix import check_matrix
-from defenses.pram.retention_vectors import RetentionVectors
 from defenses.pram.sampling import replace
 from metrics.columns import Domain, Floats, Integers
-from scenarios.tables.parts.files.spool import block_generator
-from scenarios.tables.parts.records import Block, LargeRecords
-from scenarios.tables.parts.released_blocks import CellList, LargeRelease
-from scenarios.tables.parts.rowwise.steps import Step, by_code, code_counts, counted, rowwise
 
-# Fast draws from the columns of one transition matrix, block by block.
+# Fast draws from the columns of one transition matrix.
 
 
 @dataclass(frozen=True)
@@ -109,7 +102,7 @@ class Categories:
     of_code: Integers | None = field(repr=False)
 
     @classmethod
-    def of(cls, records: LargeRecords, name: str) -> Categories:
+    def of(cls, records: RecordsInBlocks, name: str) -> Categories:
         """Look up the categories of a column's distinct values.
 
         Raises
@@ -117,15 +110,15 @@ class Categories:
         ValueError
             If a value is not in the domain; names the column.
         """
-        column, roles = records.columns[name], records.roles
-        codes = category_codes(roles, name)
-        of_code = None if column.numbers_only else by_code(column, codes)
-        return cls(name, roles.domain(name), category_count(roles, name), of_code)
+        roles, domain = records.counted, records.counted.domain(name)
+        of_code = codes_in_domain(records.column(name).values, domain) if records.is_coded(name) else None
+        return cls(name, domain, category_count(roles, name), of_code)
 
     def codes(self, block: Block) -> Integers:
         """Category of each record of a block, shape (rows,)."""
-        stored = block.columns[self.name]
-        return np.asarray(self.domain.codes(stored) if self.of_code is None else self.of_code[stored])
+        if self.of_code is None:
+            return self.domain.codes(block.numbers(self.name))
+        return self.of_code[block.codes(self.name)]
 
     def cell_list(self) -> CellList:
         """Released cells, in the order of the categories and then the missing value."""
@@ -158,94 +151,13 @@ def joint_codes(columns: Sequence[Categories], block: Block) -> tuple[Integers, 
     return np.ravel_multi_index(tuple(column.codes(block) for column in columns), sizes), sizes
 
 
-def retention_replacement(defense: RetentionReplacement, records: LargeRecords, root: SeedSequence) -> LargeRelease:
-    """Retention-replacement; the matrices depend on the number of records and on domains alone.
-
-    Parameters
-    ----------
-    defense : RetentionReplacement
-        The defense.
-    records : LargeRecords
-        The records.
-    root : SeedSequence
-        Root of the random generators.
-
-    Raises
-    ------
-    ValueError
-        If the parameters do not fit the records.
-    """
-    parts = defense._parts(counted(records))
-    steps = [
-        randomized([Categories.of(records, part.column)], np.full(part.categories, part.retention)) for part in parts
-    ]
-    return rowwise(records, defense, root, steps, Channel(parts))
-
-
-def optimal_matrix(defense: OptimalMatrix, records: LargeRecords, root: SeedSequence) -> LargeRelease:
-    """PRAM with the most informative matrices, which depend on domains and a public prior alone.
-
-    Parameters
-    ----------
-    defense : OptimalMatrix
-        The defense.
-    records : LargeRecords
-        The records.
-    root : SeedSequence
-        Root of the random generators.
-
-    Raises
-    ------
-    ValueError
-        If the parameters do not fit the records.
-    """
-    matrices = defense._matrices(counted(records))
-    steps = [randomized([Categories.of(records, name)], Transitions.of(matrix)) for name, matrix in matrices.items()]
-    parts = tuple(
-        TransitionTable(name, records.roles.domain(name), tuple(map(tuple, matrix.tolist())))
-        for name, matrix in matrices.items()
-    )
-    return rowwise(records, defense, root, steps, Channel(parts))
-
-
-def retention_vectors(defense: RetentionVectors, records: LargeRecords, root: SeedSequence) -> LargeRelease:
-    """PRAM with one retention probability per category, chosen by the histogram of the whole table.
-
-    Parameters
-    ----------
-    defense : RetentionVectors
-        The defense.
-    records : LargeRecords
-        The records.
-    root : SeedSequence
-        Root of the random generators.
-
-    Raises
-    ------
-    ValueError
-        If the parameters do not fit the records.
-    """
-    table = counted(records)
-    groups = defense._groups(table)
-    steps, parts = [], []
-    for number, names in enumerate(groups):
-        columns = tuple(Categories.of(records, name) for name in names)
-        histogram = _histogram(records, columns)
-        rng = block_generator(root, "matrix", number)
-        retention = defense._retention(table, names, histogram, len(groups), rng)
-        steps.append(randomized(columns, retention))
-        domains, sizes = tuple(column.domain for column in columns), tuple(column.size for column in columns)
-        parts.append(RetentionVector(names, domains, sizes, tuple(retention.tolist())))
-    return rowwise(records, defense, root, steps, Channel(tuple(parts)))
-
-
-def _histogram(records: LargeRecords, columns: Sequence[Categories]) -> Integers:
+def histogram(records: RecordsInBlocks, columns: Sequence[Categories]) -> Integers:
     """Number of records with each combination of categories, shape (product of the sizes,)."""
     total = int(np.prod([column.size for column in columns]))
     if len(columns) == 1 and columns[0].of_code is not None:
-        counts = code_counts(records.columns[columns[0].name])
+        counts = records.column(columns[0].name).counts
         return np.bincount(columns[0].of_code, counts, minlength=total).astype(np.int64)[:total]
-    histogram = np.zeros(total, dtype=np.int64)
+    counts = np.zeros(total, dtype=np.int64)
     for block in records.blocks([column.name for column in columns]):
-        histogram += np.bincount(joint_codes(columns, block)[0], minlength=total)
-    return histogram
+        counts += np.bincount(joint_codes(columns, block)[0], minlength=total)
+    return counts
