@@ -34,8 +34,8 @@ def successor(path: str) -> str:
     --------
     >>> successor("leaderboard.store")
     'leaderboard.results.store'
-    >>> successor("scenarios.large.rowwise.steps")
-    'scenarios.tables.parts.rowwise.steps'
+    >>> successor("scenarios.tables.parts.rowwise.steps")
+    'defenses.base.blocks'
     """
     former, rest = path, ""
     while former and former not in _moves():

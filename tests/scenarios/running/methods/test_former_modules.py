@@ -34,7 +34,7 @@ def test_every_successor_stands_and_no_former_path_does():
     ("former", "name"),
     [
         ("scenarios.choosing.confirmation", "confirmed_bounds"),
-        ("scenarios.large.rowwise.steps", "Step"),
+        ("scenarios.tables.parts.rowwise.steps", "Step"),
         ("leaderboard.report", "Section"),
         ("metrics.cells", "read_cells"),
         ("scenarios.cli", "cli"),
