@@ -107,7 +107,8 @@ class CellList:
 
     def column(self, codes: NDArray[np.int32]) -> pd.Series[Any]:
         """Released column of these positions, shape (rows,)."""
-        return pd.Series(self.cells, dtype=self.kind).take(codes).reset_index(drop=True)
+        cells: pd.Series[Any] = pd.Series(self.cells, dtype=self.kind)
+        return cells.take(codes).reset_index(drop=True)
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,8 @@ class BlockColumn:
     Attributes
     ----------
     values : Series, shape (size,)
-        Value of each code, in the order of `defenses.base.columns.code_column`; a missing one is last.
+        Value of each code, in the order of `defenses.base.columns.code_column`; a missing one is last. That of a code
+        without records means nothing.
     counts : ndarray of int, shape (size,)
         Number of records with each code.
     """
@@ -203,16 +205,15 @@ class Step:
 
 
 class RecordsInBlocks(ABC):
-    """Records of which a defense learns counts, and which it releases block by block; in memory or in parts.
+    """Records of which a defense learns counts, and which it releases block by block; in memory or in parts."""
 
-    Attributes
-    ----------
-    counted : Microdata
-        Roles, domains and hierarchies. Its length is the number of records, and each column of its frame holds the
-        values that occur; its rows need not be records.
-    """
+    @property
+    @abstractmethod
+    def counted(self) -> Microdata:
+        """Roles, domains and hierarchies, with the number of records as length.
 
-    counted: Microdata
+        Each column of its frame holds the values that occur; its rows need not be records.
+        """
 
     @abstractmethod
     def is_coded(self, name: str) -> bool:

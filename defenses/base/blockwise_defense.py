@@ -54,19 +54,24 @@ class BlockwiseDefense(MicrodataDefense):
         return table.released(self.fit(table, block_generator(root, "fit")), root)
 
 
-@dataclass(frozen=True)
 class RecordsInMemory(RecordsInBlocks):
     """Records in memory, whose columns are coded when they are asked for.
 
     Parameters
     ----------
-    counted : Microdata
+    records : Microdata
         The records.
     """
 
-    counted: Microdata
-    _coded: dict[str, CodedColumn] = field(default_factory=dict, init=False, repr=False)
-    _numbers: dict[str, Floats] = field(default_factory=dict, init=False, repr=False)
+    def __init__(self, records: Microdata) -> None:
+        self._records = records
+        self._coded: dict[str, CodedColumn] = {}
+        self._numbers: dict[str, Floats] = {}
+
+    @property
+    def counted(self) -> Microdata:
+        """The records."""
+        return self._records
 
     def is_coded(self, name: str) -> bool:
         """Numbers are read as they are."""
@@ -89,9 +94,14 @@ class RecordsInMemory(RecordsInBlocks):
         return self._numbers[name]
 
     def column(self, name: str) -> BlockColumn:
-        """Distinct values of a column, with the number of records of each."""
-        coded, kind = self.coded(name), self.counted.frame[name].dtype
-        return BlockColumn(pd.Series(coded.values, name=name).astype(kind), coded.counts)
+        """Distinct values of a column as they are stored, with the number of records of each."""
+        coded = self.coded(name)
+        if not coded.codes.size:
+            return BlockColumn(pd.Series(coded.values, name=name), coded.counts)
+        # A code without records takes the value of the first record.
+        first = np.zeros(coded.size, dtype=np.intp)
+        first[coded.codes[::-1]] = np.arange(coded.codes.size)[::-1]
+        return BlockColumn(self.counted.frame[name].iloc[first].reset_index(drop=True), coded.counts)
 
     def blocks(self, names: Sequence[str] = ()) -> Iterator[Block]:
         """Blocks of `BLOCK` records; columns are looked up when they are asked for."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Self
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.random import Generator
 
 from defenses.base import (
@@ -85,18 +87,8 @@ class TopBottomCoding(BlockwiseDefense):
 
     def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
         """Find the thresholds of each column."""
-        thresholds = {
-            name: self._quantiles(records, name)
-            if self.thresholds is None
-            else tuple(map(float, self.thresholds[name]))
-            for name in self._names(records.counted)
-        }
-        steps = [
-            recoded_step(
-                records, name, lambda values, ends=ends: stored_alike(np.clip(plain_numbers(values), *ends), values)
-            )
-            for name, ends in thresholds.items()
-        ]
+        thresholds = {name: self._ends(records, name) for name in self._names(records.counted)}
+        steps = [recoded_step(records, name, partial(_coded, ends)) for name, ends in thresholds.items()]
         return Plan(steps, Channel(tuple(Clipping(name, low, high) for name, (low, high) in thresholds.items())))
 
     def check(self, records: Microdata) -> None:
@@ -107,7 +99,15 @@ class TopBottomCoding(BlockwiseDefense):
     def _names(self, records: Microdata) -> tuple[str, ...]:
         return numeric_columns(records, self.columns if self.thresholds is None else tuple(self.thresholds))
 
-    def _quantiles(self, records: RecordsInBlocks, name: str) -> tuple[float, float]:
+    def _ends(self, records: RecordsInBlocks, name: str) -> tuple[float, float]:
+        if self.thresholds is not None:
+            low, high = self.thresholds[name]
+            return float(low), float(high)
         last = records.present(name) - 1
         coded = int((self.share or 0.0) * last)
         return records.number_at(name, coded), records.number_at(name, last - coded)
+
+
+def _coded(ends: tuple[float, float], values: pd.Series[Any]) -> pd.Series[Any]:
+    """Numbers between two thresholds, and the thresholds for others."""
+    return stored_alike(np.clip(plain_numbers(values), *ends), values)

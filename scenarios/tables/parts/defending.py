@@ -14,6 +14,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from defenses import Guarantee, MicrodataDefense
+from defenses.base import ReleasedBlock
 from metrics.columns import SUPPRESSED, refuse
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.empty_cells import empty_cells_words
@@ -24,7 +25,7 @@ from scenarios.tables.parts.files.shuffled_output import write_release
 from scenarios.tables.parts.files.table_files import Engine, OneMachine
 from scenarios.tables.parts.large_release import large_release
 from scenarios.tables.parts.records import LargeRecords, large_records, over_parts
-from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease, ReleasedBlock
+from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease
 from scenarios.tables.parts.validation import large_rows_of_people
 from scenarios.tables.review.rows_of_people import RowsOfPeople
 

@@ -40,7 +40,7 @@ from defenses.base import (
 )
 from defenses.grouping.counted_table import ClassCells, CountedDefense, CountedTable, Recoding
 from defenses.grouping.incognito.lattice import number_tuples
-from metrics.columns import Integers, refuse, require
+from metrics.columns import Integers, refuse
 from scenarios.tables.parts.blocked import blocked
 from scenarios.tables.parts.combinations import TooManyCombinations
 from scenarios.tables.parts.mondrian_parts import counted_release, parted_release
@@ -292,7 +292,8 @@ def large_release(
     if row_by_row:
         return (columnwise if defense.columnwise else independent)(defense, records, root)
     form = counted_form(defense)
-    require(form is not None, f"{name} needs all rows in memory, and {records.files.path} is read in parts; {_OFFER}")
+    if form is None:
+        raise ValueError(f"{name} needs all rows in memory, and {records.files.path} is read in parts; {_OFFER}")
     try:
         return grouped_release(form, records)
     except TooManyCombinations as error:

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from defenses import Channel, Mondrian
 from defenses.base import (
+    Block,
     CellList,
     CodedColumn,
     Plan,
@@ -23,6 +24,7 @@ from defenses.base import (
     k_anonymity_over,
     unchanged_step,
 )
+from defenses.base import blocks as by_position
 from defenses.base.channel_parts import Containment
 from defenses.grouping.constraints import SensitiveColumn, check_apart, check_whole_table
 from defenses.grouping.counted_table import CountedDefense, CountedTable, CountedValues, WeightedColumn
@@ -119,7 +121,8 @@ def counted_release(defense: CountedDefense, records: LargeRecords, *, most: int
     codes = {name: cells[name].codes(each.cells.tolist())[each.codes] for name, each in recoding.cells.items()}
     of_combination = recoding.classes.astype(np.int32)
 
-    def released(block: StoredBlock) -> ReleasedBlock:
+    def released(block: Block) -> ReleasedBlock:
+        assert isinstance(block, StoredBlock)  # noqa: S101 (blocks of this table)
         classes = of_combination[index.positions(block.columns)]
         columns = {name: of_class[classes] for name, of_class in codes.items()}
         same = unchanged.release(block, _ROOT)
@@ -189,8 +192,8 @@ def parted_release(defense: Mondrian, records: LargeRecords) -> LargeRelease:
         with private_folder() as folder:
             for part in _parts(folder / "rows", tree, records, table):
                 released = _released_part(defense, table, part.columns, cells)
-                for start in range(0, len(part), sizes.BLOCK):
-                    rows = slice(start, start + sizes.BLOCK)
+                for start in range(0, len(part), by_position.BLOCK):
+                    rows = slice(start, start + by_position.BLOCK)
                     stored = {name: column[rows] for name, column in part.columns.items()}
                     same = unchanged.release(StoredBlock(number, 0, stored, records.columns), _ROOT)
                     columns = {name: codes[rows] for name, codes in released.items()} | dict(same.columns)

@@ -291,8 +291,9 @@ class LargeRecords(InParts, RecordsInBlocks):
         }
         return pd.DataFrame(cells, copy=False)
 
-    def records(self, block: StoredBlock) -> Microdata:
+    def records(self, block: Block) -> Microdata:
         """Rows of a block as records with the roles of the table, identifiers left out."""
+        assert isinstance(block, StoredBlock)  # noqa: S101 (blocks of this table)
         return with_roles_of(self.roles, self.frame(block))
 
 

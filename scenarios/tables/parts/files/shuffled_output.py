@@ -20,11 +20,12 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 from pyarrow import parquet
 
+from defenses.base import CellList
 from metrics.columns import Booleans, in_digits, number_texts
 from scenarios.tables.parts.files.output_files import OutputFiles, private_folder
 from scenarios.tables.parts.files.spool import Spool
 from scenarios.tables.parts.progress import progress
-from scenarios.tables.parts.released_blocks import CellList, LargeRelease
+from scenarios.tables.parts.released_blocks import LargeRelease
 from scenarios.tables.reading.arrow_tables import text_bytes
 from scenarios.tables.reading.written_cells import WrittenCells, all_whole
 from scenarios.tables.released import COMPRESSED, PARQUET, cell_texts

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from run_tools import invoke
 
+from defenses.base import ReleasedBlock
 from defenses.base.guarantee import Guarantee
 from scenarios.tables.parts.defending import EmptyCells
-from scenarios.tables.parts.released_blocks import LargeRelease, ReleasedBlock
+from scenarios.tables.parts.released_blocks import LargeRelease
 
 ROLES = """
 quasi_identifiers = ["age", "town"]

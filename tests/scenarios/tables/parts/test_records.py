@@ -73,11 +73,7 @@ def test_records_equal_those_that_are_read_at_once(tmp_path, form, monkeypatch):
         assert records.rows == len(frame)
         blocks = list(records.blocks())
         assert [block.number for block in blocks] == list(range(len(blocks)))
-        sizes = [
-            min(64, rows - start)
-            for rows in ([300, 700] if form == "parts" else [1000])
-            for start in range(0, rows, 64)
-        ]
+        sizes = [min(64, 1000 - start) for start in range(0, 1000, 64)]
         assert [len(block) for block in blocks] == sizes
         assert [block.start for block in blocks] == list(np.cumsum([0, *sizes[:-1]]))
         found = pd.concat([records.frame(block) for block in blocks], ignore_index=True)

@@ -7,8 +7,8 @@ import pytest
 from numpy.random import SeedSequence
 from scipy import stats
 
+from defenses.base import ReleasedBlock
 from scenarios.tables.parts.files.spool import Spool
-from scenarios.tables.parts.released_blocks import ReleasedBlock
 
 
 @pytest.mark.parametrize("count", [1200, pytest.param(4800, marks=pytest.mark.long)])
