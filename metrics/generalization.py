@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from metrics.classes import require_columns
-from metrics.columns import Domain, Floats, Integers, NumericCells, read_cells, refuse_rows, require
+from metrics.columns import Booleans, Domain, Floats, Integers, NumericCells, read_cells, refuse_rows, require
 
 
 def generalization_precision(
@@ -118,7 +117,7 @@ def _uncovered(column: pd.Series[Any], row: int) -> str:
 
 def _numbers_covered(
     cells: NumericCells, distinct: Floats, codes: Integers, count: Integers
-) -> tuple[Floats, NDArray[np.bool_]]:
+) -> tuple[Floats, Booleans]:
     """Number of records that each distinct cell covers, and whether each row's cell covers the row's own value.
 
     A segment of a cell covers a run of the sorted values, so that no table of cells by values is needed.

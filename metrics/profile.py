@@ -9,7 +9,6 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from metrics.columns import Domain, Floats, Integers, NumericDomain, escape_column, read_cells, require
 
@@ -30,7 +29,7 @@ class Profile(ABC):
         Number of bins of all columns.
     """
 
-    starts: NDArray[np.intp]
+    starts: Integers
     rows: int
     bins: int
 
@@ -77,7 +76,7 @@ class DenseProfile(Profile):
         See `Profile`.
     """
 
-    def __init__(self, mass: Floats, starts: NDArray[np.intp]) -> None:
+    def __init__(self, mass: Floats, starts: Integers) -> None:
         self._mass = mass
         self.starts = starts
         self.rows, self.bins = mass.shape
@@ -223,7 +222,7 @@ class CountedProfile(Profile):
         If the mass of single rows is asked for.
     """
 
-    def __init__(self, joint: Floats, starts: NDArray[np.intp], rows: int) -> None:
+    def __init__(self, joint: Floats, starts: Integers, rows: int) -> None:
         self._joint = joint
         self.starts = starts
         self.rows, self.bins = rows, len(joint)
@@ -247,7 +246,7 @@ class CountedProfile(Profile):
 # Similarity of released rows to original records, cell by cell.
 
 
-def record_similarity(original: Profile, released: Profile, domains: Mapping[str, Domain]) -> NDArray[np.float64]:
+def record_similarity(original: Profile, released: Profile, domains: Mapping[str, Domain]) -> Floats:
     """Mean similarity over columns of every original to every released row, shape (originals, released), in [0, 1].
 
     The similarity of numbers and ordered categories is 1 - |distance of bins| / (bins - 1). That of other categories
@@ -267,7 +266,7 @@ def record_similarity(original: Profile, released: Profile, domains: Mapping[str
     return total / max(1, len(domains))
 
 
-def _bin_similarity(domain: Domain) -> NDArray[np.float64]:
+def _bin_similarity(domain: Domain) -> Floats:
     """Similarity of bins, shape (size + 1, size + 1); the last one is the missing value."""
     similarity = np.eye(domain.size + 1)
     if isinstance(domain, NumericDomain) or domain.ordered:

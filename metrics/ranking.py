@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from metrics.columns import refuse, require
+from metrics.columns import Booleans, Floats, Integers, refuse, require
 from metrics.estimate import Estimate, across_plays
 
 # True positive rate at a given false positive rate.
@@ -69,7 +69,7 @@ def resolves_rate(negatives: float, false_positive_rate: float) -> bool:
     return false_positive_rate * (negatives + 1) >= 1 - _ROUNDING
 
 
-def _above(positives: NDArray[np.intp], negatives: NDArray[np.intp], rank: int) -> float:
+def _above(positives: Integers, negatives: Integers, rank: int) -> float:
     """Expected number of positives above the negative of a rank, from counts by score, highest first."""
     if rank == 0:
         return 0.0
@@ -108,7 +108,7 @@ def pooled_true_positive_rate(
     return across_plays(rates, confidence) if resolved and enough else None
 
 
-def _checked(scores: ArrayLike, positive: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _checked(scores: ArrayLike, positive: ArrayLike) -> tuple[Floats, Booleans]:
     values, labels = np.asarray(scores, dtype=float), np.asarray(positive, dtype=bool)
     require(
         values.shape == labels.shape and values.ndim == 1,

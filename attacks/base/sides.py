@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from attacks.base.attack import Attack, Knowledge, NotApplicable, ValueClaims, applicable, disclosed_channel
 from defenses.base import Channel, MicrodataRelease
 from defenses.base.channel_parts import ReportAmongFakes, ReportedNumber, ReportedSet
 from metrics.classes import equivalence_classes
 from metrics.columns import (
+    Array,
     Booleans,
     CategoricalCells,
     Cells,
@@ -144,16 +145,16 @@ class SharedColumn:
 
     name: str
     cells: Cells
-    values: NDArray[Any]
-    codes: NDArray[np.intp]
-    _tables: dict[str, NDArray[Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    values: Array
+    codes: Integers
+    _tables: dict[str, Array] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def shares(self) -> Floats:
         """Share of each distinct value among the candidates."""
         return np.bincount(self.codes, minlength=len(self.values)) / self.codes.size
 
-    def expand(self, table: NDArray[Any], rows: NDArray[np.intp] | None = None) -> NDArray[Any]:
+    def expand(self, table: Array, rows: Integers | None = None) -> Array:
         """Turn a table over distinct cells and distinct values into one over rows (by default all) and candidates."""
         return gathered(table, self.cells.codes if rows is None else self.cells.codes[rows], self.codes)
 
@@ -192,7 +193,7 @@ class Coding:
     channel: Channel | None
     domains: Mapping[str, Domain]
     columns: tuple[SharedColumn, ...]
-    tables: dict[Hashable, NDArray[Any]] = field(default_factory=dict)
+    tables: dict[Hashable, Array] = field(default_factory=dict)
 
     def is_of(self, release: MicrodataRelease, candidates: pd.DataFrame, domains: Mapping[str, Domain]) -> bool:
         """Return whether these are the same tables, channel and domains."""
@@ -230,8 +231,8 @@ def shared_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[Shar
 
 
 def shared_table(
-    release: MicrodataRelease, knowledge: Knowledge, name: Hashable, compute: Callable[[], NDArray[Any]]
-) -> NDArray[Any]:
+    release: MicrodataRelease, knowledge: Knowledge, name: Hashable, compute: Callable[[], Array]
+) -> Array:
     """Return a table that several attacks on one release need, computed once and read-only.
 
     Parameters
@@ -257,10 +258,10 @@ def shared_table(
 def derived_table(
     release: MicrodataRelease,
     knowledge: Knowledge,
-    source: NDArray[Any],
+    source: Array,
     name: Hashable,
-    compute: Callable[[], NDArray[Any]],
-) -> NDArray[Any]:
+    compute: Callable[[], Array],
+) -> Array:
     """Return a table that follows from another one, computed once and read-only if the other is a `shared_table`.
 
     Parameters
@@ -326,7 +327,7 @@ def _read_only(cells: NumericCells | CategoricalCells) -> NumericCells | Categor
     return cells
 
 
-def _kept(tables: dict[Any, NDArray[Any]], name: Hashable, compute: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+def _kept(tables: dict[Any, Array], name: Hashable, compute: Callable[[], Array]) -> Array:
     """Table of this name, computed where it is missing; large ones are not kept."""
     if name in tables:
         return tables[name]
@@ -350,7 +351,7 @@ def shared_distance(release: MicrodataRelease, knowledge: Knowledge) -> Floats:
     )
 
 
-def gower_distance(columns: list[SharedColumn], rows: NDArray[np.intp] | None = None) -> Floats:
+def gower_distance(columns: list[SharedColumn], rows: Integers | None = None) -> Floats:
     """Gower's distance of every released row to every candidate, shape (rows, candidates), in [0, 1].
 
     Numbers differ by their distance over the candidates' range, categories by 0 or 1. A generalized cell is as far

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base import Attack, Knowledge, RankedAnswers, applicable, common_columns
 from attacks.linkage.blocks.auction import EMPTY, auction
 from attacks.linkage.blocks.blocking_pass import BlockingPass, BlockingPlan, blocking_plan, members, search_column
-from attacks.linkage.blocks.pair_scores import ColumnScore, Single, column_scores, total_scores
+from attacks.linkage.blocks.pair_scores import ColumnScore, column_scores, total_scores
 from attacks.linkage.blocks.run_coded_column import RunCodedColumn, run_coded_column
 from attacks.linkage.blocks.sampled_learning import LearnedModels, among_all, learned_models, log_sum
 from attacks.linkage.channel_factors import at_pairs
@@ -23,7 +22,7 @@ from attacks.linkage.likelihood_assignment import LikelihoodAssignment, weighted
 from attacks.linkage.linkage_answers import NotedAnswers
 from attacks.linkage.sparse_matching import answers_of_assignment
 from defenses.base import MicrodataRelease
-from metrics.columns import Booleans, Floats, Integers, check_integer
+from metrics.columns import Booleans, Floats, Integers, Integers32, Singles, check_integer
 
 # Likelihoods of a few candidates of every row under the release's channel.
 
@@ -91,8 +90,8 @@ class Found:
         Number of pairs that were compared.
     """
 
-    candidate: NDArray[np.int32]
-    score: Single
+    candidate: Integers32
+    score: Singles
     elsewhere: Floats
     pairs: int
 

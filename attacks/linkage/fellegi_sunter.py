@@ -191,7 +191,7 @@ def latent_classes(patterns: NDArray[np.int8], first: Booleans, tolerance: float
     return log_probability
 
 
-def distinct_patterns(patterns: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.intp]]:
+def distinct_patterns(patterns: NDArray[np.int8]) -> tuple[NDArray[np.int8], Integers]:
     """Distinct rows of 0 and 1 in lexicographic order, and how often each of them occurs.
 
     Rows are sorted as packed bits: ``np.unique(patterns, axis=0)`` takes fifty times as long.

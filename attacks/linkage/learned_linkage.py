@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base import Knowledge, SharedColumn, gower_distance, shared_columns, shared_distance
 from attacks.linkage.linkage_answers import Linkage, matching_posterior
 from attacks.linkage.simulated_pairs import chosen_pairs, of_rows, simulated_pairs, some_rows
 from defenses.base import MicrodataRelease
-from metrics.columns import Floats, Integers, NumericCells, check_integer, check_real
+from metrics.columns import Array, Floats, Integers, NumericCells, check_integer, check_real
 
 # Deviations from which on two numbers are equally far apart.
 FARTHEST = 5.0
@@ -127,7 +125,7 @@ def _log_odds(model: LinearModel, columns: list[SharedColumn], distance: Floats)
     return np.asarray(np.clip(odds, -FARTHEST_ODDS, FARTHEST_ODDS))
 
 
-def _trust(simulations: list[tuple[NDArray[Any], Integers]]) -> float:
+def _trust(simulations: list[tuple[Array, Integers]]) -> float:
     """Factor of the log-odds that calibrates the one-to-one matchings of simulated releases.
 
     The classifier rates each pair alone. The factor maximizes the likelihood of the true candidates under the matching

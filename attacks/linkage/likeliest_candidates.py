@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from attacks.linkage.channel_factors import Factor, Places, TableFactor, at_pairs, coded, total
+from attacks.linkage.channel_factors import Factor, TableFactor, at_pairs, coded, total
 from defenses.base.channel_parts import Likelihood
 from metrics.classes import ranks_in_groups
-from metrics.columns import Floats, Integers
+from metrics.columns import Floats, Integers, Integers32, Singles
 
 # Candidates that each row is compared with, and how many of the likeliest are returned.
 COMPARED, DEPTH = 20_000, 40
@@ -40,7 +39,7 @@ class LikeliestCandidates:
         Log of the sum of the likelihoods of all other candidates. It is estimated for candidates in other blocks.
     """
 
-    candidate: Places | Integers
+    candidate: Integers32 | Integers
     log_likelihood: Floats
     elsewhere: Floats
 
@@ -71,7 +70,7 @@ def search(likelihoods: Sequence[Likelihood], rows: int, candidates: int, rng: G
 
 def _among_all(
     factors: Sequence[Factor], rows: int, candidates: int, depth: int, rng: Generator
-) -> tuple[Places, Floats]:
+) -> tuple[Integers32, Floats]:
     """Likeliest candidates, shape (rows, depth), and the log of the sum of the others' likelihoods, shape (rows,)."""
     everybody = np.arange(candidates)
     likeliest = np.empty((rows, depth), dtype=np.int32)
@@ -87,7 +86,7 @@ def _among_all(
 
 def _in_best_blocks(
     factors: Sequence[Factor], rows: int, candidates: int, depth: int, rng: Generator
-) -> tuple[Places, Floats]:
+) -> tuple[Integers32, Floats]:
     """As `_among_all`, with each row compared with its most probable blocks only."""
     tables = [factor for factor in factors if isinstance(factor, TableFactor)]
     block = sorted_into_blocks(tables, candidates, rng)
@@ -131,9 +130,7 @@ def _in_best_blocks(
     return likeliest, rest_mass
 
 
-def _scores_without_ties(
-    factors: Sequence[Factor], rows: Integers, candidates: Integers, rng: Generator
-) -> NDArray[np.float32]:
+def _scores_without_ties(factors: Sequence[Factor], rows: Integers, candidates: Integers, rng: Generator) -> Singles:
     """Log-likelihoods of a block of pairs, with ties broken at random.
 
     Without random ties, all rows would get the same ones of many equal candidates.
@@ -159,7 +156,7 @@ def sorted_into_blocks(factors: Sequence[TableFactor], candidates: int, rng: Gen
     profiles = [_profile(factor) for factor in factors]
     sample = rng.permutation(candidates)[: max(SAMPLE, 4 * count)]
 
-    def features(people: Integers) -> NDArray[np.float32]:
+    def features(people: Integers) -> Singles:
         return np.hstack([profile[factor.values[people]] for profile, factor in zip(profiles, factors, strict=True)])
 
     points = features(sample)
@@ -180,7 +177,7 @@ def sorted_into_blocks(factors: Sequence[TableFactor], candidates: int, rng: Gen
     return np.unique(block * candidates + ranks_in_groups(block) // (2 * BLOCK_SIZE), return_inverse=True)[1]
 
 
-def _nearest(points: NDArray[np.float32], centres: NDArray[np.float32]) -> Integers:
+def _nearest(points: Singles, centres: Singles) -> Integers:
     """Nearest centre of each point, shape (points,)."""
     length = (centres**2).sum(axis=1) / 2
     return np.concatenate(
@@ -188,7 +185,7 @@ def _nearest(points: NDArray[np.float32], centres: NDArray[np.float32]) -> Integ
     )
 
 
-def _profile(factor: TableFactor) -> NDArray[np.float32]:
+def _profile(factor: TableFactor) -> Singles:
     """Square roots of the probabilities of groups of cells, shape (values, groups)."""
     likelihood = np.exp(factor.table - factor.table.max())
     starts = np.unique(np.linspace(0, len(likelihood), GROUPS + 1).astype(int)[:-1])
@@ -196,7 +193,7 @@ def _profile(factor: TableFactor) -> NDArray[np.float32]:
     return np.asarray(np.sqrt(mass / np.maximum(mass.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)))
 
 
-def _mean_likelihood(factor: TableFactor, block: Integers, size: Integers) -> NDArray[np.float32]:
+def _mean_likelihood(factor: TableFactor, block: Integers, size: Integers) -> Singles:
     """Log of the mean likelihood of each cell over the values of each block, shape (cells, blocks)."""
     share = np.zeros((factor.table.shape[1], size.size), dtype=np.float32)
     np.add.at(share, (factor.values, block), 1.0)
@@ -206,7 +203,7 @@ def _mean_likelihood(factor: TableFactor, block: Integers, size: Integers) -> ND
     return np.asarray(np.log(np.maximum(mean, 1e-30)) + highest, dtype=np.float32)
 
 
-def _log_sum(scores: NDArray[np.float32] | Floats) -> Floats:
+def _log_sum(scores: Singles | Floats) -> Floats:
     """Log-sum-exp of each row, shape (rows,); -inf for a row without entries."""
     highest = scores.max(axis=1, keepdims=True, initial=-1e30)
     with np.errstate(divide="ignore"):

@@ -1,7 +1,10 @@
+from .values import Array as Array
 from .values import Booleans as Booleans
 from .values import Floats as Floats
 from .values import Integers as Integers
+from .values import Integers32 as Integers32
 from .values import Integers64 as Integers64
+from .values import Singles as Singles
 from .values import Words64 as Words64
 from .values import gathered as gathered
 from .values import require_column as require_column

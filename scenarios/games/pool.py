@@ -10,13 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks import Claims, Knowledge, RankedAnswers
 from attacks.reports.pool_inference import pool_of_each, preferred_pools
 from defenses import Defense, Microdata, ReportsRelease
 from metrics import CategoricalDomain, Score, Scores
-from metrics.columns import check_integer, refuse
+from metrics.columns import Integers, check_integer, refuse
 from scenarios.games.game import Game, Secret
 from scenarios.games.reports import utility_frequencies
 
@@ -36,7 +35,7 @@ class PoolSecret(Secret):
     """
 
     records: Microdata = field(repr=False)
-    preferred: NDArray[np.intp] = field(repr=False)
+    preferred: Integers = field(repr=False)
     auxiliary: Microdata = field(repr=False)
 
 
@@ -98,13 +97,13 @@ class Pool(Game):
         )
 
     @cached_property
-    def _people(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _people(self) -> tuple[Integers, Integers]:
         """Preferred pool of each person, and person of each row."""
         preferred, person = preferred_pools(self.records, self.column, pool_of_each(self.records, self.column))
         return preferred, person
 
     @cached_property
-    def _eligible(self) -> NDArray[np.intp]:
+    def _eligible(self) -> Integers:
         return np.flatnonzero(np.bincount(self._people[1]) >= self.reports)
 
     @property
@@ -112,7 +111,7 @@ class Pool(Game):
         preferred = self._people[0][self._eligible]
         return float(np.bincount(preferred).max(initial=0) / max(1, preferred.size))
 
-    def _table(self, rows: NDArray[np.intp], person: NDArray[np.intp]) -> Microdata:
+    def _table(self, rows: Integers, person: Integers) -> Microdata:
         name = str(self.records.person)
         frame = pd.DataFrame({name: person, self.column: self.records.frame[self.column].to_numpy()[rows]})
         return Microdata(

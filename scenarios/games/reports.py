@@ -9,18 +9,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks import Claims, Knowledge, RankedAnswers
 from defenses import Defense, Microdata, ReportsRelease, project_to_simplex
-from metrics.columns import check_integer, refuse
+from metrics.columns import Floats, Integers, check_integer, refuse
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
 
 # Utility of randomized reports: accuracy of the estimated frequencies.
 
 
-def utility_frequencies(release: ReportsRelease, counts: NDArray[np.intp]) -> float | None:
+def utility_frequencies(release: ReportsRelease, counts: Integers) -> float | None:
     """Anchored accuracy of estimated frequencies: 1 if they are exact, 0 if they are no better than uniform ones.
 
     It is max(0, 1 - T/T_0). T is the total variation distance between the true frequencies and the estimates, which
@@ -63,7 +62,7 @@ class ReportSecret(Secret):
     """
 
     records: Microdata = field(repr=False)
-    values: NDArray[np.intp] = field(repr=False)
+    values: Integers = field(repr=False)
     auxiliary: Microdata = field(repr=False)
 
 
@@ -115,7 +114,7 @@ class Reports(Game):
         )
 
     @cached_property
-    def _shares(self) -> NDArray[np.float64]:
+    def _shares(self) -> Floats:
         domain = self._population.domain(self.column)
         codes = domain.codes(self._population.frame[self.column])
         return np.asarray(np.bincount(codes, minlength=domain.size) / max(1, codes.size))

@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks import Claims, Knowledge, RankedAnswers
 from defenses import Defense, Microdata, MicrodataRelease, Release
-from metrics.columns import check_boolean, check_integer, check_real, refuse
+from metrics.columns import Integers, check_boolean, check_integer, check_real, refuse
 from metrics.rating_utility import RatingUtility
 from metrics.score import Score, Scores
 from scenarios.games.game import Secret
@@ -41,8 +40,8 @@ class SparseRatingsSecret(Secret):
     """
 
     records: Microdata = field(repr=False)
-    person: NDArray[np.intp] = field(repr=False)
-    targets: NDArray[np.intp] = field(repr=False)
+    person: Integers = field(repr=False)
+    targets: Integers = field(repr=False)
     known: pd.DataFrame = field(repr=False)
 
 
@@ -123,7 +122,7 @@ class SparseRatings(TableGame):
         )
 
     @cached_property
-    def _person(self) -> NDArray[np.intp]:
+    def _person(self) -> Integers:
         return pd.factorize(self.records.frame[self.records.person], sort=True, use_na_sentinel=False)[0]
 
     @cached_property
@@ -131,12 +130,12 @@ class SparseRatings(TableGame):
         return int(self._person.max()) + 1 if self._person.size else 0
 
     @cached_property
-    def _eligible(self) -> NDArray[np.intp]:
+    def _eligible(self) -> Integers:
         """People with at least `known` ratings."""
         return np.flatnonzero(np.bincount(self._person, minlength=self._persons) >= self.known)
 
     @cached_property
-    def _item(self) -> NDArray[np.intp]:
+    def _item(self) -> Integers:
         return pd.factorize(self.records.frame[self.item], use_na_sentinel=False)[0]
 
     @cached_property
@@ -178,7 +177,7 @@ class SparseRatings(TableGame):
             ratings = ratings.drop(columns=self.date)
         return SparseRatingsSecret(self.records, self._person, targets, ratings)
 
-    def _unrated(self, person: NDArray[np.intp], rng: Generator) -> NDArray[np.intp]:
+    def _unrated(self, person: Integers, rng: Generator) -> Integers:
         """Draw for each of these people a row of an item that the person did not rate."""
         items = int(self._item.max()) + 1
         rated = np.unique(self._person * items + self._item)
@@ -245,7 +244,7 @@ class SparseRatings(TableGame):
         return self._utility.score(release.frame)
 
 
-def _pseudonyms(published: MicrodataRelease, person: str | None) -> tuple[NDArray[np.intp], int]:
+def _pseudonyms(published: MicrodataRelease, person: str | None) -> tuple[Integers, int]:
     """Position of each row's pseudonym among the sorted distinct pseudonyms, and their number."""
     if person not in published.frame:
         return np.zeros(len(published.frame), dtype=np.intp), 1
@@ -253,7 +252,7 @@ def _pseudonyms(published: MicrodataRelease, person: str | None) -> tuple[NDArra
     return codes, len(distinct)
 
 
-def _majority(group: NDArray[np.intp], value: NDArray[np.intp], groups: int) -> NDArray[np.intp]:
+def _majority(group: Integers, value: Integers, groups: int) -> Integers:
     """Most frequent value of each group, the smallest of several; -1 in an empty group."""
     result = np.full(groups + 1, -1, dtype=np.intp)
     pairs, count = np.unique(np.column_stack([group, value]), axis=0, return_counts=True)

@@ -9,13 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks import Claims, Decisions, Knowledge, ValueClaims
 from attacks.training.gradient_inversion import most_common
 from defenses import Defense, Microdata, TrainingRelease
 from defenses.base import TrainingEncoding
-from metrics.columns import check_integer, refuse
+from metrics.columns import Booleans, Floats, Integers, check_integer, refuse
 from metrics.ranking import area_under_curve, balanced_accuracy
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, check_attacker_knows
@@ -192,9 +191,7 @@ class Training(Game):
         return result
 
 
-def matched_cells(
-    encoding: TrainingEncoding, truth: pd.DataFrame, holder: NDArray[np.intp], claimed: pd.DataFrame
-) -> NDArray[np.bool_]:
+def matched_cells(encoding: TrainingEncoding, truth: pd.DataFrame, holder: Integers, claimed: pd.DataFrame) -> Booleans:
     """Cells of reconstructed records that agree with the true ones, in an optimal matching for each client.
 
     Parameters
@@ -226,9 +223,7 @@ def matched_cells(
     return result
 
 
-def central_probabilities(
-    encoding: TrainingEncoding, records: pd.DataFrame, features: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def central_probabilities(encoding: TrainingEncoding, records: pd.DataFrame, features: Floats) -> Floats:
     """Class probabilities, shape (n, classes), of a logistic regression trained on all records in one place."""
     from sklearn.linear_model import LogisticRegression
 
@@ -242,12 +237,12 @@ def central_probabilities(
     return result
 
 
-def accuracy(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> float:
+def accuracy(probabilities: Floats, labels: Integers) -> float:
     """Share of records whose most probable class is the true one."""
     return float((probabilities.argmax(axis=1) == labels).mean())
 
 
-def corrected_accuracy(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> float | None:
+def corrected_accuracy(probabilities: Floats, labels: Integers) -> float | None:
     """Balanced accuracy of predictions corrected for class frequencies; None if only one class occurs.
 
     The predicted class has the largest ratio of its probability to its frequency among the records. The division makes
@@ -259,7 +254,7 @@ def corrected_accuracy(probabilities: NDArray[np.float64], labels: NDArray[np.in
     return balanced_accuracy(present[(probabilities[:, present] / counts).argmax(axis=1)], labels)
 
 
-def ranking(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> float | None:
+def ranking(probabilities: Floats, labels: Integers) -> float | None:
     """Mean one-against-rest area under the ROC curve over classes; None if only one class occurs."""
     present = np.unique(labels)
     if present.size < 2:

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.linkage.blocks.column_mixture import ColumnMixture
-from metrics.columns import Integers
+from metrics.columns import Integers, Singles
 
-Single = NDArray[np.float32]
 # Entries of a table over the cells and positions of one column, of several columns, and pairs computed at a time.
 LARGEST, JOINT, CHUNK = 2**23, 2**19, 2**20
 # Range of the numbers, in standard deviations of the noise, beyond which they are kept in double precision, and the
@@ -23,7 +22,7 @@ class ColumnScore(ABC):
     """Log-likelihood of some columns for pairs of row and candidate."""
 
     @abstractmethod
-    def add_to(self, total: Single, rows: Integers, candidates: NDArray[np.integer]) -> None:
+    def add_to(self, total: Singles, rows: Integers, candidates: NDArray[np.integer]) -> None:
         """Add the log-likelihoods of pairs to `total`; all three have shape (pairs,)."""
 
 
@@ -51,7 +50,7 @@ class TableScore(ColumnScore):
         self._first = cells * table.shape[1]
         self._values = values
 
-    def add_to(self, total: Single, rows: Integers, candidates: NDArray[np.integer]) -> None:
+    def add_to(self, total: Singles, rows: Integers, candidates: NDArray[np.integer]) -> None:
         """Add the log-likelihoods of pairs to `total`; all three have shape (pairs,)."""
         entry = np.take(self._first, rows)
         entry += np.take(self._values, candidates)
@@ -70,7 +69,7 @@ class ComputedScore(ColumnScore):
     def __init__(self, model: ColumnMixture) -> None:
         self._model = model
 
-    def add_to(self, total: Single, rows: Integers, candidates: NDArray[np.integer]) -> None:
+    def add_to(self, total: Singles, rows: Integers, candidates: NDArray[np.integer]) -> None:
         """Add the log-likelihoods of pairs to `total`; all three have shape (pairs,)."""
         column = self._model.column
         for start in range(0, rows.size, CHUNK):
@@ -109,7 +108,7 @@ class NoiseScore(ColumnScore):
         self._equal = equal[column.codes] if kept >= LEAST_KEPT else None
         self._values = column.values
 
-    def add_to(self, total: Single, rows: Integers, candidates: NDArray[np.integer]) -> None:
+    def add_to(self, total: Singles, rows: Integers, candidates: NDArray[np.integer]) -> None:
         """Add the log-likelihoods of pairs to `total`; all three have shape (pairs,)."""
         distance = np.take(self._written, rows)
         distance -= np.take(self._numbers, candidates)
@@ -153,7 +152,7 @@ def column_scores(models: Sequence[ColumnMixture]) -> list[ColumnScore]:
     return scores
 
 
-def total_scores(scores: Sequence[ColumnScore], rows: Integers, candidates: NDArray[np.integer]) -> Single:
+def total_scores(scores: Sequence[ColumnScore], rows: Integers, candidates: NDArray[np.integer]) -> Singles:
     """Total log-likelihood of each pair, shape (pairs,)."""
     total = np.zeros(rows.size, dtype=np.float32)
     for score in scores:

@@ -10,10 +10,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metrics.columns import (
+    Array,
     Booleans,
     Domain,
     Floats,
     Integers,
+    Integers32,
     NumericDomain,
     distinct_cells,
     numbers_of,
@@ -34,9 +36,9 @@ class Runs(NamedTuple):
         Distinct cell of each run, ascending, and the positions from `low` up to, not including, `high`.
     """
 
-    owner: NDArray[np.int32]
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
+    owner: Integers32
+    low: Integers32
+    high: Integers32
 
 
 @dataclass(frozen=True)
@@ -72,12 +74,12 @@ class RunCodedColumn:
     """
 
     name: str
-    codes: NDArray[np.int32]
-    values: NDArray[np.int32]
+    codes: Integers32
+    values: Integers32
     size: int
-    owner: NDArray[np.int32]
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
+    owner: Integers32
+    low: Integers32
+    high: Integers32
     numeric: bool
     numbers: Floats
     written: Floats
@@ -123,7 +125,7 @@ class RunCodedColumn:
         ends = np.bincount(self.high, weights=weights[self.owner], minlength=self.size + 1)
         return np.asarray(np.cumsum(steps - ends)[:-1], dtype=float)
 
-    def covers(self, cells: NDArray[Any], positions: NDArray[Any]) -> Booleans:
+    def covers(self, cells: Array, positions: Array) -> Booleans:
         """Whether each distinct cell covers the position beside it; both are broadcast."""
         if self.owner.size == self.cells and (np.diff(self.starts) == 1).all():
             return np.asarray((positions >= self.low[cells]) & (positions < self.high[cells]))
@@ -233,7 +235,7 @@ def _read_some(released: pd.Series[Any], texts: NDArray[np.object_], some: Integ
         raise
 
 
-def weight_of_runs(runs: Runs, weights: NDArray[Any], cells: int) -> Floats:
+def weight_of_runs(runs: Runs, weights: Array, cells: int) -> Floats:
     """Sum of the weights of the positions that each distinct cell covers, shape (cells,).
 
     Parameters
@@ -249,7 +251,7 @@ def weight_of_runs(runs: Runs, weights: NDArray[Any], cells: int) -> Floats:
     return np.asarray(np.bincount(runs.owner, weights=total[runs.high] - total[runs.low], minlength=cells), dtype=float)
 
 
-def disjoint_runs(owner: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> Runs:
+def disjoint_runs(owner: Array, low: Array, high: Array) -> Runs:
     """Runs ordered by cell and position; those of a cell that overlap are united, empty ones left out."""
     filled = high > low
     owner, low, high = owner[filled], low[filled], high[filled]
@@ -268,5 +270,5 @@ def disjoint_runs(owner: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) ->
     return Runs(_small(owner), _small(low), _small(high))
 
 
-def _small(values: NDArray[Any]) -> NDArray[np.int32]:
+def _small(values: Array) -> Integers32:
     return np.asarray(values, dtype=np.int32)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from attacks.linkage.blocks.column_mixture import ColumnMixture
 from attacks.linkage.blocks.run_coded_column import RunCodedColumn
 from attacks.linkage.likeliest_candidates import LikeliestCandidates
-from metrics.columns import Floats, Integers
+from metrics.columns import Array, Floats, Integers
 
 # Pairs of one search, the largest and the smallest number of sampled rows, and the candidates kept of each row.
 PAIRS, MOST_ROWS, FEWEST_ROWS, DEPTH = 4 * 10**8, 1000, 100, 200
@@ -106,7 +105,7 @@ def log_sum(table: NDArray[np.floating]) -> Floats:
         return np.asarray(np.maximum(np.log(np.exp(table - highest).sum(axis=1)) + highest[:, 0], -1e9), dtype=float)
 
 
-def _rescored(models: list[ColumnMixture], rows: Integers, candidates: NDArray[Any]) -> Floats:
+def _rescored(models: list[ColumnMixture], rows: Integers, candidates: Array) -> Floats:
     total = np.zeros(candidates.shape)
     for model in models:
         total += model.log_likelihood(model.column.codes[rows][:, None], model.column.values[candidates])

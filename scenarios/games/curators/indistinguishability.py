@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks import Claims, Decisions, Knowledge
 from attacks.statistics.distinguishing import DistinguishingKnowledge
@@ -28,7 +27,7 @@ from defenses.base.queries import (
 )
 from defenses.dp.graphs import check_level
 from metrics import CategoricalDomain, NumericDomain, Score, Scores, epsilon_lower_bound
-from metrics.columns import check_choice, check_integer, check_real, refuse, require
+from metrics.columns import Booleans, Floats, check_choice, check_integer, check_real, refuse, require
 from scenarios.games.curators.statistics_game import AnalystQuery, answered_utility, seed_of
 from scenarios.games.game import Game, Secret
 
@@ -52,7 +51,7 @@ class DistinguishingSecret(Secret):
 
     records: Microdata = field(repr=False)
     neighbour: Microdata = field(repr=False)
-    second: NDArray[np.bool_] = field(repr=False)
+    second: Booleans = field(repr=False)
     seed: int
 
 
@@ -228,7 +227,7 @@ class Indistinguishability(Game):
             auc=area_under_curve(decisions.scores, secret.second),
         )
 
-    def _bound(self, secret: DistinguishingSecret, scores: NDArray[np.float64]) -> float:
+    def _bound(self, secret: DistinguishingSecret, scores: Floats) -> float:
         one, other = scores[~secret.second], scores[secret.second]
         # Bonferroni correction for two events.
         level = 1 - (1 - self.confidence) / 2

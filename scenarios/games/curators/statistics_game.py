@@ -8,14 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base import Claims, ValueClaims
 from attacks.statistics.query_budget import ask, even_share
 from attacks.statistics.statistical_disclosure import StatisticsKnowledge
 from defenses import Defense, Microdata, StatisticsRelease
 from defenses.base.queries import Query, QuerySession
-from metrics.columns import refuse
+from metrics.columns import Array, refuse
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
 
@@ -57,7 +56,7 @@ class StatisticsSecret(Secret):
     """
 
     records: Microdata = field(repr=False)
-    truths: NDArray[Any] = field(repr=False)
+    truths: Array = field(repr=False)
     chance: float
     known: StatisticsKnowledge = field(repr=False)
     workload: Sequence[AnalystQuery] = field(repr=False)

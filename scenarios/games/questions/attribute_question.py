@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base import Claims, ValueClaims
 from defenses import Microdata, MicrodataRelease
-from metrics.columns import Booleans, Domain, Floats, NumericDomain, check_integer, refuse, require
+from metrics.columns import Booleans, Domain, Floats, Integers, NumericDomain, check_integer, refuse, require
 from metrics.score import Scores
 from scenarios.games.people import Drawn, by_person
 from scenarios.games.questions.question import Question, controlled
@@ -92,9 +91,7 @@ class AttributeQuestion(Question):
         return by_person(correct, ~people.member & has_value, people.whose)
 
 
-def successes(
-    claims: ValueClaims, column: str, domain: Domain, truth: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def successes(claims: ValueClaims, column: str, domain: Domain, truth: Integers) -> tuple[Floats, Floats]:
     """Probabilities that each person's value is inferred, and that the attack answers; two arrays (people,).
 
     Parameters
