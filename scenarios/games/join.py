@@ -37,7 +37,6 @@ class JoinSecret(Secret):
         Position of each patient in the register, -1 for a patient who is not listed.
     """
 
-    records: Microdata = field(repr=False)
     candidates: pd.DataFrame = field(repr=False)
     auxiliary: Microdata = field(repr=False)
     utility: TableUtility = field(repr=False)

@@ -33,7 +33,6 @@ class Drawn(Secret):
         Randomness for questions. It is only copied, never drawn from.
     """
 
-    records: Microdata = field(repr=False)
     others: Microdata = field(repr=False)
     auxiliary: Microdata = field(repr=False)
     order: Integers = field(repr=False)

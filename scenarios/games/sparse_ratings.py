@@ -39,7 +39,6 @@ class SparseRatingsSecret(Secret):
         the targets from 0.
     """
 
-    records: Microdata = field(repr=False)
     person: Integers = field(repr=False)
     targets: Integers = field(repr=False)
     known: pd.DataFrame = field(repr=False)

@@ -14,10 +14,10 @@ from attacks import Claims, Decisions, Knowledge, ValueClaims
 from attacks.training.gradient_inversion import most_common
 from defenses import Defense, Microdata, TrainingRelease
 from defenses.base import TrainingEncoding
-from metrics.columns import Booleans, Floats, Integers, check_integer, refuse
+from metrics.columns import Booleans, Floats, Integers, check_choice, check_integer, refuse
 from metrics.ranking import area_under_curve, balanced_accuracy
 from metrics.score import Score, Scores
-from scenarios.games.game import Game, check_attacker_knows
+from scenarios.games.game import KNOWS, Game
 from scenarios.games.people import Drawn
 
 
@@ -79,13 +79,12 @@ class Training(Game):
         self.members = check_integer("members", members, low=2)
         self.auxiliary = check_integer("auxiliary", auxiliary, low=1)
         self.held_out = check_integer("held_out", held_out, low=1)
-        check_attacker_knows(attacker_knows)
+        self.attacker_knows = check_choice("attacker_knows", attacker_knows, KNOWS)
         refuse(
             len(records) < 4 * members,
             f"members: {4 * members} records are needed for {members} members, got {len(records)}",
         )
         self.records = records
-        self.attacker_knows = attacker_knows
 
     def draw(self, rng: Generator, choice: Any = None) -> TrainingSecret:
         """Draw members, as many non-members, auxiliary and held-out people, all distinct."""

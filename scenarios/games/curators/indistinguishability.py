@@ -28,7 +28,7 @@ from defenses.base.queries import (
 from defenses.dp.graphs import check_level
 from metrics import CategoricalDomain, NumericDomain, Score, Scores, epsilon_lower_bound
 from metrics.columns import Booleans, Floats, check_choice, check_integer, check_real, refuse, require
-from scenarios.games.curators.statistics_game import AnalystQuery, answered_utility, seed_of
+from scenarios.games.curators.statistics_game import AnalystQuery, CuratorGame, answered_utility, seed_of
 from scenarios.games.game import Game, Secret
 
 OF_NUMBERS: dict[str, Callable[[str], Query]] = {"Maximum": Maximum, "Mean": Mean, "Median": Median, "Sum": Sum}
@@ -49,13 +49,12 @@ class DistinguishingSecret(Secret):
         Seed of the challenges' noise.
     """
 
-    records: Microdata = field(repr=False)
     neighbour: Microdata = field(repr=False)
     second: Booleans = field(repr=False)
     seed: int
 
 
-class Indistinguishability(Game):
+class Indistinguishability(CuratorGame):
     """Distinguishing game of differential privacy: decide which of two neighbouring tables is behind an answer.
 
     The adversary chooses both tables, which differ in at most one record. The curator runs once for each challenge,
@@ -85,11 +84,8 @@ class Indistinguishability(Game):
         If the column does not fit the query, a number is out of range or the table has too few records.
     """
 
-    accepts: ClassVar[str] = "statistics"
-    kind: ClassVar[str] = "statistics"
     takes: ClassVar[Mapping[str, type[Claims]]] = {"distinguishing": Decisions}
     lets_choose: ClassVar[bool] = True
-    attacker_knows = "mechanism"
 
     def __init__(
         self,

@@ -55,7 +55,6 @@ class StatisticsSecret(Secret):
         Seed of the noise in these answers, the same for every release of the play.
     """
 
-    records: Microdata = field(repr=False)
     truths: Array = field(repr=False)
     chance: float
     known: StatisticsKnowledge = field(repr=False)
@@ -63,16 +62,21 @@ class StatisticsSecret(Secret):
     analyst_seed: int
 
 
-class StatisticsGame(Game):
+class CuratorGame(Game):
+    """Base of games about what a curator answers."""
+
+    accepts: ClassVar[str] = "statistics"
+    kind: ClassVar[str] = "statistics"
+    attacker_knows = "mechanism"
+
+
+class StatisticsGame(CuratorGame):
     """Abstract disclosure game: a curator answers queries, and the adversary claims secret values.
 
     The adversary knows which weighted sums of answers equal the secrets, and everything public about the records.
     """
 
-    accepts: ClassVar[str] = "statistics"
-    kind: ClassVar[str] = "statistics"
     takes: ClassVar[Mapping[str, type[Claims]]] = {"disclosure": ValueClaims}
-    attacker_knows = "mechanism"
 
     def right(self, claimed: Any, truth: Any) -> bool:
         """Whether a claimed value counts as correct."""
