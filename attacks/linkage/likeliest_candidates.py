@@ -78,9 +78,7 @@ def _among_all(
     for start in range(0, rows, CHUNK):
         chunk = np.arange(start, min(start + CHUNK, rows))
         scores = _scores_without_ties(factors, chunk, everybody, rng)
-        likeliest[chunk] = np.argpartition(scores, candidates - depth, axis=1)[:, candidates - depth :]
-        np.put_along_axis(scores, likeliest[chunk], -np.inf, axis=1)
-        rest_mass[chunk] = _log_sum(scores)
+        likeliest[chunk], _, rest_mass[chunk] = set_apart(scores, depth)
     return likeliest, rest_mass
 
 
@@ -101,9 +99,7 @@ def _in_best_blocks(
         probable = np.broadcast_to(np.log(size).astype(np.float32), (chunk.size, size.size)).copy()
         for factor, share in zip(tables, shares, strict=True):
             probable += share[factor.cells[chunk]]
-        first = np.argpartition(probable, size.size - visited, axis=1)[:, size.size - visited :]
-        np.put_along_axis(probable, first, -np.inf, axis=1)
-        other_blocks = _log_sum(probable)
+        first, _, other_blocks = set_apart(probable, visited)
         # Regroup the pairs of row and block by block, so that each block is scored once a chunk.
         order = np.argsort(first.ravel(), kind="stable")
         bounds = np.searchsorted(first.ravel()[order], np.arange(size.size + 1))
@@ -116,16 +112,12 @@ def _in_best_blocks(
             group = members[number]
             scores = _scores_without_ties(factors, chunk[visits // visited], group, rng)
             take = min(width, group.size)
-            top = np.argpartition(scores, group.size - take, axis=1)[:, group.size - take :]
-            best[visits, :take] = np.take_along_axis(scores, top, axis=1)
+            top, best[visits, :take], visited_rest[visits] = set_apart(scores, take)
             owner[visits, :take] = group[top]
-            np.put_along_axis(scores, top, -np.inf, axis=1)
-            visited_rest[visits] = _log_sum(scores)
         best, owner = best.reshape(chunk.size, -1), owner.reshape(chunk.size, -1)
-        top = np.argpartition(best, best.shape[1] - depth, axis=1)[:, best.shape[1] - depth :]
+        top, _, rest = set_apart(best, depth)
         likeliest[chunk] = np.take_along_axis(owner, top, axis=1)
-        np.put_along_axis(best, top, -np.inf, axis=1)
-        rest = np.logaddexp(_log_sum(best), np.logaddexp.reduce(visited_rest.reshape(chunk.size, -1), axis=1))
+        rest = np.logaddexp(rest, np.logaddexp.reduce(visited_rest.reshape(chunk.size, -1), axis=1))
         rest_mass[chunk] = np.logaddexp(rest, other_blocks)
     return likeliest, rest_mass
 
@@ -203,7 +195,18 @@ def _mean_likelihood(factor: TableFactor, block: Integers, size: Integers) -> Si
     return np.asarray(np.log(np.maximum(mean, 1e-30)) + highest, dtype=np.float32)
 
 
-def _log_sum(scores: Singles | Floats) -> Floats:
+def set_apart(scores: Singles, depth: int) -> tuple[Integers, Singles, Floats]:
+    """Positions and values of the largest scores of each row, shape (rows, depth), and the log-sum-exp of the others.
+
+    The largest scores are overwritten.
+    """
+    places = np.argpartition(scores, scores.shape[1] - depth, axis=1)[:, scores.shape[1] - depth :]
+    largest = np.take_along_axis(scores, places, axis=1)
+    np.put_along_axis(scores, places, -np.inf, axis=1)
+    return places, largest, log_sum(scores)
+
+
+def log_sum(scores: Singles | Floats) -> Floats:
     """Log-sum-exp of each row, shape (rows,); -inf for a row without entries."""
     highest = scores.max(axis=1, keepdims=True, initial=-1e30)
     with np.errstate(divide="ignore"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.random import Generator
 
@@ -12,7 +10,7 @@ from attacks.membership.distance_to_closest_record import EXACT
 from attacks.membership.fitted_kernels import fitted_kernels
 from attacks.membership.kernel_evidence import KernelEvidence, evidence_of_release, evidence_of_shadows
 from attacks.membership.marginal_membership import coded, marginal_ratios, marginal_scores
-from attacks.membership.synthesis_likelihood_ratio import enough_shadows, normal_ratio, taught_people
+from attacks.membership.synthesis_likelihood_ratio import normal_ratio, taught_shadows
 from defenses.base import MicrodataRelease
 from metrics.columns import Booleans, Floats, check_integer
 
@@ -67,11 +65,8 @@ class EnsembleMembership(Attack):
         from sklearn.linear_model import LogisticRegression
 
         columns = common_columns(release, knowledge)
-        shadows = enough_shadows(release, knowledge, self.rounds)
+        shadows, own, member = taught_shadows(release, knowledge, self.rounds)
         tables = [shadow.table for shadow in shadows]
-        taught = taught_people(len(knowledge.auxiliary))
-        own = replace(knowledge, candidates=knowledge.auxiliary.frame.reindex(columns=columns).iloc[taught])
-        member = np.array([shadow.member[taught] for shadow in shadows])
         if member.all() or not member.any():
             return Decisions(np.zeros(len(knowledge.candidates)))
 

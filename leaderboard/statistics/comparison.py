@@ -14,13 +14,13 @@ from leaderboard.results.goals import in_order
 from leaderboard.results.result import FAILURES, Result, label
 from leaderboard.results.setting_names import Setting, setting_named
 from leaderboard.statistics.pairs import (
-    PlacedSetting,
     headlines_without,
     jackknife_deviation,
     pooled_utility,
     variant_name,
 )
 from leaderboard.statistics.significance import (
+    JudgedDifference,
     TestedChange,
     corrected,
     plays_for,
@@ -239,7 +239,7 @@ FIRM, LOOSE = 0.05, 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change(PlacedSetting):
+class Change(JudgedDifference):
     """Change in one measure of a defense, or of an attack on it.
 
     Parameters
@@ -288,19 +288,11 @@ class Change(PlacedSetting):
     base_defense: str
     base_parameters: dict[str, Any]
     attack: str | None = None
-    attack_parameters: dict[str, Any]
     measure: str
     base: float
     head: float
     change: float
-    low: float
-    high: float
-    p: float
-    plays: int
     worse: bool
-    significant: bool = False
-    judged: bool = True
-    smallest_p: float = 0.0
 
     @property
     def alarm(self) -> bool:

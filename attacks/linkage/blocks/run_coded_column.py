@@ -168,8 +168,8 @@ def _numeric(name: str, released: pd.Series[Any], candidates: pd.Series[Any], do
     plain = np.flatnonzero(np.isfinite(written))
     other = np.flatnonzero(~np.isfinite(written))
     written[other] = np.nan
-    owner, low, high = [plain], [np.searchsorted(numbers[:present], written[plain])], []
-    high.append(np.searchsorted(numbers[:present], written[plain], side="right"))
+    low, high = (np.searchsorted(numbers[:present], written[plain], side) for side in ("left", "right"))
+    parts = [(plain, low, high)]
     if other.size:
         cells = _read_some(released, texts, other, domain)
         written[other[cells.plain & ~cells.missing]] = cells.midpoint()[cells.plain & ~cells.missing]
@@ -181,10 +181,9 @@ def _numeric(name: str, released: pd.Series[Any], candidates: pd.Series[Any], do
         )
         # A suppressed cell covers the missing value too.
         empty = np.flatnonzero(cells.missing | cells.or_missing | cells.suppressed)
-        owner += [other[cells.owner], other[empty]]
-        low += [first, np.full(empty.size, present)]
-        high += [last, np.full(empty.size, present + 1)]
-    runs = disjoint_runs(np.concatenate(owner), np.concatenate(low), np.concatenate(high))
+        parts.append((other[cells.owner], first, last))
+        parts.append((other[empty], np.full(empty.size, present), np.full(empty.size, present + 1)))
+    runs = disjoint_runs(*map(np.concatenate, zip(*parts, strict=True)))
     return RunCodedColumn(
         name, _small(codes), _small(np.minimum(values, present)), present + 1, *runs, True, numbers, written
     )
@@ -198,7 +197,7 @@ def _categorical(name: str, released: pd.Series[Any], candidates: pd.Series[Any]
     )
     simple = np.array([isinstance(text, str) and text[:1] not in ("{", "*", "") for text in texts], dtype=bool)
     plain, other = np.flatnonzero(simple & (positions >= 0)), np.flatnonzero(~simple | (positions < 0))
-    owner, low, high = [plain], [positions[plain]], [positions[plain] + 1]
+    parts = [(plain, positions[plain], positions[plain] + 1)]
     step = max(1, CHUNK // (domain.size + 1))
     for start in range(0, other.size, step):
         some = other[start : start + step]
@@ -206,10 +205,8 @@ def _categorical(name: str, released: pd.Series[Any], candidates: pd.Series[Any]
         full = np.column_stack([cells.member, cells.missing | cells.or_missing | cells.suppressed])
         steps = np.diff(full.astype(np.int8), axis=1, prepend=0, append=0)
         begins, ends = np.nonzero(steps == 1), np.nonzero(steps == -1)
-        owner.append(some[begins[0]])
-        low.append(begins[1])
-        high.append(ends[1])
-    runs = disjoint_runs(np.concatenate(owner), np.concatenate(low), np.concatenate(high))
+        parts.append((some[begins[0]], begins[1], ends[1]))
+    runs = disjoint_runs(*map(np.concatenate, zip(*parts, strict=True)))
     size = domain.size + 1
     nothing = np.full(size, np.nan), np.full(len(texts), np.nan)
     return RunCodedColumn(name, _small(codes), _small(values), size, *runs, False, *nothing)
