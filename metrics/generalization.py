@@ -138,8 +138,7 @@ def _numbers_covered(
     segments = np.bincount(cells.owner, minlength=cells.missing.size)
     first = np.cumsum(segments) - segments
     rows = np.repeat(np.arange(codes.size), segments[cells.codes])
-    offset = np.arange(rows.size) - np.searchsorted(rows, rows)
-    segment = first[cells.codes[rows]] + offset
+    segment = first[cells.codes[rows]] + np.arange(rows.size) - np.searchsorted(rows, rows)
     own = rank[codes[rows]]
     hits = np.bincount(rows, weights=(start[segment] <= own) & (own < end[segment]), minlength=codes.size)
     return covered, (hits > 0) | (absent[cells.codes] & np.isnan(distinct)[codes])

@@ -180,13 +180,10 @@ def profile(released: pd.DataFrame, domains: Mapping[str, Domain]) -> CodedProfi
     ValueError
         If a column is missing or a cell cannot be read; names column, row and cell.
     """
-    cells, codes = [], []
-    for name, domain in domains.items():
+    for name in domains:
         require(name in released.columns, f"the released table has no column {name!r}")
-        column = read_cells(released[name], domain)
-        cells.append(column.mass())
-        codes.append(column.codes)
-    return CodedProfile(cells, codes, len(released))
+    columns = [read_cells(released[name], domain) for name, domain in domains.items()]
+    return CodedProfile([cells.mass() for cells in columns], [cells.codes for cells in columns], len(released))
 
 
 def original_profile(original: pd.DataFrame, domains: Mapping[str, Domain]) -> CodedProfile:
@@ -260,10 +257,11 @@ def record_similarity(original: Profile, released: Profile, domains: Mapping[str
     domains : mapping of str to Domain
         The columns, in the order of the profiles.
     """
-    total = np.zeros((original.rows, released.rows))
-    for position, domain in enumerate(domains.values()):
-        total += original.block(position) @ _bin_similarity(domain) @ released.block(position).T
-    return total / max(1, len(domains))
+    parts = (
+        original.block(position) @ _bin_similarity(domain) @ released.block(position).T
+        for position, domain in enumerate(domains.values())
+    )
+    return np.asarray(sum(parts, np.zeros((original.rows, released.rows))) / max(1, len(domains)))
 
 
 def _bin_similarity(domain: Domain) -> Floats:

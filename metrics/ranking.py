@@ -57,8 +57,7 @@ def true_positive_rate(scores: ArrayLike, positive: ArrayLike, false_positive_ra
     rank = false_positive_rate * (negatives.sum() + 1)
     low = int(np.floor(rank))
     counts = [_above(positives, negatives, k) for k in (low, low + 1)]
-    expected = counts[0] + (rank - low) * (counts[1] - counts[0])
-    return float(expected / positives.sum())
+    return float((counts[0] + (rank - low) * (counts[1] - counts[0])) / positives.sum())
 
 
 def resolves_rate(negatives: float, false_positive_rate: float) -> bool:

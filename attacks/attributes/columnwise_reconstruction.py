@@ -78,8 +78,7 @@ def drawn_claims(person: Integers, share: Floats, uniform: Floats) -> Integers:
     order = np.argsort(person, kind="stable")
     person, share = person[order], share[order]
     cumulative = np.cumsum(share)
-    starts = np.searchsorted(person, np.arange(uniform.size))
-    before = np.concatenate([[0.0], cumulative])[starts]
+    before = np.concatenate([[0.0], cumulative])[np.searchsorted(person, np.arange(uniform.size))]
     above = cumulative - before[person] > uniform[person] + 1e-12
     drawn = np.full(uniform.size, -1, dtype=np.intp)
     # Of a person's claims above the number, the first remains.

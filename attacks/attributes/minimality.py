@@ -151,8 +151,7 @@ class _Parts:
         starts = self.start.ravel()
         differs = np.add.reduceat(filled, starts, dtype=np.intp) > 1
         failed = np.logical_or.reduceat(filled & (distinct < least), starts)
-        possible: Booleans = np.all((~differs | failed).reshape(self.start.shape), axis=0)
-        return possible[self.member]
+        return np.asarray(np.all((~differs | failed).reshape(self.start.shape), axis=0)[self.member])
 
 
 def _owner(matching: ReleasedClasses) -> Integers:
@@ -175,6 +174,5 @@ def _assigned_values(owner: Integers, counts: Floats) -> Integers:
     rank = ranks_in_groups(class_of)
     assigned = np.full(owner.size, -1, dtype=np.intp)
     fits = rank < people[class_of]
-    starts = np.cumsum(people) - people
-    assigned[starts[class_of[fits]] + rank[fits]] = value[fits]
+    assigned[(np.cumsum(people) - people)[class_of[fits]] + rank[fits]] = value[fits]
     return assigned

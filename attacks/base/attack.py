@@ -323,8 +323,7 @@ def _first_columns(table: Floats, depth: int) -> Integers:
         if count.min() >= depth and count.sum() <= 2 * depth * len(table):
             row, column = np.nonzero(small)
             order = np.lexsort((table[row, column], row))
-            starts = np.cumsum(count) - count
-            return np.asarray(column[order[starts[:, None] + np.arange(depth)]])
+            return np.asarray(column[order[(np.cumsum(count) - count)[:, None] + np.arange(depth)]])
     return np.argsort(table, axis=1, kind="stable")[:, :depth]
 
 

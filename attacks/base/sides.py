@@ -154,9 +154,9 @@ class SharedColumn:
         """Share of each distinct value among the candidates."""
         return np.bincount(self.codes, minlength=len(self.values)) / self.codes.size
 
-    def expand(self, table: Array, rows: Integers | None = None) -> Array:
-        """Turn a table over distinct cells and distinct values into one over rows (by default all) and candidates."""
-        return gathered(table, self.cells.codes if rows is None else self.cells.codes[rows], self.codes)
+    def expand(self, table: Array) -> Array:
+        """Turn a table over distinct cells and distinct values into one over rows and candidates."""
+        return gathered(table, self.cells.codes, self.codes)
 
     def contains(self) -> Booleans:
         """Return whether each distinct cell covers each distinct value, shape (cells, values), read-only."""
@@ -351,7 +351,7 @@ def shared_distance(release: MicrodataRelease, knowledge: Knowledge) -> Floats:
     )
 
 
-def gower_distance(columns: list[SharedColumn], rows: Integers | None = None) -> Floats:
+def gower_distance(columns: list[SharedColumn]) -> Floats:
     """Gower's distance of every released row to every candidate, shape (rows, candidates), in [0, 1].
 
     Numbers differ by their distance over the candidates' range, categories by 0 or 1. A generalized cell is as far
@@ -370,17 +370,14 @@ def gower_distance(columns: list[SharedColumn], rows: Integers | None = None) ->
     ----------
     columns : list of SharedColumn
         Both sides of at least one column.
-    rows : ndarray of int, optional
-        Positions of the released rows to compare; all by default.
 
     References
     ----------
     Gower (1971), A general coefficient of similarity and some of its properties.
     """
-    count = columns[0].cells.codes.size if rows is None else rows.size
-    total = np.zeros((count, columns[0].codes.size))
+    total = np.zeros((columns[0].cells.codes.size, columns[0].codes.size))
     for column in columns:
-        total += column.expand(column.distance(), rows)
+        total += column.expand(column.distance())
     total /= len(columns)
     return total
 

@@ -290,8 +290,7 @@ class BlockedLinkage(Attack):
         others = np.zeros(rows)
         for number, model in enumerate(learned.models):
             if number not in plan.columns:
-                mean = np.log(model.mean_parts(np.arange(model.column.cells)).total)
-                others += mean[model.column.codes]
+                others += np.log(model.mean_parts(np.arange(model.column.cells)).total)[model.column.codes]
         near, pairs = blocked_search(plan, column_scores(learned.models), others)
         return None, near, _search_notes(columns, learned.bits, plan, pairs / rows, candidates)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -94,16 +93,8 @@ FINE, LARGEST = 2**21, 2**26
 REPRESENTATIVES = 1024
 
 
-class Factor(ABC):
-    """Log-likelihood of one part of a channel for pairs of rows and candidates; at least `IMPOSSIBLE`."""
-
-    @abstractmethod
-    def block(self, rows: Integers, candidates: Integers) -> Singles:
-        """Log-likelihood of each of the rows under each of the candidates, shape (rows, candidates)."""
-
-
 @dataclass(frozen=True)
-class TableFactor(Factor):
+class TableFactor:
     """A part as a table over distinct cells and values, or over representatives of them.
 
     Attributes
@@ -127,7 +118,7 @@ class TableFactor(Factor):
 
 
 @dataclass(frozen=True)
-class PairFactor(Factor):
+class PairFactor:
     """A part that is computed pair by pair.
 
     Attributes
@@ -142,6 +133,10 @@ class PairFactor(Factor):
         """Log-likelihood of each of the rows under each of the candidates, shape (rows, candidates)."""
         exact = self.likelihood.at(rows[:, None], candidates[None, :])
         return np.maximum(exact, IMPOSSIBLE).astype(np.float32)
+
+
+# How log-likelihoods of pairs in a column, or in several that are released jointly, are computed.
+Factor = TableFactor | PairFactor
 
 
 def coded(likelihood: Likelihood) -> Factor:

@@ -308,11 +308,9 @@ class FellegiSunter(Attack):
 
     def _trained_weights(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> MatchWeights:
         """Weights learned from simulated releases, by the comparisons that all of them allow."""
-        samples, matches = [], []
-        for columns, truth in simulated_pairs(release, knowledge, SIMULATIONS):
-            chosen, matched = self._chosen(compare(columns), _shape(columns), truth, rng)
-            samples.append(chosen)
-            matches.append(matched)
+        simulated = simulated_pairs(release, knowledge, SIMULATIONS)
+        chosen = [self._chosen(compare(columns), _shape(columns), truth, rng) for columns, truth in simulated]
+        samples, matches = zip(*chosen, strict=True)
         names = tuple(name for name in samples[0].names if all(name in sample.names for sample in samples))
         patterns = np.vstack([sample.of_comparisons(names) for sample in samples])
         classifier = _supervised(self.classifier)

@@ -140,8 +140,7 @@ def answers_of_assignment(near: LikeliestCandidates, assigned: Integers, candida
     score[matched, assigned[matched]] += 1.0
     first = np.argsort(-score, axis=1, kind="stable")[:, :depth]
     score = np.take_along_axis(score, first, axis=1)
-    stated = (score >= 0) & ((assigned >= 0) | (rows <= candidates))[:, None]
-    row, place = np.nonzero(stated)
+    row, place = np.nonzero((score >= 0) & ((assigned >= 0) | (rows <= candidates))[:, None])
     column = first[row, place]
     confidence = np.clip(posterior[row, column], 0, 1)
     answer = near.candidate[row, column].astype(np.intp)

@@ -88,8 +88,7 @@ def _least_squares(groups: Floats, answers: Floats, low: float, high: float) -> 
     ridge = 1e-3
     matrix = np.concatenate([groups, ridge * np.eye(persons)])
     right = np.concatenate([answers - groups.sum(axis=1) * middle, np.zeros(persons)])
-    values: Floats = lsq_linear(matrix, right, (low - middle, high - middle)).x
-    return middle + values
+    return np.asarray(middle + lsq_linear(matrix, right, (low - middle, high - middle)).x)
 
 
 def _linear_program(groups: Floats, answers: Floats, low: float, high: float) -> Floats:

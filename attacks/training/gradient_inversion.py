@@ -195,8 +195,7 @@ def matched(
     """
     weights, update = observed.models[0], observed.updates[0]
     labels = _label_counts(network, encoding, observed, people)
-    average = _average_people(encoding, people, len(encoding.classes))
-    features = average[labels]
+    features = _average_people(encoding, people, len(encoding.classes))[labels]
     matrix, bias = network.layers(update)[0]
     wanted = np.concatenate([matrix, bias[None]]).T
     for _ in range(steps):

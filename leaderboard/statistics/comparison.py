@@ -228,8 +228,7 @@ def log_ratios_of(pairs: Sequence[tuple[Result, Result]]) -> Floats:
     """Logarithms of the ratios of times, head to base; pairs with a time of 0 are left out."""
     seconds = np.array([(one.seconds, other.seconds) for one, other in pairs], dtype=float).reshape(-1, 2)
     seconds = seconds[(seconds > 0).all(axis=1)]
-    log_ratios: Floats = np.log(seconds[:, 1] / seconds[:, 0])
-    return log_ratios
+    return np.asarray(np.log(seconds[:, 1] / seconds[:, 0]))
 
 
 COUNTED = ("failures", "mended failures")

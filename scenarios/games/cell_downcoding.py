@@ -100,8 +100,7 @@ def overlap(classes: Integers, claimed: pd.Series[Any], truth: pd.Series[Any]) -
 
 def _drawn_values(contains: Any, codes: Integers, people: pd.Series[Any], rng: Generator) -> pd.Series[Any]:
     """Draw for each row one of people's values that its cell covers, missing if it covers none; shape (rows,)."""
-    values = people.dropna()
-    share = values.value_counts()
+    share = people.dropna().value_counts()
     covered = contains(share.index.to_numpy()) * share.to_numpy()
     cumulative = np.cumsum(covered, axis=1)[codes] if share.size else np.zeros((codes.size, 0))
     total = cumulative[:, -1] if share.size else np.zeros(codes.size)

@@ -68,7 +68,9 @@ class NearGroups:
         """Positions of the members of each group, shape (groups, size)."""
         blocks = [block for layer in self._layers() for block in self._blocks(layer)]
         together = [blocks[first : first + TOGETHER] for first in range(0, len(blocks), TOGETHER)]
-        return np.concatenate([self._groups_within(part) for part in together] or [self._no_groups()])
+        return np.concatenate(
+            [self._groups_within(part) for part in together] or [np.zeros((0, self.size), dtype=np.intp)]
+        )
 
     @cached_property
     def group_of(self) -> Integers:
@@ -102,9 +104,6 @@ class NearGroups:
         unused = np.setdiff1d(np.arange(len(self.groups)), used, assume_unique=True)
         further = rng.choice(unused, originals.size - used.size, replace=False)
         return np.setdiff1d(self.groups[np.concatenate([used, further])].ravel(), originals, assume_unique=True)
-
-    def _no_groups(self) -> Integers:
-        return np.zeros((0, self.size), dtype=np.intp)
 
     def _layers(self) -> list[Integers]:
         """Sets of people with few exact equals among them: first copies of all records, second copies and so on.

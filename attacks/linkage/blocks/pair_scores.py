@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,15 +17,7 @@ LARGEST, JOINT, CHUNK = 2**23, 2**19, 2**20
 PRECISE, LEAST_KEPT = 1e4, 1e-3
 
 
-class ColumnScore(ABC):
-    """Log-likelihood of some columns for pairs of row and candidate."""
-
-    @abstractmethod
-    def add_to(self, total: Singles, rows: Integers, candidates: NDArray[np.integer]) -> None:
-        """Add the log-likelihoods of pairs to `total`; all three have shape (pairs,)."""
-
-
-class TableScore(ColumnScore):
+class TableScore:
     """Log-likelihoods of a few columns together, in a table over joint cells and joint positions.
 
     Parameters
@@ -57,7 +48,7 @@ class TableScore(ColumnScore):
         total += np.take(self._table, entry)
 
 
-class ComputedScore(ColumnScore):
+class ComputedScore:
     """Log-likelihoods that are computed pair by pair.
 
     Parameters
@@ -77,7 +68,7 @@ class ComputedScore(ColumnScore):
             total[part] += self._model.log_likelihood(column.codes[rows[part]], column.values[candidates[part]])
 
 
-class NoiseScore(ColumnScore):
+class NoiseScore:
     """Log-likelihoods of numbers with noise, where released cells are plain numbers or suppressed.
 
     Parameters
@@ -90,8 +81,7 @@ class NoiseScore(ColumnScore):
         column = model.column
         present = column.numbers[:-1]
         middle, scale = float(np.median(present)), 1 / (model.deviation * np.sqrt(2))
-        precise = float(np.ptp(present)) * scale > PRECISE
-        kind = np.float64 if precise else np.float32
+        kind = np.float64 if float(np.ptp(present)) * scale > PRECISE else np.float32
         written = np.where(model.number, column.written, middle)
         self._written = ((written - middle) * scale).astype(kind)[column.codes]
         # A missing value is infinitely far from all numbers.
@@ -122,6 +112,10 @@ class NoiseScore(ColumnScore):
             density += self._kept * (np.take(self._equal, rows) == np.take(self._values, candidates))
         np.log(density, out=density)
         total += density
+
+
+# How log-likelihoods of pairs in one or several columns are computed.
+ColumnScore = TableScore | ComputedScore | NoiseScore
 
 
 def column_scores(models: Sequence[ColumnMixture]) -> list[ColumnScore]:

@@ -102,10 +102,10 @@ def finite_log_sum(table: Floats) -> Floats:
 
 
 def _rescored(models: list[ColumnMixture], rows: Integers, candidates: Array) -> Floats:
-    total = np.zeros(candidates.shape)
-    for model in models:
-        total += model.log_likelihood(model.column.codes[rows][:, None], model.column.values[candidates])
-    return total
+    parts = (
+        model.log_likelihood(model.column.codes[rows][:, None], model.column.values[candidates]) for model in models
+    )
+    return sum(parts, np.zeros(candidates.shape))
 
 
 def _maximized(models: list[ColumnMixture], rows: Integers, near: LikeliestCandidates) -> tuple[float, Floats]:

@@ -221,8 +221,7 @@ class ColumnModels:
         """
         weight = self._collapsed(posterior)
         weight /= self._likelihood
-        split = self._ends[self._noisy]
-        disturbed = weight[:split] * self._disturbed
+        disturbed = weight[: self._ends[self._noisy]] * self._disturbed
         totals = np.zeros_like(self._shares)
         totals[:, 0] = self._sums(weight * self._kept_part)
         totals[: self._noisy, 1] = self._sums(disturbed)

@@ -68,8 +68,7 @@ def weighted_pairs(tables: list[ColumnTables], counts: list[Floats]) -> Pairs:
     counts : list of ndarray of float, shape (cells x values,)
         Expected number of rows, in the memory order of each column's tables.
     """
-    rows = tables[0].column.cells.codes.size
-    most = max(LEAST_PAIRS, PAIRS_FOR_ROW * rows)
+    most = max(LEAST_PAIRS, PAIRS_FOR_ROW * tables[0].column.cells.codes.size)
     chosen = [_systematic(count, most) for count in counts]
     shape = (len(tables), max(1, max(entries.size for entries, _ in chosen)))
     weight, kept, by_frequency = np.zeros(shape), np.ones(shape), np.ones(shape)

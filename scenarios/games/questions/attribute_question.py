@@ -117,9 +117,9 @@ def successes(claims: ValueClaims, column: str, domain: Domain, truth: Integers)
     codes = domain.codes(values.astype(float) if isinstance(domain, NumericDomain) else values.astype(object))
     given = codes < domain.size
     matches = given & (codes == truth[claims.about])
-    correct, answered = np.zeros(truth.size), np.zeros(truth.size)
-    np.add.at(correct, claims.about, claims.weight * matches)
-    np.add.at(answered, claims.about, claims.weight * given)
+    correct, answered = (
+        np.bincount(claims.about, claims.weight * part, minlength=truth.size) for part in (matches, given)
+    )
     return correct, answered
 
 
@@ -244,8 +244,7 @@ def information(codes: Any, size: int) -> Floats:
     counts = np.bincount(codes, minlength=size + 1)[: size + 1].astype(float)
     counts[size] = 0
     shares = counts / max(1.0, counts.sum())
-    bits: Floats = -np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
-    return bits
+    return np.asarray(-np.log2(shares, out=np.zeros_like(shares), where=shares > 0))
 
 
 def _weighted(correct: Floats, weight: Floats, group: Booleans) -> tuple[float, int]:
