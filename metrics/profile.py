@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from metrics.columns import Domain, Floats, Integers, NumericDomain, escape_column, read_cells, require
+from metrics.columns import Domain, Floats, Integers, NumericDomain, escape_column, group_sums, read_cells, require
 
 _AT_ONCE = 1 << 22
 """Most entries of a table of mass, or of pairs of cells, that is made for `Profile.joint`."""
@@ -154,9 +154,7 @@ class CodedProfile(Profile):
         if first == second:
             return cells[first].T @ (np.bincount(codes[first], minlength=kinds[0])[:, None] * cells[first])
         if kinds[0] * kinds[1] > max(_AT_ONCE, self.rows):
-            sums = np.zeros((kinds[0], cells[second].shape[1]))
-            np.add.at(sums, codes[first], cells[second][codes[second]])
-            return cells[first].T @ sums
+            return np.asarray(cells[first].T @ group_sums(codes[first], cells[second][codes[second]], kinds[0]))
         counts = np.bincount(codes[first] * kinds[1] + codes[second], minlength=kinds[0] * kinds[1])
         return cells[first].T @ (counts.reshape(kinds) @ cells[second])
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.columns import Booleans, Floats, Integers, refuse, require
+from metrics.columns import Array, Booleans, Floats, Integers, refuse, require
 from metrics.estimate import Estimate, across_plays
 
 # True positive rate at a given false positive rate.
@@ -140,6 +141,26 @@ def area_under_curve(scores: ArrayLike, positive: ArrayLike) -> float:
     require(count not in (0, labels.size), "the area under the curve needs positives and negatives")
     above = rankdata(values)[labels].sum() - count * (count + 1) / 2
     return float(above / (count * (labels.size - count)))
+
+
+def mean_area_under_curve(scores: Floats, labels: Array, classes: Sequence[Any]) -> float | None:
+    """Mean one-against-rest area under the ROC curve over classes; None if only one class occurs.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (n, classes)
+        Score of each record for each class.
+    labels : ndarray, shape (n,)
+        Class of each record.
+    classes : sequence
+        The classes, as the labels name them.
+    """
+    areas = [
+        area_under_curve(scores[:, number], labels == label)
+        for number, label in enumerate(classes)
+        if 0 < (labels == label).mean() < 1
+    ]
+    return float(np.mean(areas)) if areas else None
 
 
 def balanced_accuracy(predicted: ArrayLike, labels: ArrayLike) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base import Attack, Knowledge, ReleasedClasses, ValueClaims, applicable, claims_from_scores, match
+from attacks.base import Attack, Knowledge, ValueClaims, applicable, claims_from_scores, match
 from defenses.base import MicrodataRelease
 from metrics.classes import ranks_in_groups
 from metrics.columns import Booleans, Floats, Integers, check_integer
@@ -64,7 +64,8 @@ class Minimality(Attack):
             "sensitive values are generalized, so the classes hold no exact values to assign",
         )
         # A target covered by several classes is assigned to the one that covers the fewest targets.
-        owner = _owner(matching)
+        covered_targets = np.where(matching.covers, matching.covers.sum(axis=1, keepdims=True), np.iinfo(np.intp).max)
+        owner = np.where(matching.covers.any(axis=0), covered_targets.argmin(axis=0), -1)
         scores = matching.near_counts
         codes = np.column_stack([column.codes for column in matching.columns]).astype(np.intp)
         covered = np.flatnonzero(owner >= 0)
@@ -152,12 +153,6 @@ class _Parts:
         differs = np.add.reduceat(filled, starts, dtype=np.intp) > 1
         failed = np.logical_or.reduceat(filled & (distinct < least), starts)
         return np.asarray(np.all((~differs | failed).reshape(self.start.shape), axis=0)[self.member])
-
-
-def _owner(matching: ReleasedClasses) -> Integers:
-    """The covering class of each target that covers the fewest targets, -1 if none does; shape (targets,)."""
-    covered_targets = np.where(matching.covers, matching.covers.sum(axis=1, keepdims=True), np.iinfo(np.intp).max)
-    return np.where(matching.covers.any(axis=0), covered_targets.argmin(axis=0), -1)
 
 
 def _assigned_values(owner: Integers, counts: Floats) -> Integers:

@@ -29,6 +29,7 @@ from metrics.columns import (
     NumericDomain,
     escape,
     gathered,
+    group_sums,
     in_column,
     numbers_of,
     read_cells,
@@ -528,8 +529,8 @@ class ReleasedClasses:
         return total / max(1e-300, float(total.sum()))
 
 
-def sensitive_column(release: MicrodataRelease, knowledge: Knowledge) -> tuple[str, Domain]:
-    """Name and domain of the column that attribute attacks infer: the first sensitive one.
+def sensitive_mass(release: MicrodataRelease, knowledge: Knowledge) -> tuple[str, Domain, Floats]:
+    """Name and domain of the first sensitive column, and the share of each released row in each value, shape (rows, d).
 
     Raises
     ------
@@ -542,12 +543,7 @@ def sensitive_column(release: MicrodataRelease, knowledge: Knowledge) -> tuple[s
     name = knowledge.auxiliary.sensitive[0]
     applicable(name in release.frame.columns, f"the release has no column {name!r}")
     applicable(not release.frame.empty, "the release has no row")
-    return name, knowledge.auxiliary.domain(name)
-
-
-def sensitive_mass(release: MicrodataRelease, knowledge: Knowledge) -> tuple[str, Domain, Floats]:
-    """Name and domain of the sensitive column, and the share of each released row in each value, shape (rows, d)."""
-    name, domain = sensitive_column(release, knowledge)
+    domain = knowledge.auxiliary.domain(name)
     return name, domain, read_cells(release.frame[name], domain).row_mass()[:, :-1]
 
 
@@ -564,8 +560,7 @@ def match(release: MicrodataRelease, knowledge: Knowledge) -> ReleasedClasses:
     names = common_columns(release, knowledge)
     name, domain, mass = sensitive_mass(release, knowledge)
     classes = equivalence_classes(release.frame, names)
-    counts = np.zeros((int(classes.max()) + 1, domain.size))
-    np.add.at(counts, classes, mass)
+    counts = group_sums(classes, mass, int(classes.max()) + 1)
     first = np.unique(classes, return_index=True)[1]
     return ReleasedClasses(name, domain, counts, tuple(shared_columns(release.take(first), knowledge)))
 

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from attacks.linkage.channel_factors import Factor, TableFactor, at_pairs, coded, total
 from defenses.base.channel_parts import Likelihood
 from metrics.classes import ranks_in_groups
-from metrics.columns import Floats, Integers, Integers32, Singles
+from metrics.columns import Floats, Integers, Integers32, Singles, group_sums
 
 # Candidates that each row is compared with, and how many of the likeliest are returned.
 COMPARED, DEPTH = 20_000, 40
@@ -155,8 +155,7 @@ def sorted_into_blocks(factors: Sequence[TableFactor], candidates: int, rng: Gen
     centres = points[:count]
     for _ in range(PASSES):
         nearest = _nearest(points, centres)
-        sums = np.zeros_like(centres)
-        np.add.at(sums, nearest, points)
+        sums = group_sums(nearest, points, count)
         filled = np.bincount(nearest, minlength=count)
         centres = np.where(filled[:, None] > 0, sums / np.maximum(filled, 1)[:, None], centres)
     block = np.concatenate(

@@ -174,19 +174,6 @@ class NotedAnswers(RankedAnswers):
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class LearnedAnswers(NotedAnswers):
-    """Ranked answers with the columns that were found informative.
-
-    Parameters
-    ----------
-    informative : tuple of str
-        Columns whose values help to link rows, the most informative first.
-    """
-
-    informative: tuple[str, ...] = ()
-
-
 class Linkage(Attack):
     """An attack that weighs every pair of released row and candidate, and answers by the best one-to-one matching.
 

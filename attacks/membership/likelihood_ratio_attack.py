@@ -53,8 +53,8 @@ class ShadowLogitMembership(ConfidenceMembership):
         logits = logit_confidence(model, knowledge.candidates)
         trained = shadows(knowledge, *self.pool(knowledge), self.shadows, rng)
         seen = [(logit_confidence(shadow.model, knowledge.candidates), shadow.member) for shadow in trained]
-        shadow_logits, member = zip(*seen, strict=True)
-        return self.ratio(logits, np.array(shadow_logits), np.array(member))
+        shadow_logits, member = map(np.array, zip(*seen, strict=True))
+        return self.ratio(logits, shadow_logits, member)
 
 
 class LikelihoodRatioAttack(ShadowLogitMembership):

@@ -411,12 +411,15 @@ def _changes(
     ended = ended_pairs(base, head)
     if len(ended) > 1:
         if ended[0][0].is_measurement:
-            changes += _losses(ended, allowed.success, level)
+            # Measures of an experiment, of which smaller is better.
+            values = [[one.values for one in pair] for pair in ended]
+            changes += _means(ended, values, sorted(_common(values)), allowed.success, level)
         elif ended[0][0].attack is None:
             timed = [pair for pair in ended if computed_anew(*pair)]
             changes += [*_utility(ended, allowed.utility, level), *_time(timed, allowed.time or 0.0, level, speed)]
         else:
-            changes += _successes(ended, allowed.success, level)
+            rates = [[{goal: score.rate for goal, score in one.scores.items()} for one in pair] for pair in ended]
+            changes += _means(ended, rates, in_order(_common(rates)), allowed.success, level)
     return changes
 
 
@@ -431,17 +434,6 @@ def _failures(pairs: Sequence[tuple[Result, Result]]) -> list[Change]:
             counted = TestedChange(difference, difference, difference, 0.0)
             changes.append(replace(_change(pairs, measure, ends, counted, worse=difference > 0), significant=True))
     return changes
-
-
-def _successes(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float) -> list[Change]:
-    rates = [[{goal: score.rate for goal, score in one.scores.items()} for one in pair] for pair in pairs]
-    return _means(pairs, rates, in_order(_common(rates)), allowed, level)
-
-
-def _losses(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float) -> list[Change]:
-    """Changes of the measures of an experiment, of which smaller is better."""
-    values = [[one.values for one in pair] for pair in pairs]
-    return _means(pairs, values, sorted(_common(values)), allowed, level)
 
 
 def _common(measured: Sequence[Sequence[Mapping[str, float | None]]]) -> set[str]:

@@ -84,6 +84,13 @@ def gathered(table: Array, rows: Integers, columns: Integers) -> Array:
     return np.take(np.take(table, rows, axis=0), columns, axis=1)
 
 
+def group_sums(groups: Integers, rows: Array, count: int) -> Array:
+    """Sum of the rows of each of `count` groups, shape (count, ...), in the rows' precision."""
+    sums = np.zeros((count, *rows.shape[1:]), dtype=rows.dtype)
+    np.add.at(sums, groups, rows)
+    return sums
+
+
 SUPPRESSED = "*"
 NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 """Regular expression of a plain number with ASCII digits, as cells of files hold it."""

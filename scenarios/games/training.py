@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from attacks.training.gradient_inversion import most_common
 from defenses import Defense, Microdata, TrainingRelease
 from defenses.base import TrainingEncoding
 from metrics.columns import Booleans, Floats, Integers, check_choice, check_integer, refuse
-from metrics.ranking import area_under_curve, balanced_accuracy
+from metrics.ranking import area_under_curve, balanced_accuracy, mean_area_under_curve
 from metrics.score import Score, Scores
 from scenarios.games.game import KNOWS, Game
 from scenarios.games.people import Drawn
@@ -181,8 +182,11 @@ class Training(Game):
             "accuracy": accuracy(final, labels),
             "accuracy_central": accuracy(central, labels),
         }
-        classes = np.unique(labels).size
-        for name, measure, floor in (("balanced_accuracy", corrected_accuracy, 1 / classes), ("auc", ranking, 0.5)):
+        classes, numbers = np.unique(labels).size, range(final.shape[1])
+        for name, measure, floor in (
+            ("balanced_accuracy", corrected_accuracy, 1 / classes),
+            ("auc", partial(mean_area_under_curve, classes=numbers), 0.5),
+        ):
             value, best = measure(final, labels), measure(central, labels)
             result |= {name: value, f"{name}_central": best, f"utility_{name}": None}
             if value is not None and best is not None and best > floor:
@@ -251,11 +255,3 @@ def corrected_accuracy(probabilities: Floats, labels: Integers) -> float | None:
     if present.size < 2:
         return None
     return balanced_accuracy(present[(probabilities[:, present] / counts).argmax(axis=1)], labels)
-
-
-def ranking(probabilities: Floats, labels: Integers) -> float | None:
-    """Mean one-against-rest area under the ROC curve over classes; None if only one class occurs."""
-    present = np.unique(labels)
-    if present.size < 2:
-        return None
-    return float(np.mean([area_under_curve(probabilities[:, label], labels == label) for label in present]))

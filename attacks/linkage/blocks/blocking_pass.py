@@ -106,9 +106,9 @@ def _windows(model: ColumnMixture) -> Runs:
     reach = WINDOW * model.deviation
     low = np.searchsorted(present, column.written[cells] - reach)
     high = np.searchsorted(present, column.written[cells] + reach, side="right")
-    other = ~model.number[column.owner]
+    other = ~model.number[column.runs.owner]
     return disjoint_runs(
-        np.r_[column.owner[other], cells], np.r_[column.low[other], low], np.r_[column.high[other], high]
+        np.r_[column.runs.owner[other], cells], np.r_[column.runs.low[other], low], np.r_[column.runs.high[other], high]
     )
 
 

@@ -209,9 +209,13 @@ class ColumnMixture:
         density *= height[cells, None].astype(np.float32)
         density[:, -1] = 0.0
         # The run of a number is the position of the equal value, if there is one.
-        first = np.minimum(self.column.starts[cells], max(0, self.column.owner.size - 1))
-        equal = np.flatnonzero(self.column.owner[first] == cells) if self.column.owner.size else np.zeros(0, dtype=int)
-        density[equal, self.column.low[first[equal]]] += np.float32(kept)
+        first = np.minimum(self.column.starts[cells], max(0, self.column.runs.owner.size - 1))
+        equal = (
+            np.flatnonzero(self.column.runs.owner[first] == cells)
+            if self.column.runs.owner.size
+            else np.zeros(0, dtype=int)
+        )
+        density[equal, self.column.runs.low[first[equal]]] += np.float32(kept)
         density += replaced[cells, None].astype(np.float32)
         table[number] = np.log(density, out=density)
         return table

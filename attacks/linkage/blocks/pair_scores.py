@@ -94,7 +94,7 @@ class NoiseScore:
         self._kept = np.float32(kept)
         # The position of the equal value, if there is one and numbers were kept at all.
         equal = np.full(column.cells, -1, dtype=np.int32)
-        equal[column.owner] = np.where(model.number[column.owner], column.low, -1)
+        equal[column.runs.owner] = np.where(model.number[column.runs.owner], column.runs.low, -1)
         self._equal = equal[column.codes] if kept >= LEAST_KEPT else None
         self._values = column.values
 

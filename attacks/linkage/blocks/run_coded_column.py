@@ -57,10 +57,8 @@ class RunCodedColumn:
         Position of each candidate's value.
     size : int
         Number of positions, with the one for the missing value.
-    owner, low, high : ndarray of int, shape (runs,)
-        Distinct cell of each run, ascending, and the positions from `low` up to, not including, `high`.
-    numeric : bool
-        Whether values are numbers.
+    runs : Runs
+        Runs of positions that the cells cover, by ascending cell.
     numbers : ndarray of float, shape (size,)
         The number at each position, NaN for the missing value and for categories.
     written : ndarray of float, shape (cells,)
@@ -77,10 +75,7 @@ class RunCodedColumn:
     codes: Integers32
     values: Integers32
     size: int
-    owner: Integers32
-    low: Integers32
-    high: Integers32
-    numeric: bool
+    runs: Runs
     numbers: Floats
     written: Floats
     count: Integers = field(init=False, repr=False)
@@ -91,17 +86,12 @@ class RunCodedColumn:
         cells = int(self.codes.max(initial=-1)) + 1
         object.__setattr__(self, "count", np.bincount(self.codes, minlength=cells))
         object.__setattr__(self, "share", np.bincount(self.values, minlength=self.size) / max(1, self.values.size))
-        object.__setattr__(self, "starts", np.searchsorted(self.owner, np.arange(cells + 1)))
+        object.__setattr__(self, "starts", np.searchsorted(self.runs.owner, np.arange(cells + 1)))
 
     @property
     def cells(self) -> int:
         """Number of distinct released cells."""
         return self.count.size
-
-    @property
-    def runs(self) -> Runs:
-        """Runs that the cells cover."""
-        return Runs(self.owner, self.low, self.high)
 
     def over_runs(self, weights: Floats) -> Floats:
         """Sum of the weights of the positions that each distinct cell covers, shape (cells,).
@@ -121,16 +111,16 @@ class RunCodedColumn:
         weights : ndarray of float, shape (cells,)
             One weight for each distinct cell.
         """
-        steps = np.bincount(self.low, weights=weights[self.owner], minlength=self.size + 1)
-        ends = np.bincount(self.high, weights=weights[self.owner], minlength=self.size + 1)
+        steps = np.bincount(self.runs.low, weights=weights[self.runs.owner], minlength=self.size + 1)
+        ends = np.bincount(self.runs.high, weights=weights[self.runs.owner], minlength=self.size + 1)
         return np.asarray(np.cumsum(steps - ends)[:-1], dtype=float)
 
     def covers(self, cells: Array, positions: Array) -> Booleans:
         """Whether each distinct cell covers the position beside it; both are broadcast."""
-        if self.owner.size == self.cells and (np.diff(self.starts) == 1).all():
-            return np.asarray((positions >= self.low[cells]) & (positions < self.high[cells]))
-        borders = np.column_stack([self.low, self.high]).astype(np.int64)
-        borders += (self.owner.astype(np.int64) * (self.size + 1))[:, None]
+        if self.runs.owner.size == self.cells and (np.diff(self.starts) == 1).all():
+            return np.asarray((positions >= self.runs.low[cells]) & (positions < self.runs.high[cells]))
+        borders = np.column_stack([self.runs.low, self.runs.high]).astype(np.int64)
+        borders += (self.runs.owner.astype(np.int64) * (self.size + 1))[:, None]
         wanted = cells.astype(np.int64) * (self.size + 1) + positions
         # Runs of a cell are disjoint and ascending: a position inside one has an odd number of borders before it.
         return np.asarray(np.searchsorted(borders.ravel(), wanted, side="right") % 2 == 1)
@@ -184,9 +174,7 @@ def _numeric(name: str, released: pd.Series[Any], candidates: pd.Series[Any], do
         parts.append((other[cells.owner], first, last))
         parts.append((other[empty], np.full(empty.size, present), np.full(empty.size, present + 1)))
     runs = disjoint_runs(*map(np.concatenate, zip(*parts, strict=True)))
-    return RunCodedColumn(
-        name, _small(codes), _small(np.minimum(values, present)), present + 1, *runs, True, numbers, written
-    )
+    return RunCodedColumn(name, _small(codes), _small(np.minimum(values, present)), present + 1, runs, numbers, written)
 
 
 def _categorical(name: str, released: pd.Series[Any], candidates: pd.Series[Any], domain: Any) -> RunCodedColumn:
@@ -209,7 +197,7 @@ def _categorical(name: str, released: pd.Series[Any], candidates: pd.Series[Any]
     runs = disjoint_runs(*map(np.concatenate, zip(*parts, strict=True)))
     size = domain.size + 1
     nothing = np.full(size, np.nan), np.full(len(texts), np.nan)
-    return RunCodedColumn(name, _small(codes), _small(values), size, *runs, False, *nothing)
+    return RunCodedColumn(name, _small(codes), _small(values), size, runs, *nothing)
 
 
 def _distinct(released: pd.Series[Any]) -> tuple[Integers, NDArray[np.object_]]:

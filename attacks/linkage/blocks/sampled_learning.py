@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,10 +103,10 @@ def finite_log_sum(table: Floats) -> Floats:
 
 
 def _rescored(models: list[ColumnMixture], rows: Integers, candidates: Array) -> Floats:
-    parts = (
+    parts: Iterable[Array] = (
         model.log_likelihood(model.column.codes[rows][:, None], model.column.values[candidates]) for model in models
     )
-    return sum(parts, np.zeros(candidates.shape))
+    return np.asarray(sum(parts, np.zeros(candidates.shape)))
 
 
 def _maximized(models: list[ColumnMixture], rows: Integers, near: LikeliestCandidates) -> tuple[float, Floats]:

@@ -118,7 +118,7 @@ def successes(claims: ValueClaims, column: str, domain: Domain, truth: Integers)
     given = codes < domain.size
     matches = given & (codes == truth[claims.about])
     correct, answered = (
-        np.bincount(claims.about, claims.weight * part, minlength=truth.size) for part in (matches, given)
+        np.bincount(claims.about, claims.weight * part, truth.size).astype(float) for part in (matches, given)
     )
     return correct, answered
 
