@@ -8,7 +8,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metrics.columns import Domain, Floats, Integers, NumericCells, NumericDomain, read_cells, refuse, require, unescape
+from metrics.columns import (
+    Domain,
+    Floats,
+    Integers,
+    NumericCells,
+    NumericDomain,
+    read_cells,
+    refuse,
+    require,
+    scattered,
+    unescape,
+)
 
 PARTS = ("items", "ratings", "dates", "item_means", "pairs")
 POPULAR = 50
@@ -95,8 +106,7 @@ class RatingUtility:
 
     def _together(self, frame: pd.DataFrame, codes: Integers) -> Floats:
         """Correlations over persons of which popular items they rated, shape (popular, popular), 0 on the diagonal."""
-        number = np.full(self.counts.size + 1, -1)
-        number[self.popular] = np.arange(self.popular.size)
+        number = scattered(np.arange(self.popular.size), self.popular, self.counts.size + 1)
         persons = pd.factorize(frame[self.person], use_na_sentinel=False)[0]
         rated = np.zeros((int(persons.max(initial=-1)) + 1, self.popular.size))
         column = number[codes]

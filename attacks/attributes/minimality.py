@@ -10,7 +10,7 @@ from numpy.random import Generator
 from attacks.base import Attack, Knowledge, ValueClaims, applicable, claims_from_scores, match
 from defenses.base import MicrodataRelease
 from metrics.classes import ranks_in_groups
-from metrics.columns import Booleans, Floats, Integers, check_integer
+from metrics.columns import Booleans, Floats, Integers, check_integer, scattered
 
 
 class Minimality(Attack):
@@ -167,7 +167,5 @@ def _assigned_values(owner: Integers, counts: Floats) -> Integers:
     class_of = np.repeat(class_of[ranked], amount[ranked])
     value = np.repeat(value[ranked], amount[ranked])
     rank = ranks_in_groups(class_of)
-    assigned = np.full(owner.size, -1, dtype=np.intp)
     fits = rank < people[class_of]
-    assigned[(np.cumsum(people) - people)[class_of[fits]] + rank[fits]] = value[fits]
-    return assigned
+    return scattered(value[fits], (np.cumsum(people) - people)[class_of[fits]] + rank[fits], owner.size)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from defenses.base import Channel, Microdata, Parametrized
 from metrics.classes import ranks_in_groups
-from metrics.columns import Booleans, Domain, Floats, Integers, require
+from metrics.columns import Booleans, Domain, Floats, Integers, require, scattered
 
 Thing = TypeVar("Thing")
 
@@ -201,16 +201,12 @@ class RankedAnswers(Claims):
     def ranking(self, rng: Generator) -> Integers:
         """Rank of each claim within its target, shape (claims,), 0 for the highest score; ties are broken at random."""
         order = np.lexsort((rng.random(self.score.size), -self.score, self.target))
-        ranks = np.empty(self.target.size, dtype=np.intp)
-        ranks[order] = ranks_in_groups(self.target[order])
-        return ranks
+        return scattered(ranks_in_groups(self.target[order]), order, order.size)
 
     def best(self, rng: Generator) -> Integers:
         """Answer of the highest score to each target, shape (targets,), -1 where the attack abstains."""
         first = self.ranking(rng) == 0
-        result = np.full(self.targets, -1, dtype=np.intp)
-        result[self.target[first]] = self.answer[first]
-        return result
+        return scattered(self.answer[first], self.target[first], self.targets)
 
     def members(self) -> Decisions:
         """Membership score of each possible answer."""

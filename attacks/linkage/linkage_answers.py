@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from attacks.base import Attack, Decisions, Knowledge, RankedAnswers, derived_table, shared_distance, shared_table
 from defenses.base import MicrodataRelease
-from metrics.columns import Array, Floats, Integers
+from metrics.columns import Array, Floats, Integers, scattered
 
 # One-to-one matching of released rows and candidates: optimal assignment and posterior of each pair.
 
@@ -38,9 +38,7 @@ def one_to_one(scores: Floats) -> Integers:
     from scipy.optimize import linear_sum_assignment
 
     rows, candidates = linear_sum_assignment(scores, maximize=True)
-    result = np.full(scores.shape[0], -1, dtype=np.intp)
-    result[rows] = candidates
-    return result
+    return scattered(candidates, rows, scores.shape[0])
 
 
 def matching_posterior(log_likelihood: Array, rounds: int = 10) -> Array:

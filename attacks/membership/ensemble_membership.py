@@ -75,7 +75,7 @@ class EnsembleMembership(Attack):
         released = evidence_of_release(release, shadows, knowledge, kernels, own.candidates)
         ratios = marginal_ratios(release, tables, knowledge)
         targets, taught_cells = (coded(people, knowledge, columns) for people in (knowledge.candidates, own.candidates))
-        marginals = marginal_scores(ratios, targets, taught_cells, list(member))
+        marginal, marginal_lessons = marginal_scores(ratios, targets, taught_cells, list(member))
         distances = np.array([_log_distance(table, own) for table in tables])
         others = np.array([_log_distance(table, knowledge) for table in tables])
         closest = others.mean(axis=0) - _log_distance(release, knowledge)
@@ -83,10 +83,10 @@ class EnsembleMembership(Attack):
         examples = np.concatenate(
             [
                 _features(lesson, lessons, member, score, _expected(distances, member, number) - distances[number])
-                for number, (lesson, score) in enumerate(zip(lessons, marginals.shadows, strict=True))
+                for number, (lesson, score) in enumerate(zip(lessons, marginal_lessons, strict=True))
             ]
         )
-        asked = _features(released, lessons, member, marginals.released, closest)
+        asked = _features(released, lessons, member, marginal, closest)
         middle, width = np.median(examples, axis=0), examples.std(axis=0) + 1e-9
         learner = LogisticRegression(C=1.0, max_iter=500).fit(_squashed(examples, middle, width), member.ravel())
         # Of the people who teach, fewer than half may be in a table.

@@ -120,6 +120,5 @@ def shadows(knowledge: Knowledge, pool: Microdata, size: int, count: int, rng: G
     order = np.arange(0)
     for number in range(count):
         order = rng.permutation(len(pool)) if number % 2 == 0 else order[::-1]
-        member = np.zeros(len(pool), dtype=bool)
-        member[order[:size]] = True
+        member = np.isin(np.arange(len(pool)), order[:size])
         yield Shadow(classifier(train(pool.take(np.flatnonzero(member)), rng).model), member)

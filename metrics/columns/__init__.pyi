@@ -55,6 +55,7 @@ from .values import distinct_cells as distinct_cells
 from .values import distinct_values as distinct_values
 from .values import in_column as in_column
 from .values import group_sums as group_sums
+from .values import scattered as scattered
 from .values import in_digits as in_digits
 from .values import is_mixed as is_mixed
 from .values import number_of as number_of

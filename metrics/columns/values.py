@@ -91,6 +91,13 @@ def group_sums(groups: Integers, rows: Array, count: int) -> Array:
     return sums
 
 
+def scattered(values: ArrayLike, positions: Array, size: int) -> Integers:
+    """Integers at their positions, the last one where several have one position, and -1 elsewhere, shape (size,)."""
+    result = np.full(size, -1, dtype=np.intp)
+    result[positions] = values
+    return result
+
+
 SUPPRESSED = "*"
 NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 """Regular expression of a plain number with ASCII digits, as cells of files hold it."""

@@ -14,7 +14,7 @@ from attacks import Claims, Knowledge, RankedAnswers
 from attacks.reports.pool_inference import pool_of_each, preferred_pools
 from defenses import Defense, Microdata, ReportsRelease
 from metrics import CategoricalDomain, Score, Scores
-from metrics.columns import Integers, check_integer, refuse
+from metrics.columns import Integers, check_integer, refuse, scattered
 from scenarios.games.reports import ReportSecret, ReportsGame
 
 
@@ -101,8 +101,7 @@ class Pool(ReportsGame):
         """Draw persons and their reported items; all other people are the auxiliary population."""
         preferred, person = self._people
         targets = rng.permutation(self._eligible)[: self.persons]
-        number = np.full(preferred.size, -1)
-        number[targets] = np.arange(self.persons)
+        number = scattered(np.arange(self.persons), targets, preferred.size)
         rows = rng.permutation(person.size)
         rows = rows[np.argsort(number[person[rows]], kind="stable")]
         senders = number[person[rows]]

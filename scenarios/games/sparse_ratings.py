@@ -13,7 +13,7 @@ from numpy.random import Generator
 
 from attacks import Claims, Knowledge, RankedAnswers
 from defenses import Defense, Microdata, MicrodataRelease, Release
-from metrics.columns import Integers, check_boolean, check_integer, check_real, refuse
+from metrics.columns import Integers, check_boolean, check_integer, check_real, refuse, scattered
 from metrics.rating_utility import RatingUtility
 from metrics.score import Score, Scores
 from scenarios.games.game import Secret
@@ -151,8 +151,7 @@ class SparseRatings(TableGame):
             If a target has rated nearly every item, so that no wrong rating can be drawn.
         """
         targets = rng.choice(self._eligible, self.targets, replace=False)
-        number = np.full(self._persons, -1)
-        number[targets] = np.arange(self.targets)
+        number = scattered(np.arange(self.targets), targets, self._persons)
         rows = np.flatnonzero(number[self._person] >= 0)
         owner = number[self._person[rows]]
         # Ratings are in random order within each target; the first of them are known.
@@ -253,9 +252,7 @@ def _pseudonyms(published: MicrodataRelease, person: str | None) -> tuple[Intege
 
 def _majority(group: Integers, value: Integers, groups: int) -> Integers:
     """Most frequent value of each group, the smallest of several; -1 in an empty group."""
-    result = np.full(groups + 1, -1, dtype=np.intp)
     pairs, count = np.unique(np.column_stack([group, value]), axis=0, return_counts=True)
     # The last assignment wins, so counts ascend, and values descend among equal counts.
     order = np.lexsort((-pairs[:, 1], count))
-    result[pairs[order, 0]] = pairs[order, 1]
-    return result
+    return scattered(pairs[order, 1], pairs[order, 0], groups + 1)

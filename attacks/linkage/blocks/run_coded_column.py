@@ -249,9 +249,7 @@ def disjoint_runs(owner: Array, low: Array, high: Array) -> Runs:
         # One of each chain of overlapping runs at a time, so that no run is united with one that is gone.
         joined = joined[np.r_[True, np.diff(joined) > 1]]
         high[joined - 1] = np.maximum(high[joined - 1], high[joined])
-        kept = np.ones(owner.size, dtype=bool)
-        kept[joined] = False
-        owner, low, high = owner[kept], low[kept], high[kept]
+        owner, low, high = (np.delete(part, joined) for part in (owner, low, high))
     return Runs(_small(owner), _small(low), _small(high))
 
 

@@ -213,8 +213,7 @@ class Indistinguishability(CuratorGame):
             f"there must be {secret.second.size} decisions on the challenges, got {decisions.scores.size}",
         )
         count = int(secret.second.sum())
-        decided = np.zeros(self.challenges, dtype=bool)
-        decided[decisions.first(count, rng)] = True
+        decided = np.isin(np.arange(self.challenges), decisions.first(count, rng))
         # A random choice of `count` challenges decides each challenge correctly with this probability.
         chance = (count**2 + (self.challenges - count) ** 2) / self.challenges**2
         return Scores.of(

@@ -202,8 +202,7 @@ def row_scores(claims: RankedAnswers, origin: Integers, positions: Integers, can
     matches = claims.answer == truth[claims.target]
     rank = claims.ranking(rng)
     correct, among_three = int((matches & (rank == 0)).sum()), int((matches & (rank < 3)).sum())
-    answered = np.zeros(rows, dtype=bool)
-    answered[claims.target] = True
+    answered = np.isin(np.arange(rows), claims.target)
     return Scores.of(
         Score("reidentification", _rate(correct, linkable), 1 / candidates, linkable),
         top3=_rate(among_three, linkable),
@@ -271,8 +270,7 @@ def score_answers(
     """
     rows = row_scores(claims, origin, answers, candidates, rng)
     originals = len(answers)
-    member = np.zeros(candidates, dtype=bool)
-    member[answers] = True
+    member = np.isin(np.arange(candidates), answers)
     decisions = claims.members()
     membership = Score(
         "membership", float(member[decisions.first(originals, rng)].mean()), originals / candidates, originals
