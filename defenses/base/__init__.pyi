@@ -35,6 +35,7 @@ from .marginal_tree import spanning_forest as spanning_forest
 from .microdata import Microdata as Microdata
 from .number_law import NumberLaw as NumberLaw
 from .parametrized import Parametrized as Parametrized
+from .parametrized import check_part as check_part
 from .release import FinalModel as FinalModel
 from .release import MicrodataRelease as MicrodataRelease
 from .release import ModelRelease as ModelRelease
@@ -43,5 +44,5 @@ from .release import StatisticsRelease as StatisticsRelease
 from .release import TrainingRelease as TrainingRelease
 from .simplex import checked_counts as checked_counts
 from .simplex import project_to_simplex as project_to_simplex
-from .training import TrainedNetwork as TrainedNetwork
-from .training import TrainingEncoding as TrainingEncoding
+from .training import Network as Network
+from .training import Encoding as Encoding

@@ -110,13 +110,10 @@ class OptimalMatrix(MicrodataDefense):
     def guarantee(self, records: Microdata) -> Guarantee:
         """Epsilon and Pk of the randomized columns, computed from the matrices in use."""
         matrices = self._matrices(records)
-        missing = unless_public(records, list(matrices))
-        if missing is not None:
-            return missing
         names = ", ".join(matrices)
         # k = 1 + (n - 1) e^-spread for each column, and spreads of independent columns add up.
         spread = float(np.prod([pk(matrix, 2) - 1 for matrix in matrices.values()]))
-        return Guarantee(
+        return unless_public(records, list(matrices)) or Guarantee(
             epsilon=float(sum(epsilon(matrix) for matrix in matrices.values())),
             pk=1 + (len(records) - 1) * spread,
             statement=f"local, one record replaced by any other, of the columns {names} together, "

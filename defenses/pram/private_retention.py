@@ -41,12 +41,8 @@ class _PrivatelyTuned(RetentionVectors):
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Sum of both epsilons, and the Pk that the release's epsilon implies (see the Notes of the class)."""
-        missing = self._not_public(records)
-        if missing is not None:
-            return missing
-        total = float(self.epsilon_matrix + self.epsilon_release)
-        return Guarantee(
-            epsilon=total,
+        return self._not_public(records) or Guarantee(
+            epsilon=float(self.epsilon_matrix + self.epsilon_release),
             pk=k_for_epsilon(float(self.epsilon_release), len(records)),
             statement=f"{self.epsilon_matrix:g} for the matrix ({self._step}) and {self.epsilon_release:g} for the "
             f"release through it, number of records public, {self._about(records)}",

@@ -133,18 +133,14 @@ class RetentionReplacement(MicrodataDefense):
         """Epsilon and Pk of the randomized columns, computed from the probabilities in use."""
         parts = self._parts(records)
         names = [part.column for part in parts]
-        missing = unless_public(records, names)
-        if missing is not None:
-            return missing
         epsilon = sum(epsilon_for_retention(part.retention, part.categories) for part in parts)
         pk = k_for_epsilon(epsilon, len(records)) if epsilon > 0 else float(len(records))
         about = (
             f"of the columns {', '.join(names)} together, {public_tables(names)}; other columns are released as they "
             "are"
         )
-        if np.isinf(epsilon):
-            return Guarantee(pk=pk, statement=about)
-        return Guarantee(epsilon=epsilon, pk=pk, statement=f"local, one record replaced by any other, {about}")
+        private = Guarantee(epsilon=epsilon, pk=pk, statement=f"local, one record replaced by any other, {about}")
+        return unless_public(records, names) or (Guarantee(pk=pk, statement=about) if np.isinf(epsilon) else private)
 
     def _parts(self, records: Microdata) -> tuple[Retention, ...]:
         names = public_or_filled(records, chosen_columns(records, self.columns, records.quasi_identifiers))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from defenses.base import Microdata
 from defenses.synthetic.column_distributions import category_order
 from defenses.synthetic.mixed_column import Drawn, MixedColumn
+from defenses.synthetic.pruned_forest import LeafMembers
 from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
 from defenses.synthetic.structural_zero import Zeros
 from metrics.columns import Floats, Integers, check_integer, refuse
@@ -120,23 +121,19 @@ class _Tree:
         The tree.
     features : ndarray of float, shape (n, columns before)
         Coded values of the records.
-    members : ndarray of int, shape (n,)
-        Records in the order of their leaves.
-    start, count : ndarray of int, shape (nodes,)
-        Position of each leaf's first record among `members`, and its number of records.
+    members : LeafMembers
+        Records of the leaves.
     """
 
     estimator: Any
     features: NDArray[np.float32]
-    members: Integers
-    start: Integers
-    count: Integers
+    members: LeafMembers
 
     def donors(self, previous: Sequence[Integers], rng: Generator) -> Integers:
         """Draw a record from the leaf of each new row, given the records that its earlier values come from."""
         coded = np.column_stack([feature[donor] for feature, donor in zip(self.features.T, previous, strict=True)])
         leaf = self.estimator.apply(coded, check_input=False)
-        return np.asarray(self.members[self.start[leaf] + rng.integers(self.count[leaf])])
+        return self.members.donors(leaf, 1, rng)[:, 0]
 
 
 def _fitted(before: Sequence[MixedColumn], target: MixedColumn, leaf_size: int, rng: Generator) -> _Tree:
@@ -145,16 +142,11 @@ def _fitted(before: Sequence[MixedColumn], target: MixedColumn, leaf_size: int, 
 
     responses = _responses(target)
     features = np.column_stack([_feature(column, responses) for column in before]).astype(np.float32)
-    seed = int(rng.integers(2**31))
-    if target.numeric:
-        estimator = DecisionTreeRegressor(min_samples_leaf=leaf_size, random_state=seed)
-        estimator.fit(features, responses, check_input=False)
-    else:
-        estimator = DecisionTreeClassifier(min_samples_leaf=leaf_size, random_state=seed)
-        estimator.fit(features, responses.argmax(axis=1), check_input=False)
+    kind = DecisionTreeRegressor if target.numeric else DecisionTreeClassifier
+    estimator = kind(min_samples_leaf=leaf_size, random_state=int(rng.integers(2**31)))
+    estimator.fit(features, responses if target.numeric else responses.argmax(axis=1), check_input=False)
     leaf = estimator.apply(features, check_input=False)
-    count = np.bincount(leaf, minlength=estimator.tree_.node_count)
-    return _Tree(estimator, features, np.argsort(leaf, kind="stable"), np.cumsum(count) - count, count)
+    return _Tree(estimator, features, LeafMembers.of(leaf[:, None]))
 
 
 def _responses(target: MixedColumn) -> Floats:

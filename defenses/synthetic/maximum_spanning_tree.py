@@ -11,11 +11,18 @@ from numpy.random import Generator
 
 from defenses.base import Microdata, project_to_simplex, spanning_forest
 from defenses.synthetic.counted_columns import MeasuredTable
-from defenses.synthetic.graphical.clique_tree import MOST_CELLS, Columns, check_pairs
-from defenses.synthetic.graphical.estimation import NoisyMarginal, averaged, estimated
-from defenses.synthetic.graphical.graphical_synthesis import DrawnCodes, GraphicalSynthesis
-from defenses.synthetic.graphical.refined_column import MergedValues
-from defenses.synthetic.graphical.sampled_rows import sampled_rows
+from defenses.synthetic.graphical import (
+    MOST_CELLS,
+    Columns,
+    DrawnCodes,
+    GraphicalSynthesis,
+    MergedValues,
+    NoisyMarginal,
+    averaged,
+    check_pairs,
+    estimated,
+    sampled_rows,
+)
 from metrics.columns import Booleans, Integers
 
 ITERATIONS = 300
@@ -91,7 +98,6 @@ class MaximumSpanningTree(GraphicalSynthesis):
             [values.recoded(column) for values, column in zip(merged, table.codes, strict=True)],
             tuple(values.size for values in merged),
         )
-        impossible = {columns: _merged(cells, columns, merged) for columns, cells in table.impossible.items()}
         pairs = _measurable(small, _third(rho))
         measured = []
         if pairs:
@@ -103,7 +109,7 @@ class MaximumSpanningTree(GraphicalSynthesis):
                 self._say_independent()
             again = averaged([*singles, *_singles(table, 2 * _third(rho), rng)])
             merged = [MergedValues(single) for single in again.values()]
-            impossible = {columns: _merged(cells, columns, merged) for columns, cells in table.impossible.items()}
+        impossible = {columns: _merged(cells, columns, merged) for columns, cells in table.impossible.items()}
         counts = [values.merged() for values in merged]
         sizes = tuple(values.size for values in merged)
         model = estimated(sizes, [*counts, *measured], table.n, iterations=ITERATIONS, impossible=impossible)

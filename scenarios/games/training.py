@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from attacks import Claims, Decisions, Knowledge, ValueClaims
 from attacks.training.gradient_inversion import most_common
 from defenses import Defense, Microdata, TrainingRelease
-from defenses.base import TrainingEncoding
+from defenses.base import Encoding
 from metrics.columns import check_integer, refuse
 from metrics.ranking import area_under_curve, balanced_accuracy
 from metrics.score import Score, Scores
@@ -193,13 +193,13 @@ class Training(Game):
 
 
 def matched_cells(
-    encoding: TrainingEncoding, truth: pd.DataFrame, holder: NDArray[np.intp], claimed: pd.DataFrame
+    encoding: Encoding, truth: pd.DataFrame, holder: NDArray[np.intp], claimed: pd.DataFrame
 ) -> NDArray[np.bool_]:
     """Cells of reconstructed records that agree with the true ones, in an optimal matching for each client.
 
     Parameters
     ----------
-    encoding : TrainingEncoding
+    encoding : Encoding
         Gives the codes of cells; cells agree if their codes are equal.
     truth : DataFrame, shape (n, columns)
         The training records.
@@ -227,7 +227,7 @@ def matched_cells(
 
 
 def central_probabilities(
-    encoding: TrainingEncoding, records: pd.DataFrame, features: NDArray[np.float64]
+    encoding: Encoding, records: pd.DataFrame, features: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Class probabilities, shape (n, classes), of a logistic regression trained on all records in one place."""
     from sklearn.linear_model import LogisticRegression

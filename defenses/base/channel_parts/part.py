@@ -208,6 +208,7 @@ class Presence(ValuePart):
 
     kind: ClassVar[str] = "presence"
 
+    @np.errstate(divide="ignore")
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""
         if is_number_column(original[self.column]):
@@ -217,6 +218,5 @@ class Presence(ValuePart):
             values = escape_column(original[self.column]).to_numpy(dtype=object)
         codes, distinct = pd.factorize(np.concatenate([cells, values]), use_na_sentinel=False)
         count = np.bincount(codes[: cells.size], minlength=len(distinct))
-        with np.errstate(divide="ignore"):
-            table = np.log(count / max(1, cells.size))
+        table = np.log(count / max(1, cells.size))
         return Likelihood((np.zeros(len(released)),), (table[codes[cells.size :]],), np.add)
