@@ -173,6 +173,7 @@ class TrainingHistory:
     noise: float
 
 
+@np.errstate(over="ignore")
 def federated_averaging(
     network: Network, clients: Sequence[Client], rules: TrainingRules, rng: Generator
 ) -> TrainingHistory:
@@ -248,8 +249,7 @@ def federated_averaging(
         direction = aggregate
         if downlink_multiplier is not None:
             direction = noisy(aggregate, downlink_multiplier * sensitivities.downlink, noise_rng)
-        with np.errstate(over="ignore"):
-            weights = weights - rules.learning_rate * direction
+        weights = weights - rules.learning_rate * direction
         models.append(weights)
         aggregates.append(aggregate)
         participants.append(answering)
@@ -294,6 +294,7 @@ class Sensitivities:
         return cls(float(uplink), float(largest * record.max()))
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def local_updates(network: Network, weights: Floats, table: _Table, rules: TrainingRules, turn: int) -> Floats:
     """Clipped updates of the given clients, shape (clients, size).
 
@@ -305,12 +306,11 @@ def local_updates(network: Network, weights: Floats, table: _Table, rules: Train
     total = np.zeros((table.numbers.size, network.size))
     current = weights
     for _ in range(rules.local_epochs):
-        with np.errstate(over="ignore", invalid="ignore"):
-            inputs, errors = network.errors(current, table.features, table.labels)
-            factors = table.present / table.sizes[:, None]
-            if rules.clipping is not None:
-                factors = factors * rules.clipping.example_factors(network.example_norms(inputs, errors))
-            gradients = network.combined_gradient(inputs, errors, factors)
+        inputs, errors = network.errors(current, table.features, table.labels)
+        factors = table.present / table.sizes[:, None]
+        if rules.clipping is not None:
+            factors = factors * rules.clipping.example_factors(network.example_norms(inputs, errors))
+        gradients = network.combined_gradient(inputs, errors, factors)
         refuse_rows(
             ~np.isfinite(gradients).all(axis=1),
             lambda row: (
@@ -318,8 +318,7 @@ def local_updates(network: Network, weights: Floats, table: _Table, rules: Train
             ),
         )
         total += gradients
-        with np.errstate(over="ignore"):
-            current = weights - rules.learning_rate * total
+        current = weights - rules.learning_rate * total
     return total if rules.clipping is None else rules.clipping.clipped(total)
 
 

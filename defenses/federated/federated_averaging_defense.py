@@ -10,13 +10,18 @@ from numpy.typing import NDArray
 
 from defenses.base import Defense, Guarantee, Microdata, TrainingRelease, check_part
 from defenses.base.training import Encoding as Encoding
-from defenses.federated.accounting import gaussian_epsilon
+from defenses.federated import (
+    Architecture,
+    EqualSplit,
+    NormClipping,
+    SecureAggregation,
+    SequentialNoise,
+    SoftmaxRegression,
+    Split,
+    UpdateNoise,
+    gaussian_epsilon,
+)
 from defenses.federated.averaging import Client, Sensitivities, TrainingRules, federated_averaging
-from defenses.federated.clipping import NormClipping
-from defenses.federated.models import Architecture, SoftmaxRegression
-from defenses.federated.noise import SequentialNoise, UpdateNoise
-from defenses.federated.secure_aggregation import SecureAggregation
-from defenses.federated.splits import EqualSplit, Split
 from metrics.columns import check_integer, check_real, require
 
 # Splits of records over clients.

@@ -10,9 +10,7 @@ from numpy.random import Generator
 
 from defenses.base import Defense, Encoding, FinalModel, Guarantee, Microdata, ModelRelease, check_part
 from defenses.dp.mechanism import check_delta
-from defenses.federated.accounting import gaussian_shift
-from defenses.federated.clipping import ExampleClipping
-from defenses.federated.models import Architecture, SoftmaxRegression
+from defenses.federated import Architecture, ExampleClipping, SoftmaxRegression, gaussian_shift
 from defenses.federated.noise import noisy
 from metrics.columns import Floats, check_integer, check_real
 

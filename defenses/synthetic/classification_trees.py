@@ -11,7 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base import Microdata
-from defenses.synthetic.column_distributions import category_order
+from defenses.synthetic.column_distributions import split_ranks
 from defenses.synthetic.mixed_column import Drawn, MixedColumn
 from defenses.synthetic.pruned_forest import LeafMembers
 from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
@@ -141,7 +141,7 @@ def _fitted(before: Sequence[MixedColumn], target: MixedColumn, leaf_size: int, 
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     responses = _responses(target)
-    features = np.column_stack([_feature(column, responses) for column in before]).astype(np.float32)
+    features = np.column_stack([split_ranks(column, responses) for column in before]).astype(np.float32)
     kind = DecisionTreeRegressor if target.numeric else DecisionTreeClassifier
     estimator = kind(min_samples_leaf=leaf_size, random_state=int(rng.integers(2**31)))
     estimator.fit(features, responses if target.numeric else responses.argmax(axis=1), check_input=False)
@@ -161,10 +161,3 @@ def _responses(target: MixedColumn) -> Floats:
     centered = parts - parts.mean(axis=0)
     deviation = centered.std(axis=0)
     return np.asarray(centered / np.where(deviation > 0, deviation, 1.0))
-
-
-def _feature(column: MixedColumn, responses: Floats) -> Floats:
-    """A column as the tree splits it, shape (n,)."""
-    if column.cells is None:
-        return column.ranks.astype(float)
-    return np.asarray(category_order(column.ranks, column.cells.size, responses)[column.ranks])

@@ -48,6 +48,13 @@ def category_order(codes: Integers, size: int, responses: Floats) -> Floats:
     return rank
 
 
+def split_ranks(column: MixedColumn, responses: Floats) -> Floats:
+    """Numbers by which a tree splits a column, shape (n,): ranks of numbers, or of categories by their responses."""
+    if column.cells is None:
+        return column.ranks.astype(float)
+    return np.asarray(category_order(column.ranks, column.cells.size, responses)[column.ranks])
+
+
 @dataclass(frozen=True)
 class CategoryDistribution:
     """Empirical distribution of categories or released cells, in the order of their codes.

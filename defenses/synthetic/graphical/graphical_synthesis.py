@@ -15,8 +15,7 @@ from numpy.random import Generator
 
 from defenses.base import Guarantee, Microdata, MicrodataDefense, MicrodataRelease, category_cells, released_frame
 from defenses.base.queries import codes
-from defenses.dp.composition import zcdp_rho
-from defenses.dp.exponential import Exponential
+from defenses.dp import Exponential, zcdp_rho
 from defenses.dp.mechanism import check_delta
 from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical.clique_tree import Columns, model_cells
