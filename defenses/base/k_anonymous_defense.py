@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from defenses.base.columns import check_columns
-from defenses.base.defense import MicrodataDefense, chosen_columns
-from defenses.base.guarantee import ClassPromise, Guarantee
-from defenses.base.microdata import Microdata
+from defenses.base import Guarantee, Microdata, MicrodataDefense, check_columns, chosen_columns
+from defenses.base.guarantee import ClassPromise
 from metrics.columns import check_integer, require
 
 

@@ -9,11 +9,15 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from defenses.base.channel import Channel
-from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses.base import (
+    Channel,
+    Guarantee,
+    Microdata,
+    MicrodataDefense,
+    MicrodataRelease,
+    released_frame,
+    rowwise_release,
+)
 from metrics.columns import holds_generalized, plain_values, require
 
 

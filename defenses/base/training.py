@@ -6,7 +6,7 @@ Arrays of a network may have leading axes, such as one for clients: weights (...
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from defenses.base.columns import codes_in_domain
 from defenses.base.microdata import Microdata
 from metrics.columns import (
     CategoricalDomain,
@@ -119,7 +120,7 @@ class Encoding:
             require_column(frame.columns, name)
             block = result[:, self.slices[name]]
             if isinstance(domain, CategoricalDomain):
-                block[np.arange(len(frame)), _codes(name, domain, frame[name])] = 1
+                block[np.arange(len(frame)), codes_in_domain(name, np.asarray(frame[name]), domain)] = 1
             else:
                 values = _numbers_of(name, frame[name])
                 refuse(np.isinf(values).any(), f"column {name!r} holds an infinity; numbers must be finite")
@@ -136,7 +137,7 @@ class Encoding:
             If the target is missing, as a column or in a record, or holds an unknown class.
         """
         require_column(frame.columns, self.target)
-        codes = _codes(self.target, CategoricalDomain(self.classes), frame[self.target])
+        codes = codes_in_domain(self.target, np.asarray(frame[self.target]), CategoricalDomain(self.classes))
         refuse_rows(
             codes == len(self.classes), lambda row: f"column {self.target!r}, row {row + 1}: the class is missing"
         )
@@ -176,19 +177,12 @@ class Encoding:
         domains = {**self.domains, self.target: CategoricalDomain(self.classes)}
         for name in domains:
             require_column(frame.columns, name)
-        return [_codes(name, domain, frame[name]) for name, domain in domains.items()]
+        return [codes_in_domain(name, np.asarray(frame[name]), domain) for name, domain in domains.items()]
 
 
 def _numbers_of(name: str, values: pd.Series[Any]) -> Floats:
     try:
         return numbers_of(values)
-    except ValueError as error:
-        raise in_column(name, error) from None
-
-
-def _codes(name: str, domain: Domain, values: Sequence[Any] | pd.Series[Any]) -> NDArray[np.intp]:
-    try:
-        return domain.codes(np.asarray(values))
     except ValueError as error:
         raise in_column(name, error) from None
 

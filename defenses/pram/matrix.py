@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from defenses.base import Guarantee, Microdata, category_count
-from metrics.columns import Floats, Given, check_integer, refuse, refuse_rows, require
+from metrics.columns import Floats, Given, check_integer, refuse, refuse_any, refuse_rows, require
 
 # Check that the categories of randomized columns are public, as PRAM's guarantees require.
 
@@ -53,10 +53,10 @@ def check_matrix(matrix: ArrayLike) -> Floats:
         array.ndim == 2 and array.shape[0] == array.shape[1] and array.size,
         f"matrix must be square with one row and one column per category, got shape {array.shape}",
     )
-    wrong = np.argwhere(~((array >= 0) & (array <= 1)).T)
-    if wrong.size:
-        column, row = wrong[0].tolist()
-        raise ValueError(f"matrix: column {column}, row {row} is not a probability: {array[row, column]}")
+    refuse_any(
+        np.argwhere(~((array >= 0) & (array <= 1)).T).tolist(),
+        lambda place: f"matrix: column {place[0]}, row {place[1]} is not a probability: {array[place[1], place[0]]}",
+    )
     totals = array.sum(axis=0)
     refuse_rows(
         np.abs(totals - 1) > 1e-9,

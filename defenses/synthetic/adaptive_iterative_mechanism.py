@@ -26,8 +26,8 @@ from defenses.synthetic.graphical import (
     default_workload,
     estimated,
     noise,
-    sampled_rows,
 )
+from defenses.synthetic.graphical.sampled_rows import sampled_rows
 from defenses.synthetic.structural_zero import Zeros
 from metrics.columns import Floats, Integers, check_integer, refuse, require
 

@@ -21,8 +21,8 @@ from defenses.synthetic.graphical import (
     averaged,
     check_pairs,
     estimated,
-    sampled_rows,
 )
+from defenses.synthetic.graphical.sampled_rows import sampled_rows
 from metrics.columns import Booleans, Integers
 
 ITERATIONS = 300

@@ -8,7 +8,8 @@ from fractions import Fraction
 from numpy.random import Generator
 
 from defenses.base import Guarantee, Microdata, MicrodataDefense, MicrodataRelease
-from defenses.synthetic.graphical import GraphicalSynthesis, levels, refined_column
+from defenses.synthetic.graphical import GraphicalSynthesis, levels
+from defenses.synthetic.graphical.refined_column import refined_column
 from defenses.synthetic.maximum_spanning_tree import MaximumSpanningTree
 from defenses.synthetic.structural_zero import Zeros, check_structural_zeros
 from metrics.columns import NumericDomain, check_real, refuse

@@ -15,8 +15,6 @@ from .graphical_synthesis import INDEPENDENT as INDEPENDENT
 from .graphical_synthesis import drawn_release as drawn_release
 from .refined_column import MergedValues as MergedValues
 from .refined_column import levels as levels
-from .refined_column import refined_column as refined_column
 from .sampled_rows import combined as combined
 from .sampled_rows import rounded as rounded
-from .sampled_rows import sampled_rows as sampled_rows
 from .workload import default_workload as default_workload
