@@ -28,7 +28,7 @@ from .hierarchy import TableHierarchy as TableHierarchy
 from .k_anonymous_defense import KAnonymousDefense as KAnonymousDefense
 from .k_anonymous_defense import check_enough as check_enough
 from .k_anonymous_defense import k_anonymity_over as k_anonymity_over
-from .k_anonymous_defense import promise_of_parts as promise_of_parts
+from .k_anonymous_defense import guarantee_of_parts as guarantee_of_parts
 from .marginal_tree import drawn_rows as drawn_rows
 from .marginal_tree import fitted as fitted
 from .marginal_tree import spanning_forest as spanning_forest

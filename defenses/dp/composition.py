@@ -24,7 +24,7 @@ def group_privacy(epsilon: float, delta: float, m: int) -> tuple[float, float]:
     Returns
     -------
     tuple of float
-        m epsilon, and delta (1 + e^epsilon + ... + e^((m - 1) epsilon)), at most 1; a delta of 1 promises nothing.
+        m epsilon, and delta (1 + e^epsilon + ... + e^((m - 1) epsilon)), at most 1; a delta of 1 guarantees nothing.
 
     Raises
     ------

@@ -63,7 +63,7 @@ class FederatedAveraging(Defense):
 
     Notes
     -----
-    With noise on the uplink it promises epsilon. Reads before its noise. Public: the number of records, the clients'
+    With noise on the uplink epsilon is guaranteed. Reads before its noise. Public: the number of records, the clients'
     sizes and which client holds which record, names and order of the columns, declared domains and their types, and
     that no class is missing. Protected: all values, and which of the inputs are missing.
 
@@ -174,7 +174,7 @@ class FederatedAveraging(Defense):
         """
         sizes = (self.split or EqualSplit()).sizes(len(records))
         encoding = Encoding.of(records, self.target)
-        # A promise is made only about tables that can be trained on.
+        # A guarantee is given only for tables that can be trained on.
         encoding.labels(records.frame)
         encoding.codes(records.frame)
         if self.clipping is None or (self.uplink is None and self.downlink is None):

@@ -97,7 +97,7 @@ class PrivateGradientDescent(Defense):
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return epsilon and delta of the model."""
         encoding = Encoding.of(records, self.target)
-        # A promise is made only about tables that can be trained on.
+        # A guarantee is given only for tables that can be trained on.
         encoding.labels(records.frame)
         encoding.codes(records.frame)
         return Guarantee(

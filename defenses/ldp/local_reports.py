@@ -238,7 +238,8 @@ def public_domain(records: Microdata, column: str, parameter: str) -> Domain:
 
 def protocols() -> dict[str, type[FrequencyOracle]]:
     """Return the protocols that take a domain of any size, or of two values, by class name."""
-    return {make.__name__: make for make in (BinaryRandomizedResponse, *CANDIDATES)}
+    classes: list[type[FrequencyOracle]] = [BinaryRandomizedResponse, *CANDIDATES]
+    return {make.__name__: make for make in classes}
 
 
 def longitudinal_protocols() -> dict[str, type[LongitudinalUnaryEncoding]]:

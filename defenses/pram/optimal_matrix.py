@@ -61,9 +61,9 @@ class OptimalMatrix(MicrodataDefense):
     categories. A column with more of them takes retention-replacement, which is optimal for large epsilon.
 
     Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their
-    types, and the prior; that no value of a randomized column is missing (otherwise nothing is promised). Protected:
-    the values of the randomized columns. Columns that are not randomized are released as they are, outside of the
-    promise.
+    types, and the prior; that no value of a randomized column is missing (otherwise nothing holds). Protected:
+    the values of the randomized columns. Columns that are not randomized are released as they are, without
+    guarantee.
 
     Guarantee: the matrices do not depend on the records. Epsilon is the sum of the columns' log-ratios, and Pk follows
     from the spreads, both computed from the final matrices. A matrix made of the records themselves has no guarantee;

@@ -71,8 +71,8 @@ class OptimalRetentionFromNoisyHistogram(_PrivatelyTuned):
     Notes
     -----
     Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their
-    types; that no value of a randomized column is missing (otherwise nothing is promised). Protected: the values of the
-    randomized columns. Columns that are not randomized are released as they are, outside of the promise.
+    types; that no value of a randomized column is missing (otherwise nothing holds). Protected: the values of the
+    randomized columns. Columns that are not randomized are released as they are, without guarantee.
 
     Replacing one record lowers one count by 1 and raises another by 1: the histogram's L1 sensitivity is 2. Integer
     noise z with probability proportional to e^(-epsilon_1 |z| / 2) makes it epsilon_1-private. The optimiser uses only
@@ -127,8 +127,8 @@ class OptimalRetentionByObjective(_PrivatelyTuned):
     `OptimalRetentionFromNoisyHistogram` draws exactly.
 
     Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their
-    types; that no value of a randomized column is missing (otherwise nothing is promised). Protected: the values of the
-    randomized columns. Columns that are not randomized are released as they are, outside of the promise.
+    types; that no value of a randomized column is missing (otherwise nothing holds). Protected: the values of the
+    randomized columns. Columns that are not randomized are released as they are, without guarantee.
 
     `defenses.pram.perturbation` proves that the matrix is epsilon_1-private. With the release, both epsilons add up.
     The full quadratic program is solved, so it suits at most a few hundred categories, each with many records.
@@ -171,8 +171,8 @@ class OptimalRetentionByOutput(_PrivatelyTuned):
     `OptimalRetentionFromNoisyHistogram` draws exactly.
 
     Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their
-    types; that no value of a randomized column is missing (otherwise nothing is promised). Protected: the values of the
-    randomized columns. Columns that are not randomized are released as they are, outside of the promise.
+    types; that no value of a randomized column is missing (otherwise nothing holds). Protected: the values of the
+    randomized columns. Columns that are not randomized are released as they are, without guarantee.
 
     `defenses.pram.perturbation` proves that the matrix is epsilon_1-private. With the release, both epsilons add up.
     The full quadratic program is solved, so it suits at most a few hundred categories, each with many records.

@@ -71,15 +71,15 @@ class RetentionReplacement(MicrodataDefense):
     >>> grades = CategoricalDomain(("A", "B", "C", "D"))
     >>> frame = pd.DataFrame({"grade": ["A", "B", "B", "D", "C"]})
     >>> records = Microdata(frame, quasi_identifiers=("grade",), domains={"grade": grades})
-    >>> promise = RetentionReplacement(retention=0.7).guarantee(records)
-    >>> round(promise.epsilon, 3), round(promise.pk, 3)
+    >>> guarantee = RetentionReplacement(retention=0.7).guarantee(records)
+    >>> round(guarantee.epsilon, 3), round(guarantee.pk, 3)
     (1.946, 1.082)
 
     Notes
     -----
     Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their
-    types; that no value of a randomized column is missing (otherwise nothing is promised). Protected: the values of the
-    randomized columns. Columns that are not randomized are released as they are, outside of the promise.
+    types; that no value of a randomized column is missing (otherwise nothing holds). Protected: the values of the
+    randomized columns. Columns that are not randomized are released as they are, without guarantee.
 
     The decision to keep a value compares a multiple of 2^-53 with p. That is exact for p >= 1/2, and otherwise rounds p
     up by less than 2^-53. So epsilon exceeds the stated one by at most (d + 2) 2^-53 in each column, and by the
