@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,7 +26,7 @@ class OverviewedPackage(ModuleType):
         return f"{_docstring(_file_of(self.__name__))}\n\n{overview(self.__name__)}\n"
 
 
-def attach_exports(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def attach_exports(package: str, file: str) -> Any:
     """Return a package's `__getattr__`, `__dir__` and `__all__` by its stub, and show its overview in its docstring."""
     sys.modules[package].__class__ = OverviewedPackage
     return lazy_loader.attach_stub(package, file)

@@ -66,11 +66,8 @@ class FixedPoint:
             lambda client: f"overflow: client {client} sends a number beyond {self.limit:g}",
             AggregationError,
         )
-        result = np.empty((clients, values.shape[1] + 1), dtype=np.uint64)
-        for client, numbers in enumerate(values):
-            result[client, :-1] = self.field.elements(np.rint(numbers * 2.0**self.fraction_bits).astype(np.int64))
-            result[client, -1] = self.check_word(result[client, :-1], key)
-        return result
+        words = self.field.elements(np.rint(values * 2.0**self.fraction_bits).astype(np.int64))
+        return np.column_stack([words, self.field.sum(self.field.multiply(words, key), axis=1)])
 
     def decode(self, words: Words, key: Words, clients: int) -> NDArray[np.float64]:
         """The sum of `clients` encoded vectors, shape (length,).

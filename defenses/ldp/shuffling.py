@@ -169,9 +169,7 @@ def clones_epsilon(delta: float, n: int, *, local_epsilon: float) -> float | Non
     Feldman, McMillan and Talwar (2021), Hiding among the clones, theorem 3.1.
     """
     check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
-    check_integer("n", n, low=1)
-    check_real("local_epsilon", local_epsilon, low=0, high=_LARGEST, open_low=True)
-    odds = math.exp(local_epsilon)
+    odds = _checked(0.0, n, local_epsilon)
     if odds > n / (16 * math.log(2 / delta)):
         return None
     noise = 8 * math.sqrt(odds * math.log(4 / delta) / n) + 8 * odds / n

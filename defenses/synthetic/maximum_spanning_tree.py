@@ -92,22 +92,23 @@ class MaximumSpanningTree(GraphicalSynthesis):
         check_pairs(records)
 
     def _fitted(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> DrawnCodes:
-        singles = _singles(table, _third(rho), rng)
+        third = Fraction(rho) / 3
+        singles = _singles(table, third, rng)
         merged = [MergedValues(single) for single in singles]
         small = MeasuredTable(
             [values.recoded(column) for values, column in zip(merged, table.codes, strict=True)],
             tuple(values.size for values in merged),
         )
-        pairs = _measurable(small, _third(rho))
+        pairs = _measurable(small, third)
         measured = []
         if pairs:
-            tree = self._spanning_tree(small, [values.merged() for values in merged], pairs, _third(rho), rng)
-            variance = Fraction(len(tree)) / _third(rho)
+            tree = self._spanning_tree(small, [values.merged() for values in merged], pairs, third, rng)
+            variance = Fraction(len(tree)) / third
             measured = [small.measured(pair, variance, rng) for pair in tree]
         else:
             if len(names) > 1:
                 self._say_independent()
-            again = averaged([*singles, *_singles(table, 2 * _third(rho), rng)])
+            again = averaged([*singles, *_singles(table, 2 * third, rng)])
             merged = [MergedValues(single) for single in again.values()]
         impossible = {columns: _merged(cells, columns, merged) for columns, cells in table.impossible.items()}
         counts = [values.merged() for values in merged]
@@ -144,10 +145,6 @@ class MaximumSpanningTree(GraphicalSynthesis):
             return int(joining[self._selected(scores[joining], epsilon, 2.0, 1, rng)[0]])
 
         return spanning_forest(len(table.sizes), pairs, choose)
-
-
-def _third(rho: float) -> Fraction:
-    return Fraction(rho) / 3
 
 
 def _singles(table: MeasuredTable, rho: Fraction, rng: Generator) -> list[NoisyMarginal]:
