@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
 from metrics.columns import (
-    CategoricalDomain,
     Domain,
     Given,
     Integers,
@@ -147,14 +146,15 @@ def category_codes(records: Microdata, name: str) -> NDArray[np.intp]:
     domain = records.domain(name)
     if isinstance(domain, NumericDomain):
         return domain.codes(plain_numbers(records.frame[name]))
-    return _codes_in_domain(records.frame[name], domain)
+    return codes_in_domain(name, records.frame[name], domain)
 
 
-def _codes_in_domain(column: pd.Series[Any], domain: CategoricalDomain) -> NDArray[np.intp]:
+def codes_in_domain(name: Any, values: Any, domain: Domain) -> NDArray[np.intp]:
+    """Category or public bin of each value of a column, shape (n,); errors name the column."""
     try:
-        return domain.codes(column)
+        return domain.codes(values)
     except ValueError as error:
-        raise in_column(column.name, error) from None
+        raise in_column(name, error) from None
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ def code_column(column: pd.Series[Any], domain: Domain) -> CodedColumn:
         count = values.size
         codes = np.where(codes < 0, count, codes)
     else:
-        codes, values = _codes_in_domain(column, domain), np.array(domain.categories, dtype=object)
+        codes, values = codes_in_domain(column.name, column, domain), np.array(domain.categories, dtype=object)
         count = domain.size
     if (codes == count).any():
         values = np.append(values, [np.nan if isinstance(domain, NumericDomain) else None])

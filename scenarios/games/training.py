@@ -14,7 +14,7 @@ from numpy.random import Generator
 from attacks import Claims, Decisions, Knowledge, ValueClaims
 from attacks.training.gradient_inversion import most_common
 from defenses import Defense, Microdata, TrainingRelease
-from defenses.base import TrainingEncoding
+from defenses.base import Encoding
 from metrics.columns import Booleans, Floats, Integers, check_choice, check_integer, refuse
 from metrics.ranking import area_under_curve, balanced_accuracy, mean_area_under_curve
 from metrics.score import Score, Scores
@@ -194,12 +194,12 @@ class Training(Game):
         return result
 
 
-def matched_cells(encoding: TrainingEncoding, truth: pd.DataFrame, holder: Integers, claimed: pd.DataFrame) -> Booleans:
+def matched_cells(encoding: Encoding, truth: pd.DataFrame, holder: Integers, claimed: pd.DataFrame) -> Booleans:
     """Cells of reconstructed records that agree with the true ones, in an optimal matching for each client.
 
     Parameters
     ----------
-    encoding : TrainingEncoding
+    encoding : Encoding
         Gives the codes of cells; cells agree if their codes are equal.
     truth : DataFrame, shape (n, columns)
         The training records.
@@ -226,7 +226,7 @@ def matched_cells(encoding: TrainingEncoding, truth: pd.DataFrame, holder: Integ
     return result
 
 
-def central_probabilities(encoding: TrainingEncoding, records: pd.DataFrame, features: Floats) -> Floats:
+def central_probabilities(encoding: Encoding, records: pd.DataFrame, features: Floats) -> Floats:
     """Class probabilities, shape (n, classes), of a logistic regression trained on all records in one place."""
     from sklearn.linear_model import LogisticRegression
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from defenses.base import Encoding, Network
 from defenses.federated.averaging import Client, TrainingRules, federated_averaging
 from defenses.federated.clipping import ExampleClipping
-from defenses.federated.encoding import Encoding
-from defenses.federated.models import Network, SoftmaxRegression
+from defenses.federated.models import SoftmaxRegression
 from defenses.federated.noise import SequentialNoise
 from leaderboard import Lines, Section, Series, Table
 from leaderboard.pages.number_text import counted, number

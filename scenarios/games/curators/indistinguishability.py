@@ -166,8 +166,7 @@ class Indistinguishability(CuratorGame):
         def session(which: int, rng: Generator) -> QuerySession:
             release = defense.apply(tables[which], rng)
             assert isinstance(release, StatisticsRelease)  # noqa: S101 (the game accepts nothing else)
-            curator_session: QuerySession = release.open(rng)  # type: ignore[assignment]  # a curator's, with a budget
-            return curator_session
+            return release.open(rng)
 
         rngs = np.random.default_rng(secret.seed).spawn(self.challenges)
         challenges = [session(int(which), rng) for which, rng in zip(secret.second, rngs, strict=True)]

@@ -13,7 +13,7 @@ from attacks.base import Claims, ValueClaims
 from attacks.statistics.query_budget import ask, even_share
 from attacks.statistics.statistical_disclosure import StatisticsKnowledge
 from defenses import Defense, Microdata, StatisticsRelease
-from defenses.base.queries import Query, QuerySession
+from defenses.base.queries import Query
 from metrics.columns import Array, refuse
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
@@ -130,7 +130,7 @@ def answered_utility(
     records: Microdata, release: StatisticsRelease, workload: Sequence[AnalystQuery], seed: int
 ) -> dict[str, float | None]:
     """Utility of a release for a workload (`StatisticsGame.utility`); `seed` seeds the noise."""
-    session: QuerySession = release.open(np.random.default_rng(seed))  # type: ignore[assignment]  # of a curator
+    session = release.open(np.random.default_rng(seed))
     epsilon = even_share(session, len(workload))
     error = guess_error = 0.0
     for question in workload:
