@@ -224,7 +224,7 @@ def score(opened: Tournament, public_share: float, jobs: int | None, form: str, 
 @on_tournament
 def verify(opened: Tournament) -> None:
     """Verify that log, accepted files and published files are unchanged (exit code 1 if not)."""
-    from scenarios.tournament.host.backup import verify
+    from scenarios.tournament.host.archives import verify
 
     try:
         echo(verify(opened))

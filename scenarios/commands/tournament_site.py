@@ -65,7 +65,7 @@ def serve(
         # Workers load their packages while this process loads its own.
         start_server()
 
-        from scenarios.tournament.site.members.inviting import remember_address, without_password
+        from scenarios.tournament.site.account_store import remember_address, without_password
         from scenarios.tournament.site.serving import serve as serve_site
         from scenarios.tournament.site.workers import BackgroundScoring
 
@@ -114,9 +114,14 @@ def invite(
     with bad_input(), _server_extra():
         from metrics.columns import write_atomically
         from scenarios.tournament.rules.folder import Tournament
-        from scenarios.tournament.site.members.inviting import invitations_page, served_address, skipped, team_accounts
-        from scenarios.tournament.site.members.inviting import invite as issue
-        from scenarios.tournament.site.members.user import host_name
+        from scenarios.tournament.site.account_store import (
+            host_name,
+            invitations_page,
+            served_address,
+            skipped,
+            team_accounts,
+        )
+        from scenarios.tournament.site.account_store import invite as issue
 
         now = datetime.now(UTC)
         settings = Tournament(folder).settings

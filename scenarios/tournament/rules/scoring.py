@@ -39,8 +39,7 @@ from scenarios.running.workers.isolation import Death, TaskStep, isolated
 from scenarios.tables.file_methods import AnswerFile, Content, ReleasedFile
 from scenarios.tables.seeds import generator
 from scenarios.tournament.rules.advancing import published
-from scenarios.tournament.rules.folder import Submission, Tournament
-from scenarios.tournament.rules.opening_record import hash_of
+from scenarios.tournament.rules.folder import Submission, Tournament, hash_of
 from scenarios.tournament.rules.sheets import Sheet, read_answers
 from scenarios.tournament.rules.submission_utility import Originals
 

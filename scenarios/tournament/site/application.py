@@ -18,18 +18,15 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from scenarios.tournament.site.account_store import GUEST, Role, User, new_token, same_form_token
+from scenarios.tournament.site.accounts import RateLimit
 from scenarios.tournament.site.deciding import resumed
-from scenarios.tournament.site.host_jobs import ACTIONS
-from scenarios.tournament.site.members.account_store import new_token, same_form_token
-from scenarios.tournament.site.members.attempts import RateLimit
-from scenarios.tournament.site.members.cookies import FORM, SESSION, read_cookie, set_cookie
-from scenarios.tournament.site.members.user import GUEST, Role, User
+from scenarios.tournament.site.jobs import ACTIONS
 from scenarios.tournament.site.pages import entry_pages, host_pages, presentation_pages, public_pages, team_pages
 from scenarios.tournament.site.pages.answers import damage_refusal, refused
 from scenarios.tournament.site.posted_form import NO_FILES, UploadLimits, posted_form
 from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError, noticing_damage, refuse_if
-from scenarios.tournament.site.site import Site
-from scenarios.tournament.site.visit import Handler, Visit
+from scenarios.tournament.site.site import FORM, SESSION, Handler, Site, Visit, read_cookie, set_cookie
 
 # The guard before every address: session, access, form token, refusals, cookies.
 

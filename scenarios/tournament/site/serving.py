@@ -20,7 +20,7 @@ from scenarios.running.workers.interrupts import Terminated, terminable
 from scenarios.tournament.rules.folder import SITE_LOCK
 from scenarios.tournament.rules.log import locked_file
 from scenarios.tournament.site.application import application
-from scenarios.tournament.site.pages.live_updates import LiveUpdates
+from scenarios.tournament.site.journal import LiveUpdates
 from scenarios.tournament.site.site import Site
 from scenarios.tournament.site.timed_protocol import TimedProtocol
 from scenarios.tournament.site.workers import BackgroundScoring

@@ -1,4 +1,4 @@
-"""What the pages of a tournament's site share."""
+"""What the pages of a tournament's site share, and one request with its visitor."""
 
 from __future__ import annotations
 
@@ -6,21 +6,24 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import Response
 
 from scenarios.tournament.rules.arrivals import last_number
 from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.site.journal import Journal, SiteState
-from scenarios.tournament.site.members.accounts import Accounts, Passwords
-from scenarios.tournament.site.members.attempts import RequestRates
-from scenarios.tournament.site.once import Once, Turns
-from scenarios.tournament.site.pages.live_updates import LiveUpdates
-from scenarios.tournament.site.posted_form import clear_uploads
+from scenarios.tournament.site.account_store import Role, User, form_token
+from scenarios.tournament.site.accounts import Accounts, Passwords, RequestRates
+from scenarios.tournament.site.journal import Journal, LiveUpdates, SiteState
+from scenarios.tournament.site.once import FormKey, Once, Turns
+from scenarios.tournament.site.posted_form import PostedForm, clear_uploads
 from scenarios.tournament.site.refusal_error import noticing_damage
+from scenarios.tournament.site.timed_protocol import ARRIVED
 from scenarios.tournament.site.workers import BackgroundScoring, Workers
 
 # Cache of pages that many visitors see.
@@ -165,3 +168,112 @@ class Site:
         self.scoring.stop()
         self.workers.stop()
         self._hashing.shutdown(wait=False, cancel_futures=True)
+
+
+# One request with its visitor.
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One request, with what is known about its visitor.
+
+    Attributes
+    ----------
+    request : Request
+        The request.
+    site : Site
+        The site.
+    user : User
+        The visitor; a guest if nobody has logged in.
+    cookie : str
+        Secret cookie from which the tokens of forms are derived; empty if pages without forms only are visited.
+    form : PostedForm
+        The posted form; empty for other requests.
+    """
+
+    request: Request
+    site: Site
+    user: User
+    cookie: str = ""
+    form: PostedForm = field(default_factory=lambda: PostedForm({}))
+
+    @property
+    def arrived(self) -> datetime:
+        """When the last byte of the request arrived, by the server's clock; the body must have been read."""
+        now = asyncio.get_running_loop().time()
+        return self.site.clock() - timedelta(seconds=now - self.request.scope.get(ARRIVED, now))
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether the answer is for a script."""
+        accepted = self.request.headers.get("accept", "")
+        return "application/json" in accepted and "text/html" not in accepted
+
+    @property
+    def form_token(self) -> str:
+        """Token that the page's forms send back."""
+        return form_token(self.cookie) if self.cookie else ""
+
+    @property
+    def form_key(self) -> FormKey:
+        """What tells this form, sent again, from another one."""
+        return FormKey(self.user.name, self.form.text("once")[:64], self.request.url.path, self.form.fingerprint)
+
+    def outcome(self) -> dict[str, Any] | None:
+        """Outcome of the form whose number the address names as ``seen``; None if it is not known."""
+        return self.site.once.seen(self.user.name, self.request.query_params.get("seen", ""))
+
+    @property
+    def team(self) -> str:
+        """Team that the address names."""
+        return str(self.request.path_params["team"])
+
+    @property
+    def is_host(self) -> bool:
+        """Whether the visitor is the host."""
+        return self.user.role is Role.HOST
+
+    @property
+    def address(self) -> str:
+        """The visitor's network address, for rate limits."""
+        client = self.request.client
+        return client.host if client else "unknown"
+
+
+Handler = Callable[[Visit], Awaitable[Response]]
+
+
+# Cookies of the site.
+
+SESSION, FORM, DEVICE = "session", "form", "browser"
+
+
+def cookie_name(site: Site, kind: str) -> str:
+    """Name of a cookie. With TLS its prefix makes browsers refuse one that another host or page without TLS sets."""
+    return f"__Host-{kind}" if site.secure else f"tokumei-{kind}"
+
+
+def read_cookie(request: Request, site: Site, kind: str) -> str:
+    """Content of a cookie; empty if the browser sent none."""
+    return request.cookies.get(cookie_name(site, kind), "")[:200]
+
+
+def set_cookie(response: Response, site: Site, kind: str, content: str, *, lasts: timedelta | None = None) -> None:
+    """Set a cookie that scripts cannot read and that other sites' requests do not carry.
+
+    It ends with the browser unless `lasts` says when.
+    """
+    response.set_cookie(
+        cookie_name(site, kind),
+        content,
+        max_age=None if lasts is None else round(lasts.total_seconds()),
+        httponly=True,
+        samesite="lax",
+        secure=site.secure,
+        path="/",
+    )
+
+
+def remove_cookie(response: Response, site: Site, kind: str) -> None:
+    """Remove a cookie."""
+    response.delete_cookie(cookie_name(site, kind), httponly=True, samesite="lax", secure=site.secure, path="/")

@@ -23,7 +23,7 @@ from scenarios.tournament.host.boards import (
     what_counts,
     write_boards,
 )
-from scenarios.tournament.host.late import disqualify
+from scenarios.tournament.host.decisions import disqualify
 from scenarios.tournament.host.updating import update_boards, write_reports
 from scenarios.tournament.rules import scoring
 from scenarios.tournament.rules.folder import Tournament

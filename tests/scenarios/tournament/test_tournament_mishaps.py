@@ -10,9 +10,9 @@ from tournament_tools import DAY, HOUR, START, opened
 
 from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
-from scenarios.tournament.host.backup import verify
+from scenarios.tournament.host.archives import verify
 from scenarios.tournament.host.boards import write_boards
-from scenarios.tournament.host.late import give_title
+from scenarios.tournament.host.decisions import give_title
 from scenarios.tournament.host.updating import write_reports
 from scenarios.tournament.rules.advancing import publish_again
 from scenarios.tournament.rules.folder import Tournament

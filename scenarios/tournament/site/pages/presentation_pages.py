@@ -23,14 +23,13 @@ from scenarios.tournament.host.presenting import (
     shown_presentations,
 )
 from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.site.accounts import RateLimit
 from scenarios.tournament.site.jobs import store_presentation
 from scenarios.tournament.site.journal import SiteState
-from scenarios.tournament.site.members.attempts import RateLimit
-from scenarios.tournament.site.pages.answers import answered, done
-from scenarios.tournament.site.pages.page_templates import markdown_parser
+from scenarios.tournament.site.pages.answers import answered, done, markdown_parser
 from scenarios.tournament.site.posted_form import UploadLimits
 from scenarios.tournament.site.refusal_error import RefusalError, found
-from scenarios.tournament.site.visit import Visit
+from scenarios.tournament.site.site import Visit
 
 # Texts of presentations as HTML.
 

@@ -20,15 +20,19 @@ from leaderboard.pages.advantage_axis import Plane
 from scenarios.tournament.host.boards import SCORING_GOES_ON
 from scenarios.tournament.rules.folder import zip_bytes
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.site.journal import SiteState
-from scenarios.tournament.site.members.user import Role
-from scenarios.tournament.site.pages.answers import answered, published_bytes
-from scenarios.tournament.site.pages.live_updates import MOST
-from scenarios.tournament.site.pages.page_templates import STATIC, environment, rendered, static_content
+from scenarios.tournament.site.account_store import Role
+from scenarios.tournament.site.journal import MOST, SiteState
+from scenarios.tournament.site.pages.answers import (
+    STATIC,
+    answered,
+    environment,
+    published_bytes,
+    rendered,
+    static_content,
+)
 from scenarios.tournament.site.pages.team_pages import attachment, hidden
 from scenarios.tournament.site.refusal_error import RefusalError, found, refuse_if
-from scenarios.tournament.site.site import Site
-from scenarios.tournament.site.visit import Visit
+from scenarios.tournament.site.site import Site, Visit
 
 # Standings, matrix and picture as the last scoring published them.
 

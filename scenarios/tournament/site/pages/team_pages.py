@@ -15,14 +15,14 @@ from scenarios.tournament.rules.folder import folder_files, zip_bytes
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.sheets import LARGEST
 from scenarios.tournament.rules.submitting import unsubmitted
+from scenarios.tournament.site.accounts import RateLimit
 from scenarios.tournament.site.deciding import forget, recorded
 from scenarios.tournament.site.jobs import preview_table, shown_name, submit_file, take
 from scenarios.tournament.site.journal import SiteState
-from scenarios.tournament.site.members.attempts import RateLimit
 from scenarios.tournament.site.pages.answers import answered, damage_refusal, decided, published_bytes, shown
 from scenarios.tournament.site.posted_form import UploadedFile, UploadLimits
 from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError, found, refuse_if
-from scenarios.tournament.site.visit import Visit
+from scenarios.tournament.site.site import Visit
 from scenarios.tournament.site.workers import LIMITS_APART
 
 UPLOADS = UploadLimits(files=250, file=LARGEST, total=32 << 20)

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from tournament_tools import DAY, START
 
 from scenarios.running.workers.limits import Limits
-from scenarios.tournament.host.backup import backup, restore, verify
+from scenarios.tournament.host.archives import backup, restore, verify
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.arrivals import arrivals, phase_at
 from scenarios.tournament.rules.folder import Tournament

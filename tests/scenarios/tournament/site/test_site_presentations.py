@@ -14,9 +14,8 @@ from tournament_tools import DAY
 
 from scenarios.tournament.host import presenting
 from scenarios.tournament.host import presenting as presentation_picture
-from scenarios.tournament.host.backup import verify
-from scenarios.tournament.host.exporting import export
-from scenarios.tournament.host.late import disqualify, give_title
+from scenarios.tournament.host.archives import export, verify
+from scenarios.tournament.host.decisions import disqualify, give_title
 from scenarios.tournament.host.presenting import (
     LARGEST,
     LONGEST_TEXT,
