@@ -379,6 +379,11 @@ class State:
         moves = [entry.opens for entry in self.entries if entry.opens]
         return Phase(moves[-1]) if moves else Phase.ANONYMIZE
 
+    @property
+    def hidden(self) -> bool:
+        """Whether only the host may see standings now."""
+        return self.tournament.settings.hide_standings and self.phase is not Phase.CLOSED
+
     @cached_property
     def until(self) -> datetime | None:
         """End of the current phase; None once the tournament is closed."""

@@ -205,7 +205,7 @@ async def report(visit: Visit) -> Response:
 
 def hidden(visit: Visit, state: SiteState) -> bool:
     """Whether standings are hidden from this visitor."""
-    return state.tournament.settings.hide_standings and state.phase is not Phase.CLOSED and not visit.is_host
+    return state.hidden and not visit.is_host
 
 
 def _report_path(visit: Visit) -> Path:

@@ -13,8 +13,8 @@ from itertools import pairwise, product
 import pytest
 from site_tools import HOUR, JSON, START, TEAMS, Clock, served
 
+from scenarios.tournament.host.boards import update_boards
 from scenarios.tournament.host.decisions import give_title, reopen
-from scenarios.tournament.host.updating import update_boards
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.settings import Phase
