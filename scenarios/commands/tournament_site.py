@@ -58,7 +58,7 @@ def serve(
     """Serve the tournament as a web site: teams upload, everybody watches."""
     with bad_input(), _server_extra(), _private_files():
         from scenarios.tournament.rules.settings import read_settings
-        from scenarios.tournament.site.serving import check_exposure, parsed_address
+        from scenarios.tournament.site.application import check_exposure, parsed_address
 
         check_exposure(parsed_address(address)[0], proxy=proxy, certificate=certificate, key=key)
         read_settings(folder)
@@ -66,7 +66,7 @@ def serve(
         start_server()
 
         from scenarios.tournament.site.account_store import remember_address, without_password
-        from scenarios.tournament.site.serving import serve as serve_site
+        from scenarios.tournament.site.application import serve as serve_site
         from scenarios.tournament.site.workers import BackgroundScoring
 
         waiting = without_password(folder, datetime.now(UTC))

@@ -16,7 +16,7 @@ from scenarios.tournament.host.presenting import LONGEST_TEXT
 from scenarios.tournament.host.scoring_queue import ScoringQueue
 from scenarios.tournament.rules.sheets import LARGEST
 from scenarios.tournament.rules.submitting import submit
-from scenarios.tournament.site.pages.presentation_pages import method_html
+from scenarios.tournament.site.pages.team_pages import method_html
 
 
 @pytest.mark.parametrize("arguments", [["-m", "tokumei", "--help"], ["-c", "import pandas"]], ids=["help", "pandas"])

@@ -16,8 +16,7 @@ from typing import Any
 
 from metrics.columns import require
 from scenarios.running.methods.fingerprint import PACKAGES, closure
-from scenarios.tournament.codabench.reference_data import reference_data
-from scenarios.tournament.codabench.scoring_program import COLUMNS
+from scenarios.tournament.codabench.scoring_program import COLUMNS, reference_data
 from scenarios.tournament.host.archives import write_archive
 from scenarios.tournament.rules.folder import Tournament, zip_bytes
 from scenarios.tournament.rules.settings import Phase

@@ -15,7 +15,7 @@ from scenarios.tournament.rules.settings import Phase, checked_text
 
 # Pictures of presentations: PNG or JPEG within limits, and without metadata.
 
-LARGEST = 2 << 20
+LARGEST_PICTURE = 2 << 20
 """Largest size of a picture, in bytes."""
 LONGEST_SIDE, MOST_PIXELS = 4096, 8_000_000
 _BEGINNINGS = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
@@ -40,7 +40,7 @@ def checked_picture(data: bytes) -> bytes:
         If it is neither PNG nor JPEG, damaged or too large. Also if Pillow is not installed: metadata may tell where a
         photograph was taken.
     """
-    refuse(len(data) > LARGEST, f"picture: has {len(data)} bytes, at most {LARGEST} are allowed")
+    refuse(len(data) > LARGEST_PICTURE, f"picture: has {len(data)} bytes, at most {LARGEST_PICTURE} are allowed")
     kind = media_type(data)
     if kind is None:
         raise ValueError("picture: is neither PNG nor JPEG; save it as one of them")
@@ -102,7 +102,7 @@ def _written_anew(data: bytes, kind: str) -> bytes:
         clean.save(target, name, **({"quality": 90} if name == "JPEG" else {}))
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
         raise ValueError("picture: is damaged; save it again") from None
-    refuse(target.tell() > 2 * LARGEST, "picture: is too large when it is decoded; save it with fewer pixels")
+    refuse(target.tell() > 2 * LARGEST_PICTURE, "picture: is too large when it is decoded; save it with fewer pixels")
     return target.getvalue()
 
 
@@ -200,8 +200,13 @@ def shown_presentations(tournament: Tournament, entries: Sequence[LogEntry]) -> 
 
 def presented_names(entries: Sequence[LogEntry]) -> list[str]:
     """Hashes of all texts and pictures that the log names."""
-    presented = [entry.details for entry in entries if entry.kind == "presented"]
-    return [details[name] for details in presented for name in ("text", "picture") if name in details]
+    return [
+        entry.details[name]
+        for entry in entries
+        if entry.kind == "presented"
+        for name in ("text", "picture")
+        if name in entry.details
+    ]
 
 
 def presented_file(tournament: Tournament, sha256: str) -> bytes:

@@ -17,7 +17,7 @@ from metrics.columns import refuse
 from scenarios.tables.seeds import generator
 from scenarios.tournament.rules.arrivals import undecided_tables
 from scenarios.tournament.rules.folder import State, Submission, Tournament, csv_bytes, opened_tournament, write_whole
-from scenarios.tournament.rules.log import read_own
+from scenarios.tournament.rules.log import read_host_file
 from scenarios.tournament.rules.problems import GuidedError
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.sheets import Sheet, read_sheet
@@ -58,9 +58,8 @@ def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Ph
             _publish_candidates(tournament)
         if following is Phase.ATTACK:
             _publish_tables(state)
-        # Files that arrive in the same second are told by the whole moment.
-        details = {"from": str(phase), "to": str(following), "moment": now.isoformat()}
-        tournament.log.append("advanced", details, now)
+        # Files that arrive in the same second are told apart by the whole moment.
+        tournament.log.append("advanced", {"from": str(phase), "to": str(following), "moment": now.isoformat()}, now)
     return following
 
 
@@ -88,7 +87,9 @@ def wrongly_published(tournament: Tournament) -> list[Path]:
     if not state.phase.published:
         return []
     expected = {
-        tournament.public / tournament.candidate_path(team).name: _sha256(read_own(tournament.candidate_path(team)))
+        tournament.public / tournament.candidate_path(team).name: _sha256(
+            read_host_file(tournament.candidate_path(team))
+        )
         for team in tournament.settings.teams
     } | {
         _table_path(tournament, team): _table_sha256(tournament.folder, tournament.secret["seed"], team, one.content)
@@ -101,7 +102,7 @@ def _publish_candidates(tournament: Tournament) -> None:
     """Publish all candidate files that are not published yet."""
     for team in tournament.settings.teams:
         path = tournament.unchanged(tournament.candidate_path(team))
-        _write_new(tournament.public / path.name, read_own(path))
+        _write_new(tournament.public / path.name, read_host_file(path))
 
 
 def _publish_tables(state: State) -> None:

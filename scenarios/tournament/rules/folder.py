@@ -33,7 +33,14 @@ from defenses.base import Microdata
 from metrics.columns import UNFINISHED, Integers, refuse, write_atomically
 from metrics.table_utility import prediction_target
 from scenarios.tables.dataset import Dataset, load_table
-from scenarios.tournament.rules.log import DamagedFileError, Log, LogEntry, named_file, own_files, read_own
+from scenarios.tournament.rules.log import (
+    DamagedFileError,
+    Log,
+    LogEntry,
+    named_file,
+    read_host_file,
+    tournament_files,
+)
 from scenarios.tournament.rules.settings import FILE, Phase, Settings, read_settings
 from scenarios.tournament.rules.sheets import Form, Forms
 from scenarios.tournament.rules.submission_utility import Originals
@@ -196,6 +203,12 @@ class Tournament:
         self.host = self.folder / "host"
         self.public = self.folder / "public"
         self.submissions = self.host / "submissions"
+        self.site_lock = self.host / SITE_LOCK
+        """File whose lock the server of the tournament's site holds."""
+        self.roles_path = self.host / "roles.toml"
+        """Roles and public domains of the columns."""
+        self.others_path = self.host / "others.csv"
+        """Records of people who are neither originals nor decoys, which every team may study."""
         self.log = Log(self.host / "log.jsonl")
         self._forms = Forms(self.roles_path, self.settings)
 
@@ -246,21 +259,6 @@ class Tournament:
     def candidate_path(self, team: str) -> Path:
         """The host's own copy of a team's candidate file."""
         return self.host / "candidates" / f"{team}_candidate.csv"
-
-    @property
-    def site_lock(self) -> Path:
-        """File whose lock the server of the tournament's site holds."""
-        return self.host / SITE_LOCK
-
-    @property
-    def roles_path(self) -> Path:
-        """Roles and public domains of the columns."""
-        return self.host / "roles.toml"
-
-    @property
-    def others_path(self) -> Path:
-        """Records of people who are neither originals nor decoys, which every team may study."""
-        return self.host / "others.csv"
 
     @property
     def recorded_files(self) -> Mapping[str, str]:
@@ -320,7 +318,7 @@ class Tournament:
         """Records in one of the host's files, with the tournament's roles."""
         return _records(_File.of(self.unchanged(path)), _File.of(self.unchanged(self.roles_path)))
 
-    @own_files()
+    @tournament_files()
     def dataset(self, team: str) -> Dataset:
         """A team's originals as the host's copy of them and the roles say."""
         return load_table(self.unchanged(self.original_path(team)), self.unchanged(self.roles_path))
@@ -338,7 +336,7 @@ class Tournament:
     @cached_property
     def secret(self) -> dict[str, Any]:
         """The host's secret: the seed, and the position of each original among the candidates."""
-        secret: dict[str, Any] = json.loads(read_own(self.host / "secret.json"))
+        secret: dict[str, Any] = json.loads(read_host_file(self.host / "secret.json"))
         return secret
 
     def answers(self, team: str) -> Integers:
@@ -348,7 +346,7 @@ class Tournament:
 
 @dataclass(frozen=True)
 class State:
-    """State of a tournament at the end of its log, or of a part of it; each part is told from the entries once.
+    """State of a tournament at the end of its log, or of a part of it; each part is read from the entries once.
 
     Attributes
     ----------
@@ -486,7 +484,7 @@ class _File:
 
 
 @lru_cache(maxsize=64)
-@own_files()
+@tournament_files()
 def _records(table: _File, roles: _File) -> Microdata:
     return load_table(table.path, roles.path).records
 
@@ -540,7 +538,7 @@ def stored_file(path: Path, since: str) -> bytes:
     ValueError
         If the file is missing, or was changed since it was `since`, such as accepted.
     """
-    data = read_own(path)
+    data = read_host_file(path)
     refuse(hashlib.sha256(data).hexdigest() != path.name, f"{path}: was changed after it was {since}", DamagedFileError)
     return data
 

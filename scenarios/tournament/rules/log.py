@@ -39,7 +39,7 @@ class DamagedFileError(ValueError):
 
 
 @contextmanager
-def own_files() -> Iterator[None]:
+def tournament_files() -> Iterator[None]:
     """Let errors of a block that reads the tournament's own files say that these are damaged."""
     try:
         yield
@@ -47,7 +47,7 @@ def own_files() -> Iterator[None]:
         raise DamagedFileError(str(error)) from error
 
 
-read_own = own_files()(read_bytes)
+read_host_file = tournament_files()(read_bytes)
 """Content of one of the tournament's own files."""
 
 

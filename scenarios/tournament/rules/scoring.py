@@ -27,7 +27,7 @@ from attacks import (
 )
 from defenses import MicrodataRelease
 from leaderboard import Result, Store
-from metrics.columns import Booleans, Integers
+from metrics.columns import Integers
 from metrics.score import Scores
 from scenarios.games.finished_release import FinishedRelease, GivenPeople
 from scenarios.games.people import Drawn
@@ -474,22 +474,17 @@ def _scored(table: PublishedTable, target: Target, name: str) -> list[Result]:
     # The label enters the random seed: another one would change the scores of earlier tournaments.
     rng = generator(table.tournament.secret["seed"], "tournament", "house", table.team, seed_name(name))
     claims = table.attacked.claims(_attack(table, target, name), rng)
-    results = []
+    results, rows = [], len(table.sheet.frame)
     for share in target.shares_without(name):
-        counted = _counted(len(table.sheet.frame), share, generator(*table.names, "share"))
+        # A secret share of all rows counts.
+        counted = generator(*table.names, "share").permutation(rows) < max(1, round(share * rows))
         counting = {source: np.where(counted, origin, -1) for source, origin in table.origins.items()}
-        seed = (*table.names, "score", seed_name(name))
-        scored = table.attacked.scores(claims, counting, seed)
+        scored = table.attacked.scores(claims, counting, (*table.names, "score", seed_name(name)))
         if share < 1:
-            scored = _without_members(scored)
+            measures = {name: value for name, value in scored.measures.items() if name != "membership_auc"}
+            scored = Scores({ROWS: scored[ROWS]}, measures)
         results.append(_result(target, share, name, scores=scored.goals, values=scored.measures))
     return results
-
-
-def _counted(rows: int, share: float, rng: Generator) -> Booleans:
-    """Mask of the rows that count, a secret share of all."""
-    counted: Booleans = rng.permutation(rows) < max(1, round(share * rows))
-    return counted
 
 
 def _attack(table: PublishedTable, target: Target, name: str) -> Attack:
@@ -504,9 +499,3 @@ def _attack(table: PublishedTable, target: Target, name: str) -> Attack:
 def seed_name(name: str) -> str:
     """Name of an attacker in seeds, which stay the same whatever `BASELINE` is."""
     return f"house:{name.removeprefix(BASELINE)}" if name.startswith(BASELINE) else name
-
-
-def _without_members(scored: Scores) -> Scores:
-    """Scores without membership."""
-    measures = {name: value for name, value in scored.measures.items() if name != "membership_auc"}
-    return Scores({ROWS: scored[ROWS]}, measures)

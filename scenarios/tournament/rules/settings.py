@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from metrics.columns import refuse, require
 from metrics.columns.printable import printable
 from scenarios.tables.toml.toml_file import TomlTable, read_bytes, read_toml
-from scenarios.tournament.rules.log import own_files
+from scenarios.tournament.rules.log import tournament_files
 from scenarios.tournament.rules.problems import GuidedError
 
 # Texts of people that others see: titles of tournaments and teams, reasons and messages.
@@ -262,7 +262,7 @@ class Settings(TomlTable):
         return order[min(order.index(phase) + 1, len(order) - 1)]
 
 
-@own_files()
+@tournament_files()
 def read_settings(folder: Path) -> Settings:
     """Settings of the tournament in a folder.
 

@@ -35,7 +35,7 @@ from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.toml.toml_file import read_bytes, unreadable
 from scenarios.tournament.rules.canonical_cells import canonical_cell, suggested_cell, suggested_name
-from scenarios.tournament.rules.log import own_files
+from scenarios.tournament.rules.log import tournament_files
 from scenarios.tournament.rules.problems import MOST_SHOWN, FileError, InvalidFileError, Problem, refuse_file
 from scenarios.tournament.rules.settings import Settings
 
@@ -470,7 +470,7 @@ class Forms:
             known = self._known[originals] = stamp, self._form(originals)
         return known[1]
 
-    @own_files()
+    @tournament_files()
     def _form(self, originals: Path) -> Form:
         roles = read_bytes(self._roles)
         if self._shared is not None and self._shared[0] == roles:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import getpass
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from metrics.columns import one_line, refuse
 from scenarios.tournament.rules.folder import Submission, Tournament, store_file
@@ -26,6 +26,7 @@ from scenarios.tournament.rules.submission_utility import SubmissionUtility
 
 # Validation of submitted files: what they are, whom they attack, and all that is wrong with them.
 
+Value = TypeVar("Value")
 _ATTACK_FILE = re.compile(r"(?P<attacker>.+)_attack_(?P<target>.+)\.csv")
 
 
@@ -85,11 +86,7 @@ def validated(
         theirs = owner != team and owner in tournament.settings.teams
         refuse_file(theirs, name, f"is named as the table of {owner}, not of {team}")
         form = tournament.form(team)
-        try:
-            rows = len(read_sheet(name, plain, form).frame)
-        except InvalidFileError:
-            read_sheet(name, data, form)
-            raise
+        rows = len(_read(lambda content: read_sheet(name, content, form), plain, data).frame)
         return Upload(team, name, plain, None, None, rows)
     state = tournament.state(entries)
     refuse(target in state.disqualified, f"{target} is disqualified; there is nothing to attack")
@@ -97,12 +94,17 @@ def validated(
     if table is None:
         raise ValueError(f"{target} has submitted no table; there is nothing to attack")
     candidates = tournament.settings.candidates
-    try:
-        answers = read_answers(name, plain, table.rows, candidates)
-    except InvalidFileError:
-        read_answers(name, data, table.rows, candidates)
-        raise
+    answers = _read(lambda content: read_answers(name, content, table.rows, candidates), plain, data)
     return Upload(team, name, plain, target, table.content, answers.target.size, notes_on(answers))
+
+
+def _read(read: Callable[[bytes], Value], plain: bytes, data: bytes) -> Value:
+    """What a file holds; where it breaks a rule, problems name the lines of the file as it was sent."""
+    try:
+        return read(plain)
+    except InvalidFileError:
+        read(data)
+        raise
 
 
 def without_blank_lines(data: bytes) -> bytes:

@@ -130,10 +130,8 @@ class AccountStore:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, PRIVATE)
         except OSError as error:
             raise ValueError(f"{path}: cannot be opened ({error.strerror})") from None
-        try:
-            mode = os.fstat(handle).st_mode & 0o777
-        finally:
-            os.close(handle)
+        with os.fdopen(handle):
+            mode = os.fstat(handle).st_mode
         refuse(mode & 0o077, f"{path}: may be read by other users; `chmod 600 {path}` mends that")
         try:
             with closing(self._connection()) as database:

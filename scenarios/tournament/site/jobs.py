@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from scenarios.tournament.rules.advancing import advance, publish_again
 from scenarios.tournament.rules.checking import check_report_to_json, preview
 from scenarios.tournament.rules.folder import Tournament, opened_tournament
 from scenarios.tournament.rules.incidents import tournament_incidents
-from scenarios.tournament.rules.log import own_files
+from scenarios.tournament.rules.log import tournament_files
 from scenarios.tournament.rules.problems import FileError, GuidedError, InvalidFileError
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.submitting import (
@@ -113,26 +114,20 @@ def _advance(tournament: Tournament, fields: Fields, now: datetime) -> str:
     return "the tournament is closed" if phase is Phase.CLOSED else f"phase {phase} is open"
 
 
-def _extend(tournament: Tournament, fields: Fields, now: datetime) -> str:
-    phase = _phase(fields)
-    end = extend(tournament, phase, _utc(fields), fields.get("reason", ""), now)
-    return f"phase {phase} ends at {end.isoformat()}"
+def _move(move: Callable[..., datetime], words: str, tournament: Tournament, fields: Fields, now: datetime) -> str:
+    """Move the end of a phase; `words` say so."""
+    try:
+        phase = Phase(fields.get("phase", ""))
+    except ValueError:
+        raise ValueError("choose a phase") from None
+    return f"phase {phase} {words} {move(tournament, phase, _utc(fields), fields.get('reason', ''), now).isoformat()}"
 
 
-def _reopen(tournament: Tournament, fields: Fields, now: datetime) -> str:
-    phase = _phase(fields)
-    end = reopen(tournament, phase, _utc(fields), fields.get("reason", ""), now)
-    return f"phase {phase} is open again until {end.isoformat()}"
-
-
-def _disqualify(tournament: Tournament, fields: Fields, now: datetime) -> str:
-    disqualify(tournament, fields.get("team", ""), fields.get("reason", ""), now)
-    return f"{fields['team']} is disqualified"
-
-
-def _readmit(tournament: Tournament, fields: Fields, now: datetime) -> str:
-    readmit(tournament, fields.get("team", ""), fields.get("reason", ""), now)
-    return f"{fields['team']} takes part again"
+def _judge(judge: Callable[..., None], words: str, tournament: Tournament, fields: Fields, now: datetime) -> str:
+    """Decide about a team; `words` say so."""
+    team = fields.get("team", "")
+    judge(tournament, team, fields.get("reason", ""), now)
+    return f"{team} {words}"
 
 
 def _message(tournament: Tournament, fields: Fields, now: datetime) -> str:
@@ -143,13 +138,6 @@ def _message(tournament: Tournament, fields: Fields, now: datetime) -> str:
 def _title(tournament: Tournament, fields: Fields, now: datetime) -> str:
     title = give_title(tournament, fields.get("team", ""), fields.get("title", ""), now)
     return f"{fields['team']} is shown as {title}"
-
-
-def _phase(fields: Fields) -> Phase:
-    try:
-        return Phase(fields.get("phase", ""))
-    except ValueError:
-        raise ValueError("choose a phase") from None
 
 
 def _utc(fields: Fields) -> str:
@@ -166,10 +154,10 @@ def _utc(fields: Fields) -> str:
 
 ACTIONS: Mapping[str, Callable[[Tournament, Fields, datetime], str]] = {
     "advance": _advance,
-    "extend": _extend,
-    "reopen": _reopen,
-    "disqualify": _disqualify,
-    "readmit": _readmit,
+    "extend": partial(_move, extend, "ends at"),
+    "reopen": partial(_move, reopen, "is open again until"),
+    "disqualify": partial(_judge, disqualify, "is disqualified"),
+    "readmit": partial(_judge, readmit, "takes part again"),
     "message": _message,
     "title": _title,
 }
@@ -368,7 +356,7 @@ def store_presentation(
     present(opened_tournament(folder), team, text, data, now, keep_picture=keep_picture)
 
 
-@own_files()
+@tournament_files()
 def export_all(folder: Path, path: Path) -> None:
     """Write everything of a tournament into a ZIP archive, except for its secret seed."""
     export(Tournament(folder), path, everything=True)

@@ -106,10 +106,10 @@ class RefusalError(Exception):
         )
 
 
-def refuse_if(condition: object, status: int, message: str) -> None:
+def refuse_if(condition: object, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
     """Refuse a request with this status and message if the condition holds."""
     if condition:
-        raise RefusalError(status, message)
+        raise RefusalError(status, message, headers)
 
 
 def found(value: Value | None, message: str, status: int = 404) -> Value:

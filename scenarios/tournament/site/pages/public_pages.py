@@ -31,7 +31,7 @@ from scenarios.tournament.site.pages.answers import (
     static_content,
 )
 from scenarios.tournament.site.pages.team_pages import attachment, hidden
-from scenarios.tournament.site.refusal_error import RefusalError, found, refuse_if
+from scenarios.tournament.site.refusal_error import found, refuse_if
 from scenarios.tournament.site.site import Site, Visit
 
 # Standings, matrix and picture as the last scoring published them.
@@ -320,8 +320,8 @@ async def live(visit: Visit) -> Response:
     updates = visit.site.updates
     if visit.request.method == "HEAD":
         return Response(media_type="text/event-stream", headers={"Cache-Control": "no-store"})
-    if updates.listeners >= MOST:
-        raise RefusalError(503, "too many pages are open; reload this one by hand", headers={"Retry-After": "60"})
+    many = "too many pages are open; reload this one by hand"
+    refuse_if(updates.listeners >= MOST, 503, many, {"Retry-After": "60"})
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(updates.events(), media_type="text/event-stream", headers=headers)
 
