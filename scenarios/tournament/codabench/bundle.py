@@ -142,13 +142,7 @@ _SECONDS = 1200
 
 
 def check_image(name: str) -> str:
-    """Check the name of an image of the scoring program.
-
-    Raises
-    ------
-    ValueError
-        If it is no name of an image such as ``name/tournament:1``.
-    """
+    """Check the name of an image of the scoring program."""
     require(
         _IMAGE.fullmatch(name), f"--docker-image must be the name of an image such as name/tournament:1, got {name!r}"
     )
@@ -158,24 +152,7 @@ def check_image(name: str) -> str:
 def competition(
     tournament: Tournament, image: str, pages: Mapping[str, str], public: Mapping[Phase, str]
 ) -> dict[str, Any]:
-    """Content of ``competition.yaml``.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    image : str
-        Image in which the scoring program runs.
-    pages : mapping of str to str
-        File of each page by its title.
-    public : mapping of Phase to str
-        File of the public data of each phase that has some.
-
-    Raises
-    ------
-    ValueError
-        If a phase ends before it begins.
-    """
+    """Content of ``competition.yaml``."""
     return {
         "version": 2,
         "title": tournament.settings.title,
@@ -250,13 +227,7 @@ def _phases(tournament: Tournament, public: Mapping[Phase, str]) -> list[dict[st
 
 
 def phase_periods(tournament: Tournament) -> dict[Phase, tuple[datetime, datetime]]:
-    """Begin and end of each phase as announced or moved; each begins when the former ends.
-
-    Raises
-    ------
-    ValueError
-        If a phase ends before it begins.
-    """
+    """Begin and end of each phase as announced or moved; each begins when the former ends."""
     state = tournament.state(tournament.log.entries())
     start = datetime.fromisoformat(state.entries[0].time)
     periods: dict[Phase, tuple[datetime, datetime]] = {}
@@ -286,20 +257,7 @@ TITLES = {
 
 
 def pages(tournament: Tournament, share: float) -> dict[str, str]:
-    """Content of each page, the terms and the host's steps by the name of its file.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    share : float
-        Share of each table's rows that counts.
-
-    Raises
-    ------
-    ValueError
-        If no team's folder has the rules.
-    """
+    """Content of each page, the terms and the host's steps by the name of its file."""
     host, team = (_file(name, "scenarios.tournament").decode() for name in ("HOST.md", "TEAM.md"))
     copies = [tournament.team_folder(name) / "RULES.md" for name in tournament.settings.teams]
     rules = [path for path in copies if path.is_file()]
@@ -317,13 +275,7 @@ def pages(tournament: Tournament, share: float) -> dict[str, str]:
 
 
 def section(text: str, title: str) -> str:
-    """A section of a Markdown text with its heading, up to the next heading of its level.
-
-    Raises
-    ------
-    ValueError
-        If there is no such section.
-    """
+    """A section of a Markdown text with its heading, up to the next heading of its level."""
     found = re.findall(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     require(found, f"the guide has no section {title!r}")
     return str(found[0])
@@ -339,30 +291,6 @@ def export_codabench(tournament: Tournament, path: Path, image: str, share: floa
     The anonymization phases score a table by its utility and the built-in attacks. The attack phase scores attacks on
     the tables in force. The numbers are those of the tournament. Answers are in the reference data alone; what
     participants get is public data (published tables and candidate files), a starting kit and pages.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    path : Path
-        The archive, a new file.
-    image : str
-        Image in which the scoring program runs, with the packages that the bundle's Dockerfile installs.
-    share : float
-        Share of each table's rows that counts until the tournament closes, in (0, 1]; all rows count afterwards.
-
-    Returns
-    -------
-    int
-        Number of files in it.
-
-    Raises
-    ------
-    ValueError
-        If the archive exists already, its folder does not or is published, the image's name is none, or a phase ends
-        before it begins.
-    OSError
-        If it cannot be written; then there is no archive.
     """
     check_image(image)
     tournament.check_opening()
@@ -414,11 +342,8 @@ def _starting_kit(tournament: Tournament, texts: dict[str, str]) -> bytes:
 
 def _public_data(tournament: Tournament, phase: Phase) -> dict[str, bytes]:
     """Published files of a phase: candidate files from the second round on, and tables once attacks begin."""
-    if phase is Phase.ANONYMIZE:
-        return {}
-    endings = ("_candidate.csv", "_anonymized.csv") if phase is Phase.ATTACK else ("_candidate.csv",)
-    files = (tournament.public / f"{team}{ending}" for team in tournament.settings.teams for ending in endings)
-    return {file.name: file.read_bytes() for file in files if file.is_file()}
+    kinds = {Phase.ANONYMIZE_AGAIN: ("candidate",), Phase.ATTACK: ("candidate", "anonymized")}
+    return tournament.published_files(kinds.get(phase, ()))
 
 
 def _file(name: str, package: str = "scenarios.tournament.codabench") -> bytes:

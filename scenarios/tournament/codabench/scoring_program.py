@@ -42,15 +42,6 @@ def reference_data(tournament: Tournament, phase: Phase, share: float) -> bytes:
 
     It holds the host's files from which submissions are scored, and a log of its own: the opening, disqualifications,
     the tables in force and the phase. Every secret of the tournament follows from it.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    phase : Phase
-        ``attack``, or a phase of anonymization.
-    share : float
-        Share of each table's rows that counts, in (0, 1].
     """
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch).resolve()
@@ -92,13 +83,7 @@ def _write_log(tournament: Tournament, folder: Path, phase: Phase) -> None:
 
 
 def unpacked(reference: Path, folder: Path) -> tuple[Tournament, float]:
-    """Unpack reference data into an empty folder; return the tournament and the share of the rows that counts.
-
-    Raises
-    ------
-    ValueError
-        If they are no reference data.
-    """
+    """Unpack reference data into an empty folder; return the tournament and the share of the rows that counts."""
     with zipfile.ZipFile(reference / ARCHIVE) as archive:
         archive.extractall(folder)
     (folder / "host" / "submissions").mkdir(exist_ok=True)
@@ -136,19 +121,6 @@ def read_files(tournament: Tournament, folder: Path) -> SubmissionFiles:
 
     The platform does not tell a scoring program who submits. The key, which follows from the team's originals, does.
     Otherwise anybody could measure tables against another team's originals, or a team could attack its own table.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The reference data.
-    folder : Path
-        Folder of the submission.
-
-    Raises
-    ------
-    RefusedSubmissionError
-        If there is no key, it is wrong, the team is disqualified, there are too many files or equal names, or a file
-        cannot be read.
     """
     paths = [
         path
@@ -212,19 +184,7 @@ def table_page(
     values: Mapping[str, float | None],
     outcomes: Sequence[AttackOutcome],
 ) -> str:
-    """Page about a table: parts of its utility, the baseline attacks, and the columns that leak.
-
-    Parameters
-    ----------
-    team : str
-        The team.
-    numbers : mapping of str to float
-        Scores by the leaderboard's columns.
-    values : mapping of str to (float or None)
-        Values of the table's result.
-    outcomes : sequence of AttackOutcome
-        Outcomes of the baseline attacks, strongest first.
-    """
+    """Page about a table: parts of its utility, the baseline attacks, and the columns that leak."""
     parts = [(name, values[f"table_{name}"]) for name in COMPONENTS if f"table_{name}" in values]
     return _page(
         f"Table of {team}",
@@ -241,19 +201,7 @@ def table_page(
 
 
 def attack_page(team: str, score: float, outcomes: Mapping[str, AttackOutcome], tables: int) -> str:
-    """Page about a team's attacks.
-
-    Parameters
-    ----------
-    team : str
-        The team.
-    score : float
-        Mean advantage over the other teams' tables.
-    outcomes : mapping of str to AttackOutcome
-        Outcome by attacked team.
-    tables : int
-        Number of the other teams' tables.
-    """
+    """Page about a team's attacks."""
     return _page(
         f"Attacks of {team}",
         f"<p>Score {score:.3f}, the mean advantage over {tables} tables. A table without an attack counts 0.</p>",
@@ -295,16 +243,6 @@ def run(arguments: Sequence[str]) -> int:
     A submission that breaks a rule is refused: its problems are written to standard error, one a line, and there is no
     ``scores.json``. The platform then lists it as failed. Unexpected errors name no detail, since participants see
     them and they might quote the host's files.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        Folder of the input, and folder of the output.
-
-    Returns
-    -------
-    int
-        Exit code: 0, 1 if scoring failed, 2 if the submission breaks a rule.
     """
     if len(arguments) != 2:
         print("usage: score.py INPUT OUTPUT", file=sys.stderr)
@@ -332,24 +270,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def scored(tournament: Tournament, share: float, folder: Path) -> tuple[dict[str, float], str]:
-    """Scores of a submission by the leaderboard's columns, and a page about it.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The reference data.
-    share : float
-        Share of each table's rows that counts, in (0, 1].
-    folder : Path
-        Folder of the submission.
-
-    Raises
-    ------
-    InvalidFileError
-        If a file breaks rules, with all problems.
-    RefusedSubmissionError
-        If the submission breaks a rule otherwise.
-    """
+    """Scores of a submission by the leaderboard's columns, and a page about it."""
     files = read_files(tournament, folder)
     scoring = _attacks_scored if tournament.state().phase is Phase.ATTACK else _table_scored
     return scoring(tournament, share, files)
@@ -438,13 +359,7 @@ def _stored(tournament: Tournament, files: SubmissionFiles, name: str, phase: Ph
 
 
 def _results(tournament: Tournament, target: Target) -> list[Result]:
-    """Results of scoring a table or attacks on it.
-
-    Raises
-    ------
-    RuntimeError
-        If a step failed.
-    """
+    """Results of scoring a table or attacks on it."""
     results = scored_here(tournament.folder, target)
     for one in results:
         if one.status != "ok":

@@ -47,28 +47,6 @@ def export(tournament: Tournament, path: Path, *, everything: bool = False) -> i
     """Write a tournament as a zip archive.
 
     Cells of its CSV files that begin like a formula get an apostrophe in front.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    path : Path
-        The archive, a new file.
-    everything : bool
-        Also what the host alone may see: log, submissions, originals, candidate files, true origins, all scores and
-        reports. Only the secret seed is left out. Then only the owner can read the archive.
-
-    Returns
-    -------
-    int
-        Number of files in it.
-
-    Raises
-    ------
-    ValueError
-        If the archive exists already, or its folder does not or is published.
-    OSError
-        If it cannot be written; then there is no archive.
     """
     neutral = (
         (name, _neutral(data) if name.endswith(".csv") else data)
@@ -78,26 +56,7 @@ def export(tournament: Tournament, path: Path, *, everything: bool = False) -> i
 
 
 def write_archive(tournament: Tournament, path: Path, files: Iterable[tuple[str, bytes]], *, secret: bool) -> int:
-    """Write files into a new ZIP archive; return their number.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    path : Path
-        The archive, a new file.
-    files : iterable of (str, bytes)
-        Name and content of each file.
-    secret : bool
-        Whether only the owner may read the archive, so that its folder must not be a published one.
-
-    Raises
-    ------
-    ValueError
-        If the archive exists already, or its folder does not or is published.
-    OSError
-        If it cannot be written; then there is no archive.
-    """
+    """Write files into a new ZIP archive; return their number."""
     refuse(
         secret and tournament.public in path.resolve().parents, f"{path}: everybody sees this folder; name another one"
     )
@@ -112,20 +71,7 @@ def write_archive(tournament: Tournament, path: Path, files: Iterable[tuple[str,
 
 @contextmanager
 def new_archive(path: Path, mode: int) -> Iterator[BinaryIO]:
-    """A new file that gets its name once the block has written it; if the block fails, there is none.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    mode : int
-        Its permissions.
-
-    Raises
-    ------
-    ValueError
-        If it exists already, or its folder takes no new file.
-    """
+    """A new file that gets its name once the block has written it; if the block fails, there is none."""
     refuse(os.path.lexists(path), f"{path}: exists already; name a new file")
     check_new_file(path)
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
@@ -242,12 +188,6 @@ def verify(tournament: Tournament) -> str:
     Every file must have been submitted by a team while its phase was open, or been admitted late by the host. Phases
     must follow each other, or have been opened again by the host. From the attack phase on, the published tables must
     be those in force.
-
-    Raises
-    ------
-    ValueError
-        If an entry was changed, dropped or inserted, or contradicts an earlier one; if a setting was changed by hand.
-        If an accepted or published file, or one of the host's, is missing or was changed.
     """
     entries = tournament.log.entries()
     phase = tournament.state(entries).phase
@@ -361,25 +301,6 @@ def backup(tournament: Tournament, path: Path) -> int:
     The log is read first. A submitted file is stored before its log entry is written, and it never changes. Every file
     that the log of the backup names is therefore in the backup. Presentations and accounts are, too. Databases are
     copied by SQLite itself. The archive holds all secrets; only its owner can read it.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    path : Path
-        The archive, a new file outside the tournament's folder.
-
-    Returns
-    -------
-    int
-        Number of entries in the log of the backup.
-
-    Raises
-    ------
-    ValueError
-        If the archive exists already, or lies in the tournament's folder.
-    OSError
-        If it cannot be written; then there is no archive.
     """
     refuse(
         tournament.folder in path.resolve().parents, f"{path}: lies in the tournament's folder; name a file elsewhere"
@@ -397,20 +318,7 @@ def backup(tournament: Tournament, path: Path) -> int:
 
 
 def restore(path: Path, folder: Path) -> str:
-    """Restore a backup into a new folder and verify it; return what `verify` says.
-
-    Parameters
-    ----------
-    path : Path
-        An archive that `backup` wrote.
-    folder : Path
-        Must not exist.
-
-    Raises
-    ------
-    ValueError
-        If the folder exists, or the archive is no valid backup; then there is no folder.
-    """
+    """Restore a backup into a new folder and verify it; return what `verify` says."""
     refuse(os.path.lexists(folder), f"{folder}: exists already; name a new folder")
     require(path.exists(), f"{path}: there is no such file")
     with new_folder(folder) as unfinished:

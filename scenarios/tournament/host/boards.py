@@ -42,12 +42,6 @@ def neutralized(cell: Any, separator: str = ",") -> Any:
     Numbers stay as they are. So that a spreadsheet with other habits finds no formula either, the same holds behind a
     line break and behind the separators that the file does not use.
 
-    Parameters
-    ----------
-    cell : object
-        The cell.
-    separator : str
-        Separator of the file.
 
     Examples
     --------
@@ -78,13 +72,7 @@ def neutralized_csv(header: Sequence[str], rows: Iterable[Sequence[Any]], separa
 
 
 def tournament_status(tournament: Tournament) -> Section:
-    """Phase, deadline, and what each team has submitted.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    """
+    """Phase, deadline, and what each team has submitted."""
     state = tournament.state(tournament.log.entries())
     titles, out, tables = state.titles, state.disqualified, state.tables
     rows = [
@@ -107,20 +95,7 @@ def tournament_status(tournament: Tournament) -> Section:
 
 
 def team_status(tournament: Tournament, team: str) -> Section:
-    """All submissions of a team, with the one in force, and what is left of its quota.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    team : str
-        The team.
-
-    Raises
-    ------
-    ValueError
-        If there is no such team.
-    """
+    """All submissions of a team, with the one in force, and what is left of its quota."""
     tournament.team_folder(team)
     state = tournament.state(tournament.log.entries())
     in_force = {one.number for one in state.in_force.values() if one.team == team}
@@ -169,13 +144,6 @@ def standings_csv(
 
     The column ``status`` is ``partial`` while results are missing. Afterwards it is ``final`` once the tournament is
     closed, and ``provisional`` before.
-
-    Parameters
-    ----------
-    ordered, titles
-        See `standings_table`.
-    closed, partial : bool
-        See `what_counts`.
     """
     status = "partial" if partial else "final" if closed else "provisional"
     rows = [
@@ -205,17 +173,7 @@ def remark(one: Standing) -> str:
 
 
 def what_counts(share: float, *, closed: bool, partial: bool = False) -> str:
-    """What standings count now, in words.
-
-    Parameters
-    ----------
-    share : float
-        Share of the rows that counts.
-    closed : bool
-        Whether the tournament is closed.
-    partial : bool
-        Whether results are missing; see `is_partial`.
-    """
+    """What standings count now, in words."""
     if closed and not partial:
         return "All rows and membership count; these standings are final."
     if closed or share >= 1:
@@ -228,17 +186,7 @@ def what_counts(share: float, *, closed: bool, partial: bool = False) -> str:
 
 
 def standings_table(ordered: Sequence[Standing], titles: Mapping[str, str] | None = None, counts: str = "") -> lb.Table:
-    """Standings as a table of a report.
-
-    Parameters
-    ----------
-    ordered : sequence of Standing
-        The standings, best first.
-    titles : mapping of str to str, optional
-        Title by team.
-    counts : str
-        What the standings count; see `what_counts`.
-    """
+    """Standings as a table of a report."""
     rows = [
         (
             "–" if one.disqualified else one.rank,
@@ -619,13 +567,7 @@ def shares_of(tournament: Tournament, share: float) -> list[float]:
 
 
 def scored_phase(tournament: Tournament) -> Phase:
-    """Current phase, in which the tables are scored.
-
-    Raises
-    ------
-    ValueError
-        If no table is published yet, or an earlier phase is open again, in which tables may still change.
-    """
+    """Current phase, in which the tables are scored."""
     state = tournament.state()
     phase = state.phase
     if phase.published:
@@ -643,13 +585,7 @@ def shares_in(phase: Phase, share: float) -> list[float]:
 
 
 def write_all(tournament: Tournament, phase: Phase, results: Mapping[float, Sequence[Result]]) -> Boards:
-    """Write boards, the teams' reports and the host's report from the results at each share of the rows.
-
-    Raises
-    ------
-    PhaseChangedError
-        If the phase is another one than that in which the results were asked for.
-    """
+    """Write boards, the teams' reports and the host's report from the results at each share of the rows."""
     state = tournament.state()
     refuse(state.phase is not phase, "the phase has changed meanwhile; scores are computed again", PhaseChangedError)
     by_share = {share: Board(state, scored, share) for share, scored in results.items()}
@@ -669,26 +605,7 @@ def score_all(
     *,
     retry: bool = False,
 ) -> Boards:
-    """Score all tables, and write boards and reports; once more if the phase changes meanwhile.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    share : float
-        Share of each table's rows that counts in public until the close.
-    jobs : int
-        Number of worker processes.
-    progress, retry
-        See `score_shares`.
-    say : callable
-        Called with a line that says why all is scored once more.
-
-    Raises
-    ------
-    ValueError
-        If no table is published.
-    """
+    """Score all tables, and write boards and reports; once more if the phase changes meanwhile."""
     phase = scored_phase(tournament)
     publish_again(tournament)
     began = datetime.now(UTC)
@@ -709,11 +626,6 @@ def update_boards(tournament: Tournament, share: float) -> list[Result]:
     """Write boards and reports from the stored results, as far as there are any; return those of failed scorings.
 
     Nothing is written before the tables are published.
-
-    Raises
-    ------
-    PhaseChangedError
-        See `write_all`.
     """
     phase = tournament.state().phase
     if not phase.published:

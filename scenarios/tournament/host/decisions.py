@@ -46,13 +46,7 @@ class Notice:
 
 
 def post(tournament: Tournament, text: str, now: datetime) -> Notice:
-    """Post a message to everybody.
-
-    Raises
-    ------
-    ValueError
-        If the text is empty, too long, or holds control characters.
-    """
+    """Post a message to everybody."""
     text = checked_text(text, "message", LONGEST_MESSAGE)
     with tournament.log.locked():
         _ = tournament.state().phase
@@ -68,13 +62,7 @@ def notices(tournament: Tournament, entries: Sequence[LogEntry], shown: Callable
 
 
 def write_notices(tournament: Tournament) -> list[str]:
-    """Write ``public/NOTICES.md``, and the deadlines into each team's ``RULES.md``.
-
-    Returns
-    -------
-    list of str
-        For each file that could not be written, one line that says why.
-    """
+    """Write ``public/NOTICES.md``, and the deadlines into each team's ``RULES.md``."""
     entries = tournament.log.head().lasting
     said = notices(tournament, entries, lambda end: moment_text(datetime.fromisoformat(end)))
     page = "\n".join(
@@ -135,32 +123,7 @@ def _text(entry: LogEntry, titles: dict[str, str], shown: Callable[[str], str]) 
 
 
 def extend(tournament: Tournament, phase: Phase, until: str, reason: str, now: datetime) -> datetime:
-    """Move the end of the current or a later phase to a later moment.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    phase : Phase
-        The phase.
-    until : str
-        Its new end, ISO 8601.
-    reason : str
-        Reason, which everybody sees.
-    now : datetime
-        Current time, with a time zone.
-
-    Returns
-    -------
-    datetime
-        The new end.
-
-    Raises
-    ------
-    ValueError
-        If the phase is over, the moment is invalid or no later than now and the present end, or a later phase would end
-        before it.
-    """
+    """Move the end of the current or a later phase to a later moment."""
     return _moved(tournament, "extended", phase, until, reason, now)
 
 
@@ -168,16 +131,6 @@ def reopen(tournament: Tournament, phase: Phase, until: str, reason: str, now: d
     """Open an earlier phase again; what was published stays until the phase is closed again.
 
     Correspondence tables about a table that changes meanwhile no longer count.
-
-    Parameters
-    ----------
-    tournament, phase, until, reason, now
-        See `extend`.
-
-    Raises
-    ------
-    ValueError
-        If the phase is not over, the moment is invalid or no later than now, or a later phase would end before it.
     """
     return _moved(tournament, "reopened", phase, until, reason, now)
 
@@ -223,29 +176,7 @@ def _checked_end(state: State, phase: Phase, until: str, now: datetime) -> datet
 
 
 def give_title(tournament: Tournament, team: str, title: str, now: datetime) -> str:
-    """Give a team a title, which everybody sees.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    team : str
-        Name of the team.
-    title : str
-        Its title.
-    now : datetime
-        Current time, with a time zone.
-
-    Returns
-    -------
-    str
-        The title in canonical form.
-
-    Raises
-    ------
-    ValueError
-        If there is no such team, or the title is invalid or taken.
-    """
+    """Give a team a title, which everybody sees."""
     tournament.team_folder(team)
     with tournament.log.locked():
         title = checked_title(title, team, tournament.state().titles)
@@ -260,22 +191,6 @@ def disqualify(tournament: Tournament, team: str, reason: str, now: datetime) ->
     """Disqualify a team: its table and attacks do not count, nobody attacks it, and it submits nothing more.
 
     Its files stay in the archive, and what was published of it stays.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    team : str
-        The team.
-    reason : str
-        Reason, which everybody sees.
-    now : datetime
-        Current time, with a time zone.
-
-    Raises
-    ------
-    ValueError
-        If there is no such team, it is disqualified already, or the reason is invalid.
     """
     _decide(tournament, team, reason, now, "disqualified")
 
@@ -312,26 +227,6 @@ def admit(
 
     Once the tables are published, a late table is admitted of a team that has none, and published at once. After the
     end of the attack phase no table is admitted, since nobody could attack it; late attacks are.
-
-    Parameters
-    ----------
-    tournament, team, name, data, now
-        See `submit_content`.
-    reason : str
-        Reason, which everybody sees.
-    against : str, optional
-        Team that a correspondence table attacks; by default read from the file's name, ``teamX_attack_teamY.csv``.
-        Other files are tables.
-
-    Raises
-    ------
-    InvalidFileError
-        If the file breaks rules, with all problems.
-    ValueError
-        If its phase has not ended, the reason is invalid, the team is disqualified, or others attack its table already
-        or can no longer attack it.
-    OSError
-        If the file cannot be written; then nothing has changed.
     """
     tournament.team_folder(team)
     reason = checked_reason(reason)

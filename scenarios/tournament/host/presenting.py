@@ -33,12 +33,6 @@ def checked_picture(data: bytes) -> bytes:
     """A picture to store: Pillow writes it anew, which drops metadata and appended data.
 
     The size in pixels is read from the header, so no pixel of a too large picture is decoded.
-
-    Raises
-    ------
-    ValueError
-        If it is neither PNG nor JPEG, damaged or too large. Also if Pillow is not installed: metadata may tell where a
-        photograph was taken.
     """
     refuse(len(data) > LARGEST_PICTURE, f"picture: has {len(data)} bytes, at most {LARGEST_PICTURE} are allowed")
     kind = media_type(data)
@@ -144,31 +138,7 @@ def present(
     *,
     keep_picture: bool = False,
 ) -> Presentation:
-    """Store a team's presentation in place of its former one.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    team : str
-        The team.
-    text : str
-        Text in Markdown.
-    picture : bytes or None
-        A PNG or JPEG file.
-    now : datetime
-        Current time, with a time zone.
-    keep_picture : bool
-        Whether the former picture stays if no new one is given.
-
-    Raises
-    ------
-    ValueError
-        If text or picture break rules, the tournament has ended, the team is disqualified, or there were too many
-        changes.
-    OSError
-        If a file cannot be written; then nothing has changed.
-    """
+    """Store a team's presentation in place of its former one."""
     tournament.team_folder(team)
     content = checked_text(text, "text of the presentation", LONGEST_TEXT).encode()
     image = None if picture is None else checked_picture(picture)
@@ -210,13 +180,7 @@ def presented_names(entries: Sequence[LogEntry]) -> list[str]:
 
 
 def presented_file(tournament: Tournament, sha256: str) -> bytes:
-    """Content of a text or picture.
-
-    Raises
-    ------
-    ValueError
-        If the file is missing or was changed.
-    """
+    """Content of a text or picture."""
     return stored_file(tournament.host / _FOLDER / sha256, "stored")
 
 

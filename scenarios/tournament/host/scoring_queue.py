@@ -183,13 +183,7 @@ class ScoringQueue:
                     self._lock.wait_for(lambda: self._stopping, POLL)
 
     def _plan(self, *, retry: bool) -> tuple[bool, bool]:
-        """Queue all tables with missing results that are not in work.
-
-        Returns
-        -------
-        tuple of bool
-            Whether there are none, in work or not, and whether any result is stored.
-        """
+        """Queue all tables with missing results that are not in work."""
         with self._lock:
             in_work = set(self._running)
         if retry:

@@ -55,21 +55,7 @@ def cast() -> dict[str, tuple[MicrodataDefense, Attack]]:
 def simulate(
     folder: Path, dataset: Dataset, *, originals: int, candidates: int, seed: int, say: Callable[[str], None]
 ) -> Tournament:
-    """Play a tournament until it closes; the caller scores it.
-
-    Parameters
-    ----------
-    folder : Path
-        New or empty folder.
-    dataset : Dataset
-        Records to draw from.
-    originals, candidates : int
-        Number of rows of a team's table, and of its candidate file.
-    seed : int
-        Seed of all random draws.
-    say : callable
-        Called with a line of progress.
-    """
+    """Play a tournament until it closes; the caller scores it."""
     teams = cast()
     open_tournament(
         folder,

@@ -24,27 +24,7 @@ from scenarios.tournament.rules.sheets import Sheet, read_sheet
 
 
 def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Phase:
-    """Close the phase and open the next.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    now : datetime
-        Current time, with a time zone.
-    early : bool
-        Allow a phase to close before its announced end.
-
-    Returns
-    -------
-    Phase
-        The phase that is open now.
-
-    Raises
-    ------
-    ValueError
-        If the phase has not ended and `early` is false, or if the tournament is closed.
-    """
+    """Close the phase and open the next."""
     with tournament.log.locked():
         tournament.sweep()
         state = tournament.state(tournament.log.entries())
@@ -76,13 +56,7 @@ def publish_again(tournament: Tournament) -> None:
 
 
 def wrongly_published(tournament: Tournament) -> list[Path]:
-    """Files that should be published and are missing or have another content; none before the attack phase.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament. While an earlier phase is open again, what was published before it stays.
-    """
+    """Files that should be published and are missing or have another content; none before the attack phase."""
     state = tournament.state()
     if not state.phase.published:
         return []

@@ -39,13 +39,7 @@ _REMEMBERED, _SHORT = 1 << 14, 100
 
 
 def canonical_cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) -> str | None:
-    """Canonical form of a cell.
-
-    Raises
-    ------
-    ValueError
-        If it is no valid cell of the domain; the message continues a sentence that begins with the cell.
-    """
+    """Canonical form of a cell."""
     return (_remembered if len(text) <= _SHORT else _canonical)(text, domain, decimals, may_miss)
 
 
@@ -142,19 +136,7 @@ _BETWEEN = re.compile(r"\s*(?:[|,;/、・]|または)\s*|\s+or\s+")
 
 
 def suggested_cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) -> str | None:
-    """A valid cell that a wrong one probably stands for; None without an idea.
-
-    Parameters
-    ----------
-    text : str
-        The wrong cell.
-    domain : Domain
-        Domain of its column.
-    decimals : int
-        Largest number of decimals.
-    may_miss : bool
-        Whether a cell may be empty.
-    """
+    """A valid cell that a wrong one probably stands for; None without an idea."""
     if len(text) > LONGEST_SUGGESTION:
         return None
     plain = unicodedata.normalize("NFKC", text).strip().removeprefix("=").strip('"').strip()

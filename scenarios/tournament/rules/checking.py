@@ -143,24 +143,7 @@ class CheckReport:
 
 
 def check(path: Path, original: Path, *, roles: Path | None = None, others: Path | None = None) -> CheckReport:
-    """Check an anonymized table against its originals.
-
-    Parameters
-    ----------
-    path : Path
-        The table, as it would be submitted.
-    original : Path
-        The team's originals.
-    roles, others : Path, optional
-        Roles and domains of the columns, and other people, who are decoys and test the classifier. The default is
-        ``roles.toml`` and ``others.csv`` in the folder of the originals. Settings are read from ``tournament.toml``
-        in that folder; without it, the report notes that the host's utility may differ.
-
-    Raises
-    ------
-    ValueError
-        If a file is invalid; the message names file, row and column.
-    """
+    """Check an anonymized table against its originals."""
     folder = original.parent
     roles = roles or _if_file(folder / "roles.toml")
     others = others or _if_file(folder / "others.csv")
@@ -174,43 +157,13 @@ def check(path: Path, original: Path, *, roles: Path | None = None, others: Path
 
 
 def check_answers(path: Path, released: Path, candidates: Path) -> tuple[str, ...]:
-    """Check a correspondence table before it is submitted.
-
-    Parameters
-    ----------
-    path : Path
-        The correspondence table.
-    released, candidates : Path
-        The published table that it is about, and its candidate file.
-
-    Returns
-    -------
-    tuple of str
-        What the team should know about its answers; see `notes_on`.
-
-    Raises
-    ------
-    ValueError
-        If a file is invalid; the message names file, row and column.
-    """
+    """Check a correspondence table before it is submitted."""
     rows, people = (len(load_table(one).records) for one in (released, candidates))
     return notes_on(read_answers(path.name, read_submission(path), rows, people))
 
 
 def measured(sheet: Sheet, records: Microdata, people: Microdata | None, settings: Settings) -> CheckReport:
-    """Utility of a valid table, and the outcomes of the baseline attacks on it.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        The table.
-    records : Microdata
-        The team's originals.
-    people : Microdata or None
-        Other people, who are decoys and test the classifier; without them no attack is played.
-    settings : Settings
-        The tournament's settings.
-    """
+    """Utility of a valid table, and the outcomes of the baseline attacks on it."""
     scale = originals_of(records, settings.queries_seed, people)
     utility = scale.utility(sheet.frame, sheet.origin)
     costs = scale.record_costs(sheet.frame, sheet.origin)
@@ -345,18 +298,6 @@ def preview(tournament: Tournament, team: str, name: str, data: bytes) -> CheckR
 
     It uses what the team holds itself: its originals, and the people in ``others.csv`` as decoys. The report is the one
     that `scenarios.tournament.rules.checking.check` gives in the team's folder.
-
-    Parameters
-    ----------
-    tournament, team, name, data
-        See `submit_content`.
-
-    Raises
-    ------
-    InvalidFileError
-        If the table breaks rules, with all problems.
-    ValueError
-        If there is no such team.
     """
     tournament.team_folder(team)
     dataset = tournament.dataset(team)

@@ -65,17 +65,7 @@ def hash_of(path: Path) -> str:
 
 
 def changed_file(folder: Path, recorded: Mapping[str, str], path: Path) -> str:
-    """What is wrong with one of the host's files; empty if nothing is, or if the opening logged no file.
-
-    Parameters
-    ----------
-    folder : Path
-        The tournament's folder.
-    recorded : mapping of str to str
-        Hashes that the opening logged; see `file_hashes`.
-    path : Path
-        The file.
-    """
+    """What is wrong with one of the host's files; empty if nothing is, or if the opening logged no file."""
     expected, actual = recorded.get(path.relative_to(folder).as_posix(), ""), hash_of(path)
     if not recorded or actual == expected:
         return ""
@@ -96,15 +86,7 @@ def changed_files(folder: Path, recorded: Mapping[str, str]) -> list[str]:
 
 
 def changed_setting(path: Path, recorded: Mapping[str, Any], actual: Mapping[str, Any], movers: str) -> str:
-    """Which setting was changed by hand since the opening; empty if none was, or if the opening logged none.
-
-    Parameters
-    ----------
-    path : Path
-        The settings file.
-    recorded, actual : mapping
-        Settings as the opening logged them, and as the file has them.
-    """
+    """Which setting was changed by hand since the opening; empty if none was, or if the opening logged none."""
     for name, value in recorded.items():
         if value != actual.get(name):
             return f"{path}: {name} was changed by hand from {value!r} to {actual.get(name)!r}; put it back ({movers})"
@@ -213,13 +195,7 @@ class Tournament:
         self._forms = Forms(self.roles_path, self.settings)
 
     def team_folder(self, team: str) -> Path:
-        """Folder that a team may see, besides the public one.
-
-        Raises
-        ------
-        ValueError
-            If there is no such team.
-        """
+        """Folder that a team may see, besides the public one."""
         refuse(
             team not in self.settings.teams,
             f"there is no team {team[:40]!r}; the teams are {', '.join(self.settings.teams[:20])}",
@@ -243,13 +219,7 @@ class Tournament:
                 path.unlink(missing_ok=True)
 
     def content(self, sha256: str) -> bytes:
-        """Content of an accepted file.
-
-        Raises
-        ------
-        ValueError
-            If the file is missing or was changed.
-        """
+        """Content of an accepted file."""
         return stored_file(self.submissions / sha256, "accepted")
 
     def original_path(self, team: str) -> Path:
@@ -259,6 +229,11 @@ class Tournament:
     def candidate_path(self, team: str) -> Path:
         """The host's own copy of a team's candidate file."""
         return self.host / "candidates" / f"{team}_candidate.csv"
+
+    def published_files(self, kinds: Sequence[str]) -> dict[str, bytes]:
+        """Published files of all teams by name; kinds are ``anonymized`` and ``candidate``."""
+        paths = (self.public / f"{team}_{kind}.csv" for team in self.settings.teams for kind in kinds)
+        return {path.name: path.read_bytes() for path in paths if path.is_file()}
 
     @property
     def recorded_files(self) -> Mapping[str, str]:
@@ -271,13 +246,7 @@ class Tournament:
         return entries[0].details.get("files", {}) if entries else {}
 
     def unchanged(self, path: Path) -> Path:
-        """The path of one of the host's files, which is as it was at the opening.
-
-        Raises
-        ------
-        ValueError
-            If the file is missing, was changed or was added since.
-        """
+        """The path of one of the host's files, which is as it was at the opening."""
         wrong = changed_file(self.folder, self.recorded_files, path)
         refuse(wrong, wrong, DamagedFileError)
         return path
@@ -298,13 +267,7 @@ class Tournament:
         return f"{wrong[0]} ({len(wrong) - 1} more)" if len(wrong) > 1 else "".join(wrong)
 
     def check_opening(self, *, settings: bool = True) -> None:
-        """Check that files, and settings unless they are left out, are as they were at the opening.
-
-        Raises
-        ------
-        ValueError
-            If one was changed by hand, is missing or was added; the message names it.
-        """
+        """Check that files, and settings unless they are left out, are as they were at the opening."""
         wrong = self.changed_since_opening(settings=settings)
         refuse(wrong, wrong, DamagedFileError)
 
@@ -361,13 +324,7 @@ class State:
 
     @cached_property
     def phase(self) -> Phase:
-        """Current phase.
-
-        Raises
-        ------
-        ValueError
-            If the log does not begin with the opening of this tournament, since it is missing or another's.
-        """
+        """Current phase."""
         teams, log = self.tournament.settings.teams, self.tournament.log.path
         refuse(
             not self.entries or self.entries[0].kind != "opened" or self.entries[0].details.get("teams") != teams,
@@ -505,15 +462,7 @@ def originals_of(records: Microdata, queries_seed: int, others: Microdata | None
 
 
 def write_whole(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:
-    """Write a file atomically, safe on the disk when this returns.
-
-    Raises
-    ------
-    ValueError
-        If its folder is a link or does not exist.
-    OSError
-        If it cannot be written; then no unfinished file is left.
-    """
+    """Write a file atomically, safe on the disk when this returns."""
     refuse(
         path.parent.resolve() != path.parent or not path.parent.is_dir(),
         f"{path.parent}: is no folder of the tournament",
@@ -531,13 +480,7 @@ def store_file(folder: Path, data: bytes, *, mode: int) -> str:
 
 
 def stored_file(path: Path, since: str) -> bytes:
-    """Content of a file whose name is its SHA-256.
-
-    Raises
-    ------
-    ValueError
-        If the file is missing, or was changed since it was `since`, such as accepted.
-    """
+    """Content of a file whose name is its SHA-256."""
     data = read_host_file(path)
     refuse(hashlib.sha256(data).hexdigest() != path.name, f"{path}: was changed after it was {since}", DamagedFileError)
     return data
@@ -591,13 +534,7 @@ _local = threading.local()
 
 
 def opened_tournament(folder: Path) -> Tournament:
-    """The tournament in a folder, opened once in each thread as long as its settings do not change.
-
-    Raises
-    ------
-    ValueError
-        If the folder holds no tournament, or its settings are damaged.
-    """
+    """The tournament in a folder, opened once in each thread as long as its settings do not change."""
     try:
         status = (folder / FILE).stat()
     except OSError:

@@ -45,19 +45,7 @@ from scenarios.tournament.rules.settings import (
 
 
 def rules(settings: Settings, records: Microdata, written: WrittenCells, *, classifier: bool) -> str:
-    """The rules of a tournament as Markdown: files, phases, scoring, columns.
-
-    Parameters
-    ----------
-    settings : Settings
-        The public settings.
-    records : Microdata
-        Gives roles and public domains.
-    written : WrittenCells
-        Form of dates.
-    classifier : bool
-        Whether there are other people, who test a classifier.
-    """
+    """The rules of a tournament as Markdown: files, phases, scoring, columns."""
     phases = "\n".join(
         f"| {str(phase).replace('-', ' ')} | {end.isoformat(sep=' ')} | {local_text(end)} |"
         for phase, end in settings.ends
@@ -198,17 +186,6 @@ def read_teams(path: Path) -> dict[str, str]:
     """Read teams from a text file, one per line: a name and, after a comma or tab, the title of the team.
 
     Empty lines and text after ``#`` are ignored.
-
-    Returns
-    -------
-    dict of str to str
-        Title by name; empty for a team without one.
-
-    Raises
-    ------
-    ValueError
-        If the file cannot be read, has fewer than two teams, or repeats a team or a title. Also if a name cannot name
-        files, or a title cannot be shown.
     """
     try:
         lines = read_bytes(path).decode("utf-8-sig").splitlines()
@@ -272,33 +249,6 @@ def open_tournament(
 
     No two teams share an original or a decoy, and no decoy is any team's original. The other people, whom every team
     may study, are neither originals nor decoys.
-
-    Parameters
-    ----------
-    folder : Path
-        Must not exist, or be empty.
-    dataset : Dataset
-        Records to draw from.
-    teams : sequence of str
-        Names of the teams.
-    originals, candidates, decoys, rounds, anonymize_until, anonymize_again_until, attack_until
-        See `Settings`.
-    now : datetime
-        Current time, with a time zone.
-    seed : int, optional
-        Seed of all secrets. By default it is drawn from the operating system, since it reveals every secret.
-    quota, hide_standings
-        See `Settings`.
-    title : str, optional
-        Title of the tournament; by default that of the data set.
-    titles : mapping of str to str, optional
-        Title by team, for teams that have one.
-
-    Raises
-    ------
-    ValueError
-        If a setting is invalid, the phases are not in order, there are too few records, or the quota is smaller than
-        a team's originals.
     """
     refuse(candidates <= originals, f"--candidates must exceed --originals ({originals}), got {candidates}")
     needed, available = len(teams) * candidates, len(dataset.records)

@@ -66,15 +66,6 @@ def read_csv_text(data: bytes, most: int, *, empty_rows: bool = False) -> CsvTex
 
     Taken as what they are: a byte order mark, any line ends, blank lines, a first line ``sep=;``, semicolons, tabs or
     bars between the fields, and lines or columns of empty fields at the end, as spreadsheets write them.
-
-    Parameters
-    ----------
-    data : bytes
-        The file.
-    most : int
-        Largest number of rows. Of a file with more, twice as many are read, so that rows that repeat are found.
-    empty_rows : bool
-        Whether a line of empty fields at the end is a row.
     """
     what = "compressed" if data.startswith(COMPRESSED) else other_format(data)
     if what is not None:
@@ -185,13 +176,7 @@ class Sheet:
 
 
 def read_submission(path: Path) -> bytes:
-    """Read a submitted file.
-
-    Raises
-    ------
-    ValueError
-        If it is a link or no ordinary file, cannot be read, or is larger than `LARGEST`.
-    """
+    """Read a submitted file."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
@@ -210,13 +195,7 @@ def read_submission(path: Path) -> bytes:
 
 
 def read_sheet(name: str, data: bytes, form: Form) -> Sheet:
-    """Read an anonymized table: the columns of `form` in any order, and ``original_row``, counted from 0.
-
-    Raises
-    ------
-    InvalidFileError
-        If the table is invalid, with all problems: row (from 0, below the header), column, what would be right.
-    """
+    """Read an anonymized table: the columns of `form` in any order, and ``original_row``, counted from 0."""
     wanted = [*form.domains, ORIGINAL_ROW]
     text = read_csv_text(data, form.originals, empty_rows=form.with_missing >= set(form.domains))
     problems = _Problems(text)
@@ -237,11 +216,6 @@ def read_answers(name: str, data: bytes, released: int, candidates: int) -> Rank
 
     The team abstains on released rows that are left out. Without the column ``confidence``, all answers are equally
     confident.
-
-    Raises
-    ------
-    InvalidFileError
-        If the table is invalid, with all problems: row (from 0, below the header), column, what would be right.
     """
     text = read_csv_text(data, released)
     if text.header and "confidence" not in text.header:
@@ -457,13 +431,7 @@ class Forms:
         self._known: dict[Path, tuple[object, Form]] = {}
 
     def of(self, originals: Path) -> Form:
-        """Form of the table of these originals.
-
-        Raises
-        ------
-        ValueError
-            If a file cannot be read or does not fit the roles.
-        """
+        """Form of the table of these originals."""
         stamp = tuple((status.st_mtime_ns, status.st_size) for status in (originals.stat(), self._roles.stat()))
         known = self._known.get(originals)
         if known is None or known[0] != stamp:

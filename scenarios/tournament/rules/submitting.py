@@ -71,15 +71,7 @@ class Upload:
 def validated(
     tournament: Tournament, entries: Sequence[LogEntry], team: str, name: str, data: bytes, target: str | None
 ) -> Upload:
-    """Check the content of a file; `target` is the team that a correspondence table attacks.
-
-    Raises
-    ------
-    InvalidFileError
-        If it breaks a rule; messages name rows and lines of the file as it was submitted.
-    ValueError
-        If there is no table to attack, or the file bears the name of another team's table.
-    """
+    """Check the content of a file; `target` is the team that a correspondence table attacks."""
     plain = without_blank_lines(data)
     if target is None:
         owner = name.removesuffix("_anonymized.csv")
@@ -133,13 +125,7 @@ def clear_target(team: str, name: str, against: str | None) -> str:
 
 
 def check_kind(tournament: Tournament, phase: Phase, team: str, name: str, against: str | None) -> None:
-    """Refuse a file that its name or `against` shows to be of another phase; `phase` must be open.
-
-    Raises
-    ------
-    ValueError
-        If it is an attack while tables are submitted, or a table in the attack phase.
-    """
+    """Refuse a file that its name or `against` shows to be of another phase; `phase` must be open."""
     until = tournament.state().end(phase)
     takes = f"until {until.isoformat()}" if until else "now"
     attack = against is not None or _ATTACK_FILE.fullmatch(name) is not None
@@ -160,19 +146,7 @@ def check_kind(tournament: Tournament, phase: Phase, team: str, name: str, again
 def attacked(
     tournament: Tournament, team: str, name: str, against: str | None, *, required: bool = False
 ) -> str | None:
-    """Team that a file attacks by its name or by `against`; None for a table.
-
-    Parameters
-    ----------
-    required : bool
-        Whether the file must be an attack.
-
-    Raises
-    ------
-    ValueError
-        If the name and `against` contradict each other or the team. If the target is unknown or the team itself. If an
-        attack is required but none named.
-    """
+    """Team that a file attacks by its name or by `against`; None for a table."""
     match = _ATTACK_FILE.fullmatch(name)
     if match is None and against is None and not required:
         return None
@@ -220,32 +194,7 @@ def submit(
     against: str | None = None,
     measure: bool = True,
 ) -> Receipt:
-    """Validate and archive a file.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    team : str
-        The team that submits.
-    path : Path
-        An anonymized table while anonymizing, a correspondence table in the attack phase.
-    now : datetime
-        Current time, with a time zone.
-    against : str, optional
-        Team that a correspondence table attacks; by default read from the file's name, ``teamX_attack_teamY.csv``.
-    measure : bool
-        Measure the utility of a table; see `submit_content`.
-
-    Raises
-    ------
-    InvalidFileError
-        If the file breaks rules, with all problems; then nothing has changed but the list of refused files.
-    ValueError
-        If team or phase is invalid; likewise.
-    OSError
-        If the file cannot be written; then nothing has changed.
-    """
+    """Validate and archive a file."""
     tournament.team_folder(team)
     phase = open_phase(tournament, tournament.log.head().lasting, team, now)
     about = clear_target(team, path.name, against) if phase is Phase.ATTACK else None
@@ -275,29 +224,6 @@ def submit_content(
     """Validate and archive the content of a file.
 
     The file is validated before the tournament is locked, so that others may submit meanwhile.
-
-    Parameters
-    ----------
-    tournament, team, now, against
-        See `submit`.
-    name : str
-        Name of the file, for messages and to tell whom it attacks.
-    data : bytes
-        Its content.
-    measure : bool
-        Measure the utility of a table, which takes longer than all else.
-    written : datetime, optional
-        When the file was written, `now` by default.
-    phase : Phase, optional
-        Phase in which the file arrived, if that was recorded then; the host may have closed it since. By default the
-        current one.
-    arrival : str
-        Name of the file in the record of its arrival; empty without one.
-
-    Raises
-    ------
-    InvalidFileError, ValueError, OSError
-        See `submit`.
     """
     tournament.team_folder(team)
     entries = tournament.log.head().lasting
@@ -324,27 +250,7 @@ def submit_content(
 def submit_all(
     tournament: Tournament, team: str, paths: Sequence[Path], now: datetime, *, against: str | None = None
 ) -> Iterator[Receipt | ValueError]:
-    """Validate and archive files one after another; a refused file does not affect the others.
-
-    Parameters
-    ----------
-    tournament, team, now
-        See `submit`.
-    paths : sequence of Path
-        The files; the targets of correspondence tables are read from the file names.
-
-    Yields
-    ------
-    Receipt or ValueError
-        For each file, as soon as it is accepted or refused.
-
-    Raises
-    ------
-    ValueError
-        If there is no such team.
-    OSError
-        If a file cannot be written; earlier files stay accepted.
-    """
+    """Validate and archive files one after another; a refused file does not affect the others."""
     tournament.team_folder(team)
     refuse(against is not None and len(paths) > 1, f"--against is for one file, but {len(paths)} are given")
     for path in paths:
@@ -355,30 +261,7 @@ def submit_all(
 
 
 def take_into_force(tournament: Tournament, team: str, number: int, now: datetime) -> Submission:
-    """Take an older submission of a team into force again; quotas are unaffected.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    team : str
-        The team.
-    number : int
-        Number of the log entry that accepted the submission, as its receipt names it.
-    now : datetime
-        Current time, with a time zone.
-
-    Returns
-    -------
-    Submission
-        The submission, which now counts.
-
-    Raises
-    ------
-    ValueError
-        If the team has no such submission, its phase is not open, it counts already, or it attacks a table that has
-        changed.
-    """
+    """Take an older submission of a team into force again; quotas are unaffected."""
     tournament.team_folder(team)
     with tournament.log.locked():
         state = tournament.state(tournament.log.entries())
@@ -418,13 +301,7 @@ def archive(
     late: str | None = None,
     arrival: str = "",
 ) -> LogEntry:
-    """Archive a valid file and log it; the log must be locked, and `entries` be its lasting ones.
-
-    Raises
-    ------
-    ValueError
-        If the file exceeds the team's quota, or the table that it attacks has changed.
-    """
+    """Archive a valid file and log it; the log must be locked, and `entries` be its lasting ones."""
     if upload.target is not None:
         table = tournament.state(entries).tables.get(upload.target)
         if table is None or table.content != upload.table:
@@ -462,13 +339,7 @@ def _check_quota(tournament: Tournament, upload: Upload) -> None:
 def open_phase(
     tournament: Tournament, entries: Sequence[LogEntry], team: str, now: datetime, recorded: Phase | None = None
 ) -> Phase:
-    """The phase, if it takes files of the team: the current one, or the recorded one in which a file arrived.
-
-    Raises
-    ------
-    ValueError
-        If the phase has ended, the tournament is closed, or the team is disqualified.
-    """
+    """The phase, if it takes files of the team: the current one, or the recorded one in which a file arrived."""
     state = tournament.state(entries)
     phase = recorded or state.phase
     refuse(phase is Phase.CLOSED, "the tournament is closed; no file is accepted any more")
@@ -498,20 +369,7 @@ def _user() -> str:
 
 
 def accepted_outcome(name: str, receipt: Receipt) -> dict[str, Any]:
-    """Outcome of an accepted file as JSON.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file.
-    receipt : Receipt
-        Its receipt.
-
-    Returns
-    -------
-    dict
-        ``file``, ``accepted`` (true), ``message``, ``problems`` (none) and ``receipt``.
-    """
+    """Outcome of an accepted file as JSON."""
     submission = receipt.submission
     plural = "" if submission.rows == 1 else "s"
     return {
@@ -536,21 +394,7 @@ def outcome(name: str, one: Receipt | ValueError | OSError) -> dict[str, Any]:
 
 
 def refused_outcome(name: str, error: ValueError | OSError) -> dict[str, Any]:
-    """Outcome of a refused file as JSON.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file.
-    error : ValueError or OSError
-        Why it was refused.
-
-    Returns
-    -------
-    dict
-        ``file``, ``accepted`` (false), ``message`` and ``problems``, each with row, column and what would be right. If
-        the file breaks rules, also ``total``, the number of all problems.
-    """
+    """Outcome of a refused file as JSON."""
     if isinstance(error, InvalidFileError):
         refused = unsubmitted(f"{counted_problems(error)}; nothing was submitted", name)
         return {**refused, **error.as_json(), "file": name}

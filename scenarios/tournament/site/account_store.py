@@ -225,13 +225,7 @@ class Invitations(AccountPart):
         return None if row is None else (row[0], bool(row[1]))
 
     def redeem(self, token: str, password_hash: str, now: datetime) -> str | None:
-        """Use an invitation: store the password's hash, end all sessions of the user and forget the user's browsers.
-
-        Returns
-        -------
-        str or None
-            Name of the user; None if the invitation is unknown, expired or used.
-        """
+        """Use an invitation: store the password's hash, end all sessions of the user and forget the user's browsers."""
         with self._store.transaction() as database:
             row = database.execute(
                 "UPDATE invitations SET used = 1 WHERE hash = ? AND used = 0 AND expires >= ? RETURNING name",
@@ -323,26 +317,7 @@ _ADDRESS = "site.address"
 def invite(
     folder: Path, names: Sequence[str], now: datetime, *, address: str, lifetime: timedelta = LIFETIME
 ) -> list[Invitation]:
-    """Issue a one-time link for each user; earlier unused links of these users end.
-
-    Parameters
-    ----------
-    folder : Path
-        The tournament's folder.
-    names : sequence of str
-        Teams, or the host's log-in name.
-    now : datetime
-        Current time, with a time zone.
-    address : str
-        Address of the site, such as ``https://cup.example.org``.
-    lifetime : timedelta
-        How long the links are valid.
-
-    Raises
-    ------
-    ValueError
-        If there is no such user, or the address is none of a site.
-    """
+    """Issue a one-time link for each user; earlier unused links of these users end."""
     tournament = Tournament(folder)
     base = urlsplit(address)
     refuse(
@@ -374,13 +349,7 @@ def team_accounts(folder: Path, now: datetime) -> dict[str, str]:
 
 
 def skipped(accounts: Mapping[str, str]) -> str:
-    """What keeps teams from a further link, in words; empty if nothing does.
-
-    Parameters
-    ----------
-    accounts : mapping of str to str
-        State of each account; see `team_accounts`.
-    """
+    """What keeps teams from a further link, in words; empty if nothing does."""
     parts = []
     for state, what in (("has a password", "a password"), ("invited", "a valid link")):
         count = sum(one == state for one in accounts.values())

@@ -62,11 +62,6 @@ class Attempts(AccountPart):
         """Count one attempt under several keys at once, unless one of them is exhausted.
 
         Counting and checking are one transaction, so simultaneous attempts cannot exceed a limit.
-
-        Returns
-        -------
-        timedelta or None
-            Time until the next attempt may succeed; None if this one is admitted.
         """
         moment = now.timestamp()
         longest = max(limit.within for limit in keys.values()).total_seconds()
@@ -109,13 +104,7 @@ class RequestRates:
         self._times: dict[tuple[str, str], deque[float]] = {}
 
     def admit(self, user: str, path: str, limit: RateLimit, now: datetime) -> timedelta | None:
-        """Count a request, unless the limit is exhausted; call it from one thread.
-
-        Returns
-        -------
-        timedelta or None
-            Time until the next request may succeed; None if this one is admitted.
-        """
+        """Count a request, unless the limit is exhausted; call it from one thread."""
         moment, within = now.timestamp(), limit.within.total_seconds()
         times = self._times.setdefault((user, path), deque(maxlen=limit.most))
         if len(times) == limit.most and times[0] > moment - within:
@@ -165,14 +154,7 @@ class Passwords:
 
 
 def check_password(password: str, repeated: str, name: str) -> None:
-    """Check a new password.
-
-    Raises
-    ------
-    ValueError
-        If it is too short or too long, has fewer than four different characters, consists of the user's name, or was
-        repeated differently.
-    """
+    """Check a new password."""
     require(
         SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD,
         f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters, this one has {len(password)}",
@@ -327,11 +309,6 @@ class Accounts:
 
         The refusal is the same for a wrong name and a wrong password, and takes the same time. `device` is the cookie
         of the browser, if it has one; see `Devices`.
-
-        Raises
-        ------
-        RefusalError
-            If they do not match, or after too many attempts.
         """
         user = user_of(name[:100], self._teams)
         known_name = user.name if user else name[:100].strip().casefold()
@@ -346,11 +323,6 @@ class Accounts:
         """Use an invitation: set the password, and return the token of a new session.
 
         A double click sends the same form twice. The second one logs in if the password matches the first one's.
-
-        Raises
-        ------
-        RefusalError
-            If the invitation is unknown, expired or used, the password is too weak, or after too many attempts.
         """
         invited = self.invitations.find(token, now)
         name, used = found(invited, "this link is not valid (any more); ask the host for a new one")

@@ -34,7 +34,7 @@ from scenarios.tournament.rules.log import locked_file
 from scenarios.tournament.site.account_store import GUEST, Role, User, new_token, same_form_token
 from scenarios.tournament.site.accounts import RateLimit
 from scenarios.tournament.site.deciding import resumed
-from scenarios.tournament.site.jobs import ACTIONS
+from scenarios.tournament.site.jobs import ACTIONS, BackgroundScoring
 from scenarios.tournament.site.journal import LiveUpdates
 from scenarios.tournament.site.pages import entry_pages, host_pages, public_pages, team_pages
 from scenarios.tournament.site.pages import team_pages as presentation_pages
@@ -43,7 +43,6 @@ from scenarios.tournament.site.posted_form import NO_FILES, UploadLimits, posted
 from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError, noticing_damage, refuse_if
 from scenarios.tournament.site.site import FORM, SESSION, Handler, Site, Visit, read_cookie, set_cookie
 from scenarios.tournament.site.timed_protocol import TimedProtocol
-from scenarios.tournament.site.workers import BackgroundScoring
 
 # The guard before every address: session, access, form token, refusals, cookies.
 
@@ -356,13 +355,7 @@ def _visit(request: Request) -> Visit:
 
 
 def parsed_address(text: str) -> tuple[str, int]:
-    """Host and port of an address such as ``127.0.0.1:8000`` or ``[::1]:8000``.
-
-    Raises
-    ------
-    ValueError
-        If it is no such address.
-    """
+    """Host and port of an address such as ``127.0.0.1:8000`` or ``[::1]:8000``."""
     host, colon, port = text.rpartition(":")
     bracketed = host.startswith("[") and host.endswith("]")
     refuse(
@@ -381,13 +374,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_exposure(host: str, *, proxy: str | None, certificate: Path | None, key: Path | None) -> None:
-    """Refuse an address that others can reach unless visitors come by TLS.
-
-    Raises
-    ------
-    ValueError
-        If passwords would cross the network without encryption, or the files for TLS do not fit.
-    """
+    """Refuse an address that others can reach unless visitors come by TLS."""
     refuse((certificate is None) != (key is None), "TLS needs both --tls-certificate and --tls-key")
     refuse(
         certificate is not None and proxy is not None,
@@ -415,13 +402,7 @@ _PREFIX = "pymp-"
 
 @contextmanager
 def temporary_folder_named(handle: int) -> Iterator[None]:
-    """Name the folder in a file while the server runs; remove the one that the file names still.
-
-    Parameters
-    ----------
-    handle : int
-        Descriptor of the file, which no other server may use meanwhile.
-    """
+    """Name the folder in a file while the server runs; remove the one that the file names still."""
     former = Path(os.fsdecode(os.pread(handle, _LONGEST, 0)))
     if former.is_absolute() and former.name.startswith(_PREFIX) and not former.is_symlink():
         shutil.rmtree(former, ignore_errors=True)
@@ -477,30 +458,7 @@ def serve(
     scoring: BackgroundScoring | None = None,
     announce: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Serve the site of a tournament until the process is interrupted; SIGTERM ends it without an error.
-
-    Parameters
-    ----------
-    folder : Path
-        The tournament's folder.
-    address : str
-        Host and port.
-    proxy : str, optional
-        Addresses, with commas between them, of the proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` hold.
-    certificate, key : Path, optional
-        Files for TLS.
-    processes : int
-        Number of worker processes.
-    scoring : BackgroundScoring, optional
-        Scores in the background; by default nothing does.
-    announce : callable, optional
-        Called with the port once the address is ours; for port 0, the system has chosen one.
-
-    Raises
-    ------
-    ValueError
-        If the address is unsafe or taken, or another server serves this tournament.
-    """
+    """Serve the site of a tournament until the process is interrupted; SIGTERM ends it without an error."""
     host, port = parsed_address(address)
     check_exposure(host, proxy=proxy, certificate=certificate, key=key)
     try:
@@ -551,13 +509,7 @@ def _connections() -> int:
 
 @contextmanager
 def served_once(folder: Path) -> Iterator[None]:
-    """Hold the lock of a tournament's site, so that no second server runs; it ends with this process at the latest.
-
-    Raises
-    ------
-    ValueError
-        If another server holds it, or there is no tournament.
-    """
+    """Hold the lock of a tournament's site, so that no second server runs; it ends with this process at the latest."""
     path = folder / "host" / SITE_LOCK
     with ExitStack() as held:
         try:

@@ -92,14 +92,7 @@ class Journal:
         return known[1] if known is not None and known[0] == stamp else None
 
     def state(self) -> SiteState:
-        """Current state. Only lines that were added to the log are parsed; all of it is verified.
-
-        Raises
-        ------
-        ValueError
-            If the log was changed by others than the tournament's commands, or the settings are damaged or contradict
-            it.
-        """
+        """Current state. Only lines that were added to the log are parsed; all of it is verified."""
         with self._lock:
             stamp, known = self.stamp(), self._known
             if known is not None and known[0] == stamp:

@@ -40,13 +40,7 @@ class UploadedContent:
     stored: bytes | Path
 
     def read(self) -> bytes:
-        """All bytes.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be read.
-        """
+        """All bytes."""
         return self.stored if isinstance(self.stored, bytes) else self.stored.read_bytes()
 
 
@@ -133,22 +127,7 @@ class PostedForm:
 
 @asynccontextmanager
 async def posted_form(request: Request, folder: Path, limits: UploadLimits = NO_FILES) -> AsyncIterator[PostedForm]:
-    """Read a form from a request; its files are removed at the end of the block.
-
-    Parameters
-    ----------
-    request : Request
-        The request; its body may be a URL-encoded or a multipart form.
-    folder : Path
-        Private folder for the files.
-    limits : UploadLimits
-        Limits of the files.
-
-    Raises
-    ------
-    RefusalError
-        If the form is too large, takes too long, is compressed or is malformed.
-    """
+    """Read a form from a request; its files are removed at the end of the block."""
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     refuse_if(
         request.headers.get("content-encoding", "identity").lower() != "identity",

@@ -47,18 +47,7 @@ class DamagedFolderError(Exception):
 
 @contextmanager
 def noticing_damage(folder: Path) -> Iterator[None]:
-    """Tell damage from refusals: an error about a file of the tournament is nobody's fault but the folder's.
-
-    Parameters
-    ----------
-    folder : Path
-        The tournament's folder.
-
-    Raises
-    ------
-    DamagedFolderError
-        In place of errors of the system and of the database, and of `DamagedFileError`.
-    """
+    """Tell damage from refusals: an error about a file of the tournament is nobody's fault but the folder's."""
     try:
         yield
     except OSError as error:

@@ -22,11 +22,11 @@ from scenarios.tournament.rules.arrivals import last_number
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.site.account_store import Role, User, form_token
 from scenarios.tournament.site.accounts import Accounts, Passwords, RequestRates
+from scenarios.tournament.site.jobs import BackgroundScoring, Workers
 from scenarios.tournament.site.journal import Journal, LiveUpdates, SiteState
 from scenarios.tournament.site.posted_form import PostedForm, clear_uploads
 from scenarios.tournament.site.refusal_error import noticing_damage
 from scenarios.tournament.site.timed_protocol import ARRIVED
-from scenarios.tournament.site.workers import BackgroundScoring, Workers
 
 # Actions that run once, however often their form is sent.
 
@@ -198,17 +198,7 @@ class PageCache:
         self._pages: dict[Hashable, tuple[Hashable, asyncio.Future[bytes]]] = {}
 
     async def get(self, name: Hashable, state: Hashable, render: Callable[[], Awaitable[bytes]]) -> bytes:
-        """The page of a name and state; it is rendered once for each state.
-
-        Parameters
-        ----------
-        name : hashable
-            Name of the page.
-        state : hashable
-            On what its content depends.
-        render : callable
-            Returns the content.
-        """
+        """The page of a name and state; it is rendered once for each state."""
         kept = self._pages.get(name)
         if kept is None or kept[0] != state:
             if len(self._pages) >= _MOST:
@@ -284,13 +274,7 @@ class Site:
         self._hashing = ThreadPoolExecutor(_HASHED_AT_ONCE, "passwords")
 
     async def state(self) -> SiteState:
-        """Current state of the tournament.
-
-        Raises
-        ------
-        DamagedFolderError
-            If its settings or its log are damaged or missing, for example while the host edits them.
-        """
+        """Current state of the tournament."""
         with noticing_damage(self.folder):
             known = self.journal.known(self.journal.stamp())
             return await to_thread.run_sync(self.journal.state) if known is None else known
@@ -301,15 +285,7 @@ class Site:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Outcome:
-        """Outcome of a job in a worker process, whose first argument is the tournament's folder; see `Workers.outcome`.
-
-        Raises
-        ------
-        DamagedFolderError
-            If files of the tournament are damaged, or cannot be written.
-        RefusalError
-            If the worker process died.
-        """
+        """Outcome of a job in a worker process; its first argument is the tournament's folder."""
         with noticing_damage(self.folder):
             return await self.workers.outcome(job, self.folder, *args, **kwargs)
 

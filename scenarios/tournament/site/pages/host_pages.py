@@ -43,13 +43,7 @@ _CHUNK = 1 << 20
 
 
 def read_once(path: Path) -> AsyncIterator[bytes]:
-    """Content of a file, chunk by chunk. The file has no name from now on, so that nothing is left however this ends.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    """Content of a file, chunk by chunk; it has no name from now on, so that nothing is left however this ends."""
     file = path.open("rb")
     path.unlink()
 

@@ -31,7 +31,14 @@ from scenarios.tournament.rules.sheets import LARGEST
 from scenarios.tournament.rules.submitting import unsubmitted
 from scenarios.tournament.site.accounts import RateLimit
 from scenarios.tournament.site.deciding import forget, recorded
-from scenarios.tournament.site.jobs import preview_table, shown_name, store_presentation, submit_file, take
+from scenarios.tournament.site.jobs import (
+    LIMITS_APART,
+    preview_table,
+    shown_name,
+    store_presentation,
+    submit_file,
+    take,
+)
 from scenarios.tournament.site.journal import SiteState
 from scenarios.tournament.site.pages.answers import (
     answered,
@@ -45,7 +52,6 @@ from scenarios.tournament.site.pages.answers import (
 from scenarios.tournament.site.posted_form import UploadedFile, UploadLimits
 from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError, found, refuse_if
 from scenarios.tournament.site.site import Visit
-from scenarios.tournament.site.workers import LIMITS_APART
 
 # Presentations of the teams: a team's draft until the close, everybody's pages after it.
 
