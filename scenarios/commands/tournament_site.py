@@ -67,7 +67,7 @@ def serve(
 
         from scenarios.tournament.site.account_store import remember_address, without_password
         from scenarios.tournament.site.application import serve as serve_site
-        from scenarios.tournament.site.jobs import BackgroundScoring
+        from scenarios.tournament.site.workers import BackgroundScoring
 
         waiting = without_password(folder, datetime.now(UTC))
 

@@ -43,6 +43,7 @@ def neutralized(cell: Any, separator: str = ",") -> Any:
     line break and behind the separators that the file does not use.
 
 
+
     Examples
     --------
     >>> neutralized("=1+1"), neutralized("-5"), neutralized(-5), neutralized("kyoto"), neutralized("x;=1+1")

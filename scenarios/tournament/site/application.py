@@ -34,7 +34,7 @@ from scenarios.tournament.rules.log import locked_file
 from scenarios.tournament.site.account_store import GUEST, Role, User, new_token, same_form_token
 from scenarios.tournament.site.accounts import RateLimit
 from scenarios.tournament.site.deciding import resumed
-from scenarios.tournament.site.jobs import ACTIONS, BackgroundScoring
+from scenarios.tournament.site.jobs import ACTIONS
 from scenarios.tournament.site.journal import LiveUpdates
 from scenarios.tournament.site.pages import entry_pages, host_pages, public_pages, team_pages
 from scenarios.tournament.site.pages import team_pages as presentation_pages
@@ -43,6 +43,7 @@ from scenarios.tournament.site.posted_form import NO_FILES, UploadLimits, posted
 from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError, noticing_damage, refuse_if
 from scenarios.tournament.site.site import FORM, SESSION, Handler, Site, Visit, read_cookie, set_cookie
 from scenarios.tournament.site.timed_protocol import TimedProtocol
+from scenarios.tournament.site.workers import BackgroundScoring
 
 # The guard before every address: session, access, form token, refusals, cookies.
 

@@ -22,11 +22,11 @@ from scenarios.tournament.rules.arrivals import last_number
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.site.account_store import Role, User, form_token
 from scenarios.tournament.site.accounts import Accounts, Passwords, RequestRates
-from scenarios.tournament.site.jobs import BackgroundScoring, Workers
 from scenarios.tournament.site.journal import Journal, LiveUpdates, SiteState
 from scenarios.tournament.site.posted_form import PostedForm, clear_uploads
 from scenarios.tournament.site.refusal_error import noticing_damage
 from scenarios.tournament.site.timed_protocol import ARRIVED
+from scenarios.tournament.site.workers import BackgroundScoring, Workers
 
 # Actions that run once, however often their form is sent.
 

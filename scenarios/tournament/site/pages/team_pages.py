@@ -32,7 +32,6 @@ from scenarios.tournament.rules.submitting import unsubmitted
 from scenarios.tournament.site.accounts import RateLimit
 from scenarios.tournament.site.deciding import forget, recorded
 from scenarios.tournament.site.jobs import (
-    LIMITS_APART,
     preview_table,
     shown_name,
     store_presentation,
@@ -52,6 +51,7 @@ from scenarios.tournament.site.pages.answers import (
 from scenarios.tournament.site.posted_form import UploadedFile, UploadLimits
 from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError, found, refuse_if
 from scenarios.tournament.site.site import Visit
+from scenarios.tournament.site.workers import LIMITS_APART
 
 # Presentations of the teams: a team's draft until the close, everybody's pages after it.
 
@@ -186,6 +186,8 @@ ONE_TABLE = UploadLimits(files=1, file=LARGEST, total=LARGEST)
 PREVIEW_RATE = RateLimit(10, timedelta(minutes=1))
 """Lower than that of uploads, since a preview runs attacks."""
 UPLOAD_RATE = RateLimit(30, timedelta(minutes=1))
+AT_ONCE = 1
+"""Files of one team that are given to the workers at once, so that a team never holds more than one of them."""
 _SHOWN = 200
 """Number of submissions that the page lists."""
 
@@ -255,13 +257,12 @@ async def upload(visit: Visit) -> Response:
     refuse_if(not form.files, 422, "no file was sent; choose a file first")
     arrived = visit.arrived
     chosen = form.text("against")
-    # So that a team never holds more than one of the workers.
-    one_at_once = asyncio.Lock()
+    places = asyncio.Semaphore(AT_ONCE)
 
     async def submit_one(arrival: Arrival, number: int, file: UploadedFile) -> dict[str, Any] | RefusalError:
         given = (team, file.claimed_name, chosen, file.content, arrived, arrival.phase, arrival.name_of(number))
         try:
-            async with one_at_once:
+            async with places:
                 return await site.work(submit_file, *given)
         except DamagedFolderError as damage:
             return damage_refusal(visit, damage)

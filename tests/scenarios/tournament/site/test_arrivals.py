@@ -19,14 +19,13 @@ from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.arrivals import arrivals, phase_at
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.site import jobs
-from scenarios.tournament.site import jobs as workers
+from scenarios.tournament.site import jobs, workers
 from scenarios.tournament.site import site as turns
 from scenarios.tournament.site.application import served_once
 from scenarios.tournament.site.deciding import settle
-from scenarios.tournament.site.jobs import Workers, apart
 from scenarios.tournament.site.pages import team_pages
 from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.workers import Workers, apart
 
 PATIENCE = 60.0
 """Longest time in seconds until something happens that happens at once on an idle machine."""

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from site_tools import JSON, PASSWORD, START, served
 
-from scenarios.tournament.site.jobs import BackgroundScoring
 from scenarios.tournament.site.pages.answers import moments
+from scenarios.tournament.site.workers import BackgroundScoring
 
 DAY = timedelta(days=1)
 
