@@ -224,7 +224,7 @@ def score(opened: Tournament, public_share: float, jobs: int | None, form: str, 
 @on_tournament
 def verify(opened: Tournament) -> None:
     """Verify that log, accepted files and published files are unchanged (exit code 1 if not)."""
-    from scenarios.tournament.host.backup import verify
+    from scenarios.tournament.host.archives import verify
 
     try:
         echo(verify(opened))
@@ -275,8 +275,7 @@ def _scored(opened: Tournament, public_share: float, jobs: int | None, form: str
     """Score all tables, write boards and reports, and show the standings."""
     import leaderboard as lb
     from scenarios.running.workers.supervisor import cores
-    from scenarios.tournament.host.boards import FOR_THE_HOST
-    from scenarios.tournament.host.updating import score_all
+    from scenarios.tournament.host.boards import FOR_THE_HOST, score_all
     from scenarios.tournament.rules.incidents import counted_incidents, tournament_incidents
 
     boards = score_all(opened, public_share, jobs or cores(), _progress("scoring"), say, retry=retry)
@@ -285,9 +284,9 @@ def _scored(opened: Tournament, public_share: float, jobs: int | None, form: str
     if boards.secret:
         say(FOR_THE_HOST)
     if form == "csv":
-        echo(boards.standings_csv(), nl=False)
+        echo(boards.full.standings_csv(), nl=False)
     else:
-        echo(lb.report_to_terminal(boards.sections(opened.settings.title)))
+        echo(lb.report_to_terminal(boards.sections))
     if failures := counted_incidents(tournament_incidents(opened)):
         say(f"failures so far: {failures}; `tokumei downtime --tournament {opened.folder}` shows how long they lasted")
     say(f"boards written to {opened.public} (for everybody) and {opened.host} (for the host)")

@@ -52,7 +52,7 @@ def decision(command: Callable[..., str]) -> Callable[..., None]:
 
 def publish_notices(tournament: Tournament) -> None:
     """Write what everybody should read; the log has it in any case."""
-    from scenarios.tournament.host.messages import write_notices
+    from scenarios.tournament.host.decisions import write_notices
 
     for reason in write_notices(tournament):
         say(f"warning: {reason}")
@@ -112,6 +112,6 @@ def show_receipt(receipt: Receipt) -> None:
 
 def show_check(report: CheckReport, form: str) -> None:
     """Show what a check of a table found."""
-    from scenarios.tournament.rules.validating import check_report_to_json, check_report_to_terminal
+    from scenarios.tournament.rules.checking import check_report_to_json, check_report_to_terminal
 
     echo(check_report_to_json(report) if form == "json" else check_report_to_terminal(report))
