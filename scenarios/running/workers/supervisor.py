@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 
-from leaderboard.results.result import Result
+from leaderboard.results.result import Result, grouped_by
 from scenarios.running.methods.loaded_code import check_unchanged, foreign_code
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
@@ -154,9 +154,7 @@ class Waiting:
     """
 
     def __init__(self, units: Sequence[Unit]) -> None:
-        self._plays: dict[int, deque[Unit]] = {}
-        for unit in units:
-            self._plays.setdefault(unit.play, deque()).append(unit)
+        self._plays = {play: deque(some) for play, some in grouped_by(units, lambda unit: unit.play).items()}
         self._first = min(self._plays, default=0)
         self._untouched = deque(sorted(self._plays))
         self._taking = threading.Lock()
