@@ -268,11 +268,11 @@ def source_file(module: str) -> str:
 # Which code is the project's own, and which a user's.
 
 
-def is_own_code(module: str) -> bool:
+def is_project_module(module: str) -> bool:
     """Whether a module belongs to the project, or is one of Python's built-in ones."""
     return module.partition(".")[0] in (*PACKAGES, "builtins", "abc")
 
 
-def is_foreign(method: Any) -> bool:
+def is_user_defined(method: Any) -> bool:
     """Whether a class of a method or of a method among its parameters is not the project's."""
-    return not all(is_own_code(module) for module in modules(method))
+    return not all(is_project_module(module) for module in modules(method))
