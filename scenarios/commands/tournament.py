@@ -11,7 +11,7 @@ import click
 
 from leaderboard.pages.number_text import counted
 from metrics.columns import refuse
-from scenarios.commands.common import GATE_FAILED, bad_input, echo
+from scenarios.commands.common import GATE_FAILED, echo
 from scenarios.commands.tournament_host import COMMANDS, watch_scoring
 from scenarios.commands.tournament_site import invite, serve
 from scenarios.commands.tournament_texts import (
@@ -91,14 +91,13 @@ def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, 
 
     A MOMENT without a time is the end of that day. Without a zone, it is in the zone of this machine.
     """
-    with bad_input():
-        from scenarios.tournament.rules.opening import open_tournament, read_teams
-        from scenarios.tournament.rules.settings import moment_text
+    from scenarios.tournament.rules.opening import open_tournament, read_teams
+    from scenarios.tournament.rules.settings import moment_text
 
-        dataset = _dataset(name, data, roles)
-        names = read_teams(teams)
-        given = {option: value for option, value in settings.items() if option != "quota" or value is not None}
-        opened = open_tournament(folder, dataset, list(names), titles=names, now=now(), **given)
+    dataset = _dataset(name, data, roles)
+    names = read_teams(teams)
+    given = {option: value for option, value in settings.items() if option != "quota" or value is not None}
+    opened = open_tournament(folder, dataset, list(names), titles=names, now=now(), **given)
     if settings["seed"] is not None:
         say("warning: whoever guesses the seed knows every secret of this tournament; omit --seed in a real tournament")
     echo(f"{folder}: {len(names)} teams; hand each its folder in {folder / 'teams'}, keep {folder / 'host'}")
@@ -133,18 +132,17 @@ def check(
 
     With --released and --candidates, FILE is a correspondence table: its answers are checked and counted.
     """
-    with bad_input():
-        from scenarios.tournament.rules.checking import check, check_answers
+    from scenarios.tournament.rules.checking import check, check_answers
 
-        if released is not None and candidates is not None and original is None:
-            with listing_problems(as_json=form == "json"):
-                notes = check_answers(file, released, candidates)
-            echo(json_text({"notes": notes}) if form == "json" else "\n".join(("valid", *notes)))
-            return
-        if original is None or released is not None or candidates is not None:
-            raise ValueError("name --original for a table, or --released and --candidates for an attack")
+    if released is not None and candidates is not None and original is None:
         with listing_problems(as_json=form == "json"):
-            report = check(file, original, roles=roles, others=others)
+            notes = check_answers(file, released, candidates)
+        echo(json_text({"notes": notes}) if form == "json" else "\n".join(("valid", *notes)))
+        return
+    if original is None or released is not None or candidates is not None:
+        raise ValueError("name --original for a table, or --released and --candidates for an attack")
+    with listing_problems(as_json=form == "json"):
+        report = check(file, original, roles=roles, others=others)
     show_check(report, form)
 
 
@@ -253,13 +251,12 @@ def simulate(
     jobs: int | None,
 ) -> None:
     """Simulate a tournament in which the teams are built-in defenses and attacks."""
-    with bad_input():
-        from scenarios.tournament.host.simulation import simulate
+    from scenarios.tournament.host.simulation import simulate
 
-        dataset = _dataset(None if data else name, data, roles)
-        played = simulate(folder, dataset, originals=originals, candidates=candidates, seed=seed, say=say)
-        publish_notices(played)
-        _scored(played, 1.0, jobs, "table")
+    dataset = _dataset(None if data else name, data, roles)
+    played = simulate(folder, dataset, originals=originals, candidates=candidates, seed=seed, say=say)
+    publish_notices(played)
+    _scored(played, 1.0, jobs, "table")
 
 
 @tournament.command()

@@ -10,7 +10,7 @@ import click
 
 from leaderboard.pages.number_text import counted
 from metrics.columns import refuse
-from scenarios.commands.common import bad_input, echo
+from scenarios.commands.common import echo
 from scenarios.commands.tournament_texts import (
     FILE,
     FOLDER,
@@ -231,8 +231,7 @@ def restore(archive: Path, folder: Path) -> None:
     """Restore a backup into a new FOLDER, and verify it."""
     from scenarios.tournament.host.archives import restore
 
-    with bad_input():
-        echo(restore(archive, folder))
+    echo(restore(archive, folder))
 
 
 def watch_scoring(tournament: Tournament, share: float, jobs: int | None, *, retry: bool) -> None:

@@ -12,7 +12,7 @@ import click
 
 from leaderboard.pages.number_text import counted
 from metrics.columns import refuse
-from scenarios.commands.common import bad_input, echo
+from scenarios.commands.common import echo
 from scenarios.commands.tournament_texts import FILE, FOLDER
 from scenarios.running.workers.fork_server import start_server
 
@@ -56,7 +56,7 @@ def serve(
     public_share: float,
 ) -> None:
     """Serve the tournament as a web site: teams upload, everybody watches."""
-    with bad_input(), _server_extra(), _private_files():
+    with _server_extra(), _private_files():
         from scenarios.tournament.rules.settings import read_settings
         from scenarios.tournament.site.application import check_exposure, parsed_address
 
@@ -111,7 +111,7 @@ def invite(
 
     A new link replaces an unused one. The old password holds until the link is used.
     """
-    with bad_input(), _server_extra():
+    with _server_extra():
         from metrics.columns import write_atomically
         from scenarios.tournament.rules.folder import Tournament
         from scenarios.tournament.site.account_store import (
