@@ -1,9 +1,6 @@
 """Defenses turn records into a release; each states its privacy guarantee and its public channel."""
 
-import lazy_loader
-
-from metrics.overview import attach_overview
+from metrics.overview import attach_exports
 
 __distribution__ = "tokumei"
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-attach_overview(__name__)
+__getattr__, __dir__, __all__ = attach_exports(__name__, __file__)

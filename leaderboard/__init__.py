@@ -1,9 +1,6 @@
 """Leaderboard: the store of results, the ranking of defenses, tables and HTML pages."""
 
-import lazy_loader
-
-from metrics.overview import attach_overview
+from metrics.overview import attach_exports
 
 __distribution__ = "tokumei"
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-attach_overview(__name__)
+__getattr__, __dir__, __all__ = attach_exports(__name__, __file__)

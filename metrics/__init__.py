@@ -1,9 +1,6 @@
 """Metrics: anonymity, risk, utility and success rates; domains of columns and the grammar of released cells."""
 
-import lazy_loader
-
-from metrics.overview import attach_overview
+from metrics.overview import attach_exports
 
 __distribution__ = "tokumei"
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-attach_overview(__name__)
+__getattr__, __dir__, __all__ = attach_exports(__name__, __file__)

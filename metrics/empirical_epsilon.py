@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from metrics.columns import Booleans, Floats, Integers, refuse, require
@@ -267,7 +267,7 @@ def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> Estimat
 
 def epsilon_lower_bound(
     first: ArrayLike, first_runs: int, second: ArrayLike, second_runs: int, *, delta: float = 0.0, confidence: float
-) -> NDArray[np.float64]:
+) -> Floats:
     """Lower bound on epsilon from the frequencies of an event on two neighbouring inputs.
 
     For every event with probabilities p and q on neighbouring inputs, an (epsilon, delta) private mechanism has p <=
@@ -310,11 +310,11 @@ def epsilon_lower_bound(
     tail = (1 - confidence) / 2
     excess = np.maximum(_lower(first_counts, first_runs, tail) - delta, 0)
     with np.errstate(divide="ignore"):
-        bound: NDArray[np.float64] = np.log(excess) - np.log(_upper(second_counts, second_runs, tail))
+        bound: Floats = np.log(excess) - np.log(_upper(second_counts, second_runs, tail))
     return np.maximum(bound, 0.0)
 
 
-def _lower(successes: ArrayLike, n: int, tail: float) -> NDArray[np.float64]:
+def _lower(successes: ArrayLike, n: int, tail: float) -> Floats:
     from scipy.special import betaincinv
 
     counts = np.asarray(successes, dtype=float)
@@ -322,5 +322,5 @@ def _lower(successes: ArrayLike, n: int, tail: float) -> NDArray[np.float64]:
     return np.asarray(np.where(counts > 0, betaincinv(np.maximum(counts, 1), n - counts + 1, tail), 0.0))
 
 
-def _upper(successes: ArrayLike, n: int, tail: float) -> NDArray[np.float64]:
+def _upper(successes: ArrayLike, n: int, tail: float) -> Floats:
     return 1 - _lower(n - np.asarray(successes, dtype=float), n, tail)

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from metrics.columns import Domain, NumericDomain, refuse
+from metrics.columns import Booleans, Domain, Floats, NumericDomain, refuse
 from metrics.profile import Profile, check_comparable, original_profile, profile
 
 
@@ -29,7 +28,7 @@ def association_fidelity(original: Profile, released: Profile) -> float:
     return float(1 - np.abs(association(original) - association(released)).mean())
 
 
-def relative_association_fidelity(strength: NDArray[np.float64], released: Profile) -> float:
+def relative_association_fidelity(strength: Floats, released: Profile) -> float:
     """1 - the sum of squared differences of `association`, relative to the original's sum of squares; at least 0.
 
     Relative to the sum, the noise of the many weak pairs does not hide the strong ones. Tables without associations
@@ -45,15 +44,13 @@ def relative_association_fidelity(strength: NDArray[np.float64], released: Profi
     return max(0.0, 1 - relative_squared_distance(strength, association(released), strength))
 
 
-def relative_squared_distance(
-    first: NDArray[np.float64], second: NDArray[np.float64], scale: NDArray[np.float64]
-) -> float:
+def relative_squared_distance(first: Floats, second: Floats, scale: Floats) -> float:
     """Sum of squared differences relative to the sum of squares of `scale`, or to 1 per pair if that is 0."""
     total = float(np.square(scale).sum()) or float(scale.size)
     return float(np.square(first - second).sum()) / total
 
 
-def association(table: Profile) -> NDArray[np.float64]:
+def association(table: Profile) -> Floats:
     """Bias-corrected Cramer's V of every pair of columns, shape (pairs,), in [0, 1].
 
     The correction subtracts the expected value for independent columns in a sample of this size, so that associations
@@ -91,8 +88,8 @@ class RangeQueries:
         1 where a bin belongs to the query's range in its first, and in its second, column.
     """
 
-    first: NDArray[np.float64]
-    second: NDArray[np.float64]
+    first: Floats
+    second: Floats
 
     @classmethod
     def random(cls, domains: Mapping[str, Domain], count: int, rng: Generator) -> RangeQueries:
@@ -112,7 +109,7 @@ class RangeQueries:
             tables.append(table)
         return cls(tables[0], tables[1])
 
-    def answers(self, table: Profile) -> NDArray[np.float64]:
+    def answers(self, table: Profile) -> Floats:
         """Expected share of rows in the ranges of each query, shape (queries,).
 
         The share is the sum of the rows in all pairs of bins, one of either range: (first' joint second) / rows.
@@ -130,11 +127,11 @@ def query_fidelity(original: Profile, released: Profile, queries: RangeQueries) 
     return float(1 - np.minimum(error, 1.0).mean())
 
 
-def _random_range(domain: Domain, rng: Generator) -> NDArray[np.bool_]:
+def _random_range(domain: Domain, rng: Generator) -> Booleans:
     if isinstance(domain, NumericDomain) or domain.ordered:
         low, high = np.sort(rng.integers(0, domain.size, size=2))
         position = np.arange(domain.size)
-        chosen: NDArray[np.bool_] = (position >= low) & (position <= high)
+        chosen: Booleans = (position >= low) & (position <= high)
     else:
         chosen = rng.permutation(domain.size) < max(1, domain.size // 2)
     return chosen

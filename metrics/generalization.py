@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from metrics.classes import require_columns
-from metrics.columns import Domain, Floats, Integers, NumericCells, read_cells, refuse_rows, require
+from metrics.columns import Booleans, Domain, Floats, Integers, NumericCells, read_cells, refuse_rows, require
 
 
 def generalization_precision(
@@ -118,7 +117,7 @@ def _uncovered(column: pd.Series[Any], row: int) -> str:
 
 def _numbers_covered(
     cells: NumericCells, distinct: Floats, codes: Integers, count: Integers
-) -> tuple[Floats, NDArray[np.bool_]]:
+) -> tuple[Floats, Booleans]:
     """Number of records that each distinct cell covers, and whether each row's cell covers the row's own value.
 
     A segment of a cell covers a run of the sorted values, so that no table of cells by values is needed.
@@ -139,8 +138,7 @@ def _numbers_covered(
     segments = np.bincount(cells.owner, minlength=cells.missing.size)
     first = np.cumsum(segments) - segments
     rows = np.repeat(np.arange(codes.size), segments[cells.codes])
-    offset = np.arange(rows.size) - np.searchsorted(rows, rows)
-    segment = first[cells.codes[rows]] + offset
+    segment = first[cells.codes[rows]] + np.arange(rows.size) - np.searchsorted(rows, rows)
     own = rank[codes[rows]]
     hits = np.bincount(rows, weights=(start[segment] <= own) & (own < end[segment]), minlength=codes.size)
     return covered, (hits > 0) | (absent[cells.codes] & np.isnan(distinct)[codes])

@@ -9,6 +9,9 @@ import ast
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
+
+import lazy_loader
 
 ROOT = Path(__file__).parents[1]
 WIDTH = 116
@@ -23,9 +26,10 @@ class OverviewedPackage(ModuleType):
         return f"{_docstring(_file_of(self.__name__))}\n\n{overview(self.__name__)}\n"
 
 
-def attach_overview(package: str) -> None:
-    """Show the overview of a package, given by its dotted name, in its docstring."""
+def attach_exports(package: str, file: str) -> Any:
+    """Return a package's `__getattr__`, `__dir__` and `__all__` by its stub, and show its overview in its docstring."""
     sys.modules[package].__class__ = OverviewedPackage
+    return lazy_loader.attach_stub(package, file)
 
 
 def overview(package: str) -> str:

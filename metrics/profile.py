@@ -9,9 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from metrics.columns import Domain, Floats, Integers, NumericDomain, escape_column, read_cells, require
+from metrics.columns import Domain, Floats, Integers, NumericDomain, escape_column, group_sums, read_cells, require
 
 _AT_ONCE = 1 << 22
 """Most entries of a table of mass, or of pairs of cells, that is made for `Profile.joint`."""
@@ -30,7 +29,7 @@ class Profile(ABC):
         Number of bins of all columns.
     """
 
-    starts: NDArray[np.intp]
+    starts: Integers
     rows: int
     bins: int
 
@@ -77,7 +76,7 @@ class DenseProfile(Profile):
         See `Profile`.
     """
 
-    def __init__(self, mass: Floats, starts: NDArray[np.intp]) -> None:
+    def __init__(self, mass: Floats, starts: Integers) -> None:
         self._mass = mass
         self.starts = starts
         self.rows, self.bins = mass.shape
@@ -155,9 +154,7 @@ class CodedProfile(Profile):
         if first == second:
             return cells[first].T @ (np.bincount(codes[first], minlength=kinds[0])[:, None] * cells[first])
         if kinds[0] * kinds[1] > max(_AT_ONCE, self.rows):
-            sums = np.zeros((kinds[0], cells[second].shape[1]))
-            np.add.at(sums, codes[first], cells[second][codes[second]])
-            return cells[first].T @ sums
+            return np.asarray(cells[first].T @ group_sums(codes[first], cells[second][codes[second]], kinds[0]))
         counts = np.bincount(codes[first] * kinds[1] + codes[second], minlength=kinds[0] * kinds[1])
         return cells[first].T @ (counts.reshape(kinds) @ cells[second])
 
@@ -181,13 +178,10 @@ def profile(released: pd.DataFrame, domains: Mapping[str, Domain]) -> CodedProfi
     ValueError
         If a column is missing or a cell cannot be read; names column, row and cell.
     """
-    cells, codes = [], []
-    for name, domain in domains.items():
+    for name in domains:
         require(name in released.columns, f"the released table has no column {name!r}")
-        column = read_cells(released[name], domain)
-        cells.append(column.mass())
-        codes.append(column.codes)
-    return CodedProfile(cells, codes, len(released))
+    columns = [read_cells(released[name], domain) for name, domain in domains.items()]
+    return CodedProfile([cells.mass() for cells in columns], [cells.codes for cells in columns], len(released))
 
 
 def original_profile(original: pd.DataFrame, domains: Mapping[str, Domain]) -> CodedProfile:
@@ -223,7 +217,7 @@ class CountedProfile(Profile):
         If the mass of single rows is asked for.
     """
 
-    def __init__(self, joint: Floats, starts: NDArray[np.intp], rows: int) -> None:
+    def __init__(self, joint: Floats, starts: Integers, rows: int) -> None:
         self._joint = joint
         self.starts = starts
         self.rows, self.bins = rows, len(joint)
@@ -247,7 +241,7 @@ class CountedProfile(Profile):
 # Similarity of released rows to original records, cell by cell.
 
 
-def record_similarity(original: Profile, released: Profile, domains: Mapping[str, Domain]) -> NDArray[np.float64]:
+def record_similarity(original: Profile, released: Profile, domains: Mapping[str, Domain]) -> Floats:
     """Mean similarity over columns of every original to every released row, shape (originals, released), in [0, 1].
 
     The similarity of numbers and ordered categories is 1 - |distance of bins| / (bins - 1). That of other categories
@@ -261,13 +255,14 @@ def record_similarity(original: Profile, released: Profile, domains: Mapping[str
     domains : mapping of str to Domain
         The columns, in the order of the profiles.
     """
-    total = np.zeros((original.rows, released.rows))
-    for position, domain in enumerate(domains.values()):
-        total += original.block(position) @ _bin_similarity(domain) @ released.block(position).T
-    return total / max(1, len(domains))
+    parts = (
+        original.block(position) @ _bin_similarity(domain) @ released.block(position).T
+        for position, domain in enumerate(domains.values())
+    )
+    return np.asarray(sum(parts, np.zeros((original.rows, released.rows))) / max(1, len(domains)))
 
 
-def _bin_similarity(domain: Domain) -> NDArray[np.float64]:
+def _bin_similarity(domain: Domain) -> Floats:
     """Similarity of bins, shape (size + 1, size + 1); the last one is the missing value."""
     similarity = np.eye(domain.size + 1)
     if isinstance(domain, NumericDomain) or domain.ordered:

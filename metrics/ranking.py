@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from metrics.columns import refuse, require
+from metrics.columns import Array, Booleans, Floats, Integers, refuse, require
 from metrics.estimate import Estimate, across_plays
 
 # True positive rate at a given false positive rate.
@@ -57,8 +58,7 @@ def true_positive_rate(scores: ArrayLike, positive: ArrayLike, false_positive_ra
     rank = false_positive_rate * (negatives.sum() + 1)
     low = int(np.floor(rank))
     counts = [_above(positives, negatives, k) for k in (low, low + 1)]
-    expected = counts[0] + (rank - low) * (counts[1] - counts[0])
-    return float(expected / positives.sum())
+    return float((counts[0] + (rank - low) * (counts[1] - counts[0])) / positives.sum())
 
 
 def resolves_rate(negatives: float, false_positive_rate: float) -> bool:
@@ -69,7 +69,7 @@ def resolves_rate(negatives: float, false_positive_rate: float) -> bool:
     return false_positive_rate * (negatives + 1) >= 1 - _ROUNDING
 
 
-def _above(positives: NDArray[np.intp], negatives: NDArray[np.intp], rank: int) -> float:
+def _above(positives: Integers, negatives: Integers, rank: int) -> float:
     """Expected number of positives above the negative of a rank, from counts by score, highest first."""
     if rank == 0:
         return 0.0
@@ -108,7 +108,7 @@ def pooled_true_positive_rate(
     return across_plays(rates, confidence) if resolved and enough else None
 
 
-def _checked(scores: ArrayLike, positive: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _checked(scores: ArrayLike, positive: ArrayLike) -> tuple[Floats, Booleans]:
     values, labels = np.asarray(scores, dtype=float), np.asarray(positive, dtype=bool)
     require(
         values.shape == labels.shape and values.ndim == 1,
@@ -141,6 +141,26 @@ def area_under_curve(scores: ArrayLike, positive: ArrayLike) -> float:
     require(count not in (0, labels.size), "the area under the curve needs positives and negatives")
     above = rankdata(values)[labels].sum() - count * (count + 1) / 2
     return float(above / (count * (labels.size - count)))
+
+
+def mean_area_under_curve(scores: Floats, labels: Array, classes: Sequence[Any]) -> float | None:
+    """Mean one-against-rest area under the ROC curve over classes; None if only one class occurs.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (n, classes)
+        Score of each record for each class.
+    labels : ndarray, shape (n,)
+        Class of each record.
+    classes : sequence
+        The classes, as the labels name them.
+    """
+    areas = [
+        area_under_curve(scores[:, number], labels == label)
+        for number, label in enumerate(classes)
+        if 0 < (labels == label).mean() < 1
+    ]
+    return float(np.mean(areas)) if areas else None
 
 
 def balanced_accuracy(predicted: ArrayLike, labels: ArrayLike) -> float:

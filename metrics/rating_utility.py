@@ -7,9 +7,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from metrics.columns import Domain, Floats, NumericCells, NumericDomain, read_cells, refuse, require, unescape
+from metrics.columns import (
+    Domain,
+    Floats,
+    Integers,
+    NumericCells,
+    NumericDomain,
+    read_cells,
+    refuse,
+    require,
+    scattered,
+    unescape,
+)
 
 PARTS = ("items", "ratings", "dates", "item_means", "pairs")
 POPULAR = 50
@@ -86,7 +96,7 @@ class RatingUtility:
     def _marginal(self, released: pd.DataFrame, name: str) -> float:
         return _anchored(self.shares[name], self._shares(released, name)) if name in released else 0.0
 
-    def _items(self, released: pd.DataFrame) -> NDArray[np.intp]:
+    def _items(self, released: pd.DataFrame) -> Integers:
         """Number of each row's item; -1 where it is missing, generalized or suppressed."""
         if self.item not in released:
             return np.full(len(released), -1)
@@ -94,10 +104,9 @@ class RatingUtility:
         numbers = [self.items.get(unescape(str(cell)), -1) for cell in cells]
         return np.array([*numbers, -1], dtype=np.intp)[codes]
 
-    def _together(self, frame: pd.DataFrame, codes: NDArray[np.intp]) -> Floats:
+    def _together(self, frame: pd.DataFrame, codes: Integers) -> Floats:
         """Correlations over persons of which popular items they rated, shape (popular, popular), 0 on the diagonal."""
-        number = np.full(self.counts.size + 1, -1)
-        number[self.popular] = np.arange(self.popular.size)
+        number = scattered(np.arange(self.popular.size), self.popular, self.counts.size + 1)
         persons = pd.factorize(frame[self.person], use_na_sentinel=False)[0]
         rated = np.zeros((int(persons.max(initial=-1)) + 1, self.popular.size))
         column = number[codes]
@@ -110,7 +119,7 @@ class RatingUtility:
         np.fill_diagonal(result, 0.0)
         return result
 
-    def _pairs(self, released: pd.DataFrame, codes: NDArray[np.intp]) -> float | None:
+    def _pairs(self, released: pd.DataFrame, codes: Integers) -> float | None:
         size = float(np.square(self.together).sum())
         if size == 0:
             return None
@@ -119,7 +128,7 @@ class RatingUtility:
         error = float(np.square(self._together(released, codes) - self.together).sum())
         return float(np.clip(1 - error / size, 0, 1))
 
-    def _item_means(self, released: pd.DataFrame, codes: NDArray[np.intp]) -> float | None:
+    def _item_means(self, released: pd.DataFrame, codes: Integers) -> float | None:
         frequent = self.counts >= FEWEST
         weight, means = self.counts[frequent], self.means[frequent]
         if not frequent.any() or np.ptp(means) == 0:
@@ -144,6 +153,6 @@ def _anchored(original: Floats, released: Floats) -> float:
     return float(np.clip(1 - distance / worst, 0, 1)) if worst > 0 else float(distance < 1e-12)
 
 
-def _means(codes: NDArray[np.intp], values: Floats, count: int) -> Any:
+def _means(codes: Integers, values: Floats, count: int) -> Any:
     with np.errstate(invalid="ignore"):
         return np.bincount(codes, weights=values, minlength=count) / np.bincount(codes, minlength=count)

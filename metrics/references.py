@@ -37,8 +37,7 @@ def constant_table(original: Profile) -> CodedProfile:
 
 def suppressed_table(original: Profile, domains: Mapping[str, Domain]) -> CodedProfile:
     """Table of ``*``, whose cells spread over the bins as those of a release do; `domains` are those of the profile."""
-    star = pd.Series([SUPPRESSED])
-    cells = [read_cells(star, domain).mass()[0] for domain in domains.values()]
+    cells = [read_cells(pd.Series([SUPPRESSED]), domain).mass()[0] for domain in domains.values()]
     return _repeated(np.concatenate([np.empty(0), *cells]), original)
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from metrics.classes import (
     SizeCounts,
@@ -16,7 +15,7 @@ from metrics.classes import (
     require_columns,
     sizes_in,
 )
-from metrics.columns import Integers, refuse_rows, require
+from metrics.columns import Floats, Integers, refuse_rows, require
 
 
 @dataclass(frozen=True)
@@ -164,7 +163,7 @@ def _population_sizes(
     return count, size, np.unique(own, return_index=True)[1]
 
 
-def _summary(risk: NDArray[np.float64], records: Integers, threshold: float) -> ReidentificationRisk:
+def _summary(risk: Floats, records: Integers, threshold: float) -> ReidentificationRisk:
     """Summary of the risk of each class, weighted by its number of records."""
     require(0 <= threshold < 1, f"threshold must lie in [0, 1), got {threshold!r}")
     rows = records.sum()

@@ -8,17 +8,16 @@ from math import factorial
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from metrics.classes import class_sizes, joint_codes, require_columns
-from metrics.columns import SUPPRESSED, Integers, check_integer, require
+from metrics.columns import SUPPRESSED, Booleans, Floats, Integers, check_integer, require
 
 Subset = tuple[str, ...]
 
 
 def minimal_sample_uniques(
     frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, max_size: int = 3
-) -> Iterator[tuple[Subset, NDArray[np.intp]]]:
+) -> Iterator[tuple[Subset, Integers]]:
     """Minimal sample uniques: for each set of columns, the rows that it makes unique while none of its subsets does.
 
     Parameters
@@ -75,7 +74,7 @@ def coded_cells(frame: pd.DataFrame, names: Sequence[str]) -> tuple[dict[str, In
 
 def minimal_unique_sets(
     columns: Mapping[str, Integers], counts: Integers, suppressed: Mapping[str, int] | None = None, *, max_size: int = 3
-) -> Iterator[tuple[Subset, NDArray[np.intp]]]:
+) -> Iterator[tuple[Subset, Integers]]:
     """Minimal sample uniques of rows that stand for several records each.
 
     Parameters
@@ -100,7 +99,7 @@ def minimal_unique_sets(
     weights = None if alone.size == counts.size else counts
     sizes = {name: int(codes.max(initial=0)) + 1 for name, codes in columns.items()}
     hidden = {name: columns[name][alone] == code for name, code in (suppressed or {}).items()}
-    covered: dict[Subset, NDArray[np.bool_]] = {(): np.full(alone.size, counts.sum() == 1)}
+    covered: dict[Subset, Booleans] = {(): np.full(alone.size, counts.sum() == 1)}
     for size in range(1, min(max_size, len(columns)) + 1):
         singled = {}
         for subset in combinations(columns, size):
@@ -117,7 +116,7 @@ def minimal_unique_sets(
         covered = singled
 
 
-def suda_scores(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, max_size: int = 3) -> NDArray[np.float64]:
+def suda_scores(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, max_size: int = 3) -> Floats:
     """SUDA scores: a row's score grows with the number of its minimal sample uniques, and with their smallness.
 
     Parameters and errors are those of `minimal_sample_uniques`.

@@ -8,9 +8,8 @@ from functools import cached_property, partial
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from metrics.columns import CategoricalDomain, Domain, require
+from metrics.columns import CategoricalDomain, Domain, Floats, require
 from metrics.fidelity import (
     RangeQueries,
     association,
@@ -245,7 +244,7 @@ def prediction_target(sensitive: tuple[str, ...], domains: Mapping[str, Domain])
     return None
 
 
-def _predictions(train: Profile, test: Profile, column: int) -> NDArray[np.float64]:
+def _predictions(train: Profile, test: Profile, column: int) -> Floats:
     """Class scores of the test rows, shape (rows, classes); a label spread over classes counts as weighted rows."""
     from sklearn.linear_model import LogisticRegression
 

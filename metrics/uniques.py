@@ -8,15 +8,13 @@ exceeds the number of sample uniques, and all equal it where the sample is the w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
 from metrics.classes import SizeCounts, sizes_in
-from metrics.columns import Floats, Integers, refuse
+from metrics.columns import Array, Floats, Integers, refuse
 
 _SUMMED = 4096
 """Number of terms of a long sum that are added one by one."""
@@ -227,7 +225,7 @@ def snb_of_sizes(sizes: SizeCounts, population: int) -> float:
     size, count = sizes.sizes, sizes.counts
     rate = n / population
 
-    def log_probabilities(point: Floats, sizes_shown: NDArray[Any]) -> Floats:
+    def log_probabilities(point: Floats, sizes_shown: Array) -> Floats:
         shape, mean = np.exp(point)
         success = shape / (shape + rate * mean)
         first_unsampled = np.log1p(-rate) + stats.nbinom.logpmf(sizes_shown, shape, success)

@@ -2,12 +2,9 @@
 
 import sys
 
-import lazy_loader
-
-from metrics.overview import attach_overview
+from metrics.overview import attach_exports
 from scenarios.running.methods.former_modules import FormerModules
 
 __distribution__ = "tokumei"
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-attach_overview(__name__)
+__getattr__, __dir__, __all__ = attach_exports(__name__, __file__)
 sys.meta_path.append(FormerModules())

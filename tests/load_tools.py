@@ -21,8 +21,8 @@ import numpy as np
 import psutil
 
 from scenarios.tournament.rules.folder import Tournament, csv_bytes
-from scenarios.tournament.site.members.account_store import form_token
-from scenarios.tournament.site.members.accounts import Accounts
+from scenarios.tournament.site.account_store import form_token
+from scenarios.tournament.site.accounts import Accounts
 
 LINE = b"\r\n"
 LATEST = 2.0

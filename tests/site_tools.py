@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 from tournament_tools import START, Played, opened
 
 from scenarios.tournament.rules.folder import Tournament, csv_bytes
+from scenarios.tournament.site.accounts import Passwords
 from scenarios.tournament.site.application import application
-from scenarios.tournament.site.members.accounts import Passwords
 from scenarios.tournament.site.site import Site
 
 TEAMS = ("kyoto", "osaka", "nara")

@@ -87,8 +87,7 @@ class BayesInference(Attack):
         applicable(not people.empty, "the attacker has no people of its own to learn a background from")
         domains = dict(knowledge.domains(columns))
         sample, targets = original_profile(people, domains), original_profile(knowledge.candidates, domains)
-        labels = one_hot(people[name], domain)[:, :-1]
-        background = NaiveBayes.fit(sample, labels)
+        background = NaiveBayes.fit(sample, one_hot(people[name], domain)[:, :-1])
         target_prior, sample_prior = background.posterior(targets), background.posterior(sample)
         target_likelihood = _likelihood(release, knowledge.candidates[columns], domains)
         sample_likelihood = _likelihood(release, people[columns], domains)
@@ -115,9 +114,8 @@ def _likelihood(release: MicrodataRelease, people: pd.DataFrame, domains: dict[s
     ]
     if joint:
         raise NotApplicable(f"the channel releases column {joint[0]!r} jointly with one that is not known")
-    log = np.zeros((len(release.frame), len(people)))
-    for likelihood in known_channel.likelihoods(release.frame[list(people.columns)], people, domains).values():
-        log += likelihood.table()
+    likelihoods = known_channel.likelihoods(release.frame[list(people.columns)], people, domains).values()
+    log = sum((likelihood.table() for likelihood in likelihoods), np.zeros((len(release.frame), len(people))))
     best = log.max(axis=0)
     return np.asarray(np.exp(log - np.where(np.isfinite(best), best, 0.0)))
 

@@ -10,7 +10,7 @@ from attacks.attributes.hidden_columns import about_column, hidden_names
 from attacks.attributes.nearest_row_inference import NearestRowInference
 from attacks.base import Attack, Knowledge, NotApplicable, ValueClaims, applicable
 from defenses.base import MicrodataRelease
-from metrics.columns import Floats, Integers, require
+from metrics.columns import Floats, Integers, require, scattered
 
 
 class ColumnwiseReconstruction(Attack):
@@ -78,10 +78,7 @@ def drawn_claims(person: Integers, share: Floats, uniform: Floats) -> Integers:
     order = np.argsort(person, kind="stable")
     person, share = person[order], share[order]
     cumulative = np.cumsum(share)
-    starts = np.searchsorted(person, np.arange(uniform.size))
-    before = np.concatenate([[0.0], cumulative])[starts]
+    before = np.concatenate([[0.0], cumulative])[np.searchsorted(person, np.arange(uniform.size))]
     above = cumulative - before[person] > uniform[person] + 1e-12
-    drawn = np.full(uniform.size, -1, dtype=np.intp)
     # Of a person's claims above the number, the first remains.
-    drawn[person[above][::-1]] = order[above][::-1]
-    return drawn
+    return scattered(order[above][::-1], person[above][::-1], uniform.size)

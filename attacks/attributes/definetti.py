@@ -9,7 +9,7 @@ from attacks.attributes.naive_bayes import NaiveBayes
 from attacks.base import Attack, Knowledge, ValueClaims, claims_from_scores, common_columns, match, sensitive_mass
 from defenses.base import MicrodataRelease
 from metrics.classes import equivalence_classes
-from metrics.columns import Floats, Integers, check_integer
+from metrics.columns import Floats, Integers, check_integer, group_sums
 from metrics.profile import original_profile, profile
 
 BALANCING = 20
@@ -69,8 +69,7 @@ class DeFinetti(Attack):
             model = NaiveBayes.fit(rows, shares)
         matching = match(release, knowledge)
         classes = equivalence_classes(release.frame, columns)
-        evidence = np.zeros_like(matching.counts)
-        np.add.at(evidence, classes, shares / model.posterior(rows))
+        evidence = group_sums(classes, shares / model.posterior(rows), len(matching.counts))
         return claims_from_scores(
             model.posterior(targets) * (matching.nearest.T.astype(float) @ evidence), name, domain
         )
@@ -86,12 +85,11 @@ def balanced(weights: Floats, buckets: Integers, mass: Floats) -> Floats:
     buckets : ndarray of int, shape (rows,)
         Bucket of each row, numbered from 0 without a gap.
     """
-    column_sums = np.zeros((int(buckets.max()) + 1, mass.shape[1]))
-    np.add.at(column_sums, buckets, mass)
+    count = int(buckets.max()) + 1
+    column_sums = group_sums(buckets, mass, count)
     scaled: Floats = np.where(mass > 0, np.maximum(weights, 1e-12), 0.0)
     for _ in range(BALANCING):
-        current = np.zeros_like(column_sums)
-        np.add.at(current, buckets, scaled)
+        current = group_sums(buckets, scaled, count)
         scaled = scaled * np.divide(column_sums, current, out=np.zeros_like(current), where=current > 0)[buckets]
         scaled /= np.maximum(scaled.sum(axis=1, keepdims=True), 1e-300)
     return scaled

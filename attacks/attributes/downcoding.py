@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base import Attack, Knowledge, ValueClaims, applicable
 from defenses.base import Microdata, MicrodataRelease
 from metrics.classes import equivalence_classes, ranks_in_groups
-from metrics.columns import CategoricalCells, NumericCells, read_cells
+from metrics.columns import Array, Booleans, CategoricalCells, Floats, Integers, NumericCells, read_cells
 
 
 class Downcoding(Attack):
@@ -53,7 +52,7 @@ class Downcoding(Attack):
         return ValueClaims(pd.DataFrame(refined, index=range(len(release.frame))), np.ones(len(release.frame)))
 
 
-def refine(column: pd.Series[Any], classes: NDArray[np.intp], people: Microdata, name: str) -> NDArray[Any]:
+def refine(column: pd.Series[Any], classes: Integers, people: Microdata, name: str) -> Array:
     """A value for each row whose cell is generalized, missing for the other rows; shape (rows,).
 
     Parameters
@@ -73,11 +72,11 @@ def refine(column: pd.Series[Any], classes: NDArray[np.intp], people: Microdata,
     tight = ~cells.suppressed & (not _by_levels(column, people, name))
     rows = np.flatnonzero(~cells.plain[cells.codes])
     if isinstance(cells, NumericCells):
-        numbers: NDArray[Any] = np.full(len(column), np.nan)
+        numbers: Array = np.full(len(column), np.nan)
         numbers[rows] = _numbers(cells, cells.codes[rows], tight, rank[rows], sizes[classes[rows]], own)
         return numbers
     assert isinstance(cells, CategoricalCells)  # noqa: S101 (there is no third kind)
-    chosen: NDArray[Any] = np.full(len(column), None, dtype=object)
+    chosen: Array = np.full(len(column), None, dtype=object)
     chosen[rows] = _categories(cells, cells.codes[rows], tight, rank[rows], own)
     return chosen
 
@@ -95,12 +94,12 @@ def _by_levels(column: pd.Series[Any], people: Microdata, name: str) -> bool:
 
 def _numbers(
     cells: NumericCells,
-    codes: NDArray[np.intp],
-    tight: NDArray[np.bool_],
-    rank: NDArray[np.intp],
-    size: NDArray[np.intp],
+    codes: Integers,
+    tight: Booleans,
+    rank: Integers,
+    size: Integers,
     own: pd.Series[Any],
-) -> NDArray[np.float64]:
+) -> Floats:
     """Low end, high end, and quantiles of the attacker's own people between them; only quantiles if not tight."""
     sample = np.sort(own.to_numpy(dtype=float))
     low, high = (end[codes] for end in cells.hull())
@@ -114,11 +113,11 @@ def _numbers(
 
 def _categories(
     cells: CategoricalCells,
-    codes: NDArray[np.intp],
-    tight: NDArray[np.bool_],
-    rank: NDArray[np.intp],
+    codes: Integers,
+    tight: Booleans,
+    rank: Integers,
     own: pd.Series[Any],
-) -> NDArray[Any]:
+) -> Array:
     """Categories in the proportions of the attacker's own people; in tight cells each occurs before any repeats."""
     names = np.array(cells.domain.categories, dtype=object)
     counts = np.bincount(cells.domain.codes(own), minlength=names.size)[: names.size]

@@ -276,6 +276,5 @@ def association_factors(hidden: Sequence[HiddenColumn]) -> dict[tuple[int, int],
         counts = hidden[j].mass.T @ hidden[k].mass
         independent = np.outer(hidden[j].frequency, hidden[k].frequency)
         prior = np.sqrt(independent.size)
-        ratio = (counts / independent + prior) / (counts.sum() + prior)
-        factors[j, k] = ratio ** (2 / len(hidden))
+        factors[j, k] = ((counts / independent + prior) / (counts.sum() + prior)) ** (2 / len(hidden))
     return factors

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base import Attack, Knowledge, ReleasedClasses, ValueClaims, applicable, claims_from_scores, match
+from attacks.base import Attack, Knowledge, ValueClaims, applicable, claims_from_scores, match
 from defenses.base import MicrodataRelease
 from metrics.classes import ranks_in_groups
-from metrics.columns import Booleans, Floats, Integers, check_integer
+from metrics.columns import Booleans, Floats, Integers, check_integer, scattered
 
 
 class Minimality(Attack):
@@ -64,7 +64,8 @@ class Minimality(Attack):
             "sensitive values are generalized, so the classes hold no exact values to assign",
         )
         # A target covered by several classes is assigned to the one that covers the fewest targets.
-        owner = _owner(matching)
+        covered_targets = np.where(matching.covers, matching.covers.sum(axis=1, keepdims=True), np.iinfo(np.intp).max)
+        owner = np.where(matching.covers.any(axis=0), covered_targets.argmin(axis=0), -1)
         scores = matching.near_counts
         codes = np.column_stack([column.codes for column in matching.columns]).astype(np.intp)
         covered = np.flatnonzero(owner >= 0)
@@ -151,14 +152,7 @@ class _Parts:
         starts = self.start.ravel()
         differs = np.add.reduceat(filled, starts, dtype=np.intp) > 1
         failed = np.logical_or.reduceat(filled & (distinct < least), starts)
-        possible: Booleans = np.all((~differs | failed).reshape(self.start.shape), axis=0)
-        return possible[self.member]
-
-
-def _owner(matching: ReleasedClasses) -> Integers:
-    """The covering class of each target that covers the fewest targets, -1 if none does; shape (targets,)."""
-    covered_targets = np.where(matching.covers, matching.covers.sum(axis=1, keepdims=True), np.iinfo(np.intp).max)
-    return np.where(matching.covers.any(axis=0), covered_targets.argmin(axis=0), -1)
+        return np.asarray(np.all((~differs | failed).reshape(self.start.shape), axis=0)[self.member])
 
 
 def _assigned_values(owner: Integers, counts: Floats) -> Integers:
@@ -173,8 +167,5 @@ def _assigned_values(owner: Integers, counts: Floats) -> Integers:
     class_of = np.repeat(class_of[ranked], amount[ranked])
     value = np.repeat(value[ranked], amount[ranked])
     rank = ranks_in_groups(class_of)
-    assigned = np.full(owner.size, -1, dtype=np.intp)
     fits = rank < people[class_of]
-    starts = np.cumsum(people) - people
-    assigned[starts[class_of[fits]] + rank[fits]] = value[fits]
-    return assigned
+    return scattered(value[fits], (np.cumsum(people) - people)[class_of[fits]] + rank[fits], owner.size)

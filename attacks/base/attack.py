@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from defenses.base import Channel, Microdata, Parametrized
 from metrics.classes import ranks_in_groups
-from metrics.columns import Domain, require
+from metrics.columns import Booleans, Domain, Floats, Integers, require, scattered
 
 Thing = TypeVar("Thing")
 
@@ -77,13 +77,13 @@ class Decisions(Claims):
     """
 
     words = "decisions"
-    scores: NDArray[np.float64]
+    scores: Floats
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scores", np.asarray(self.scores, dtype=float))
         require(not np.isnan(self.scores).any(), "scores must not be NaN")
 
-    def first(self, count: int, rng: Generator) -> NDArray[np.intp]:
+    def first(self, count: int, rng: Generator) -> Integers:
         """Positions of the `count` highest scores; ties are broken at random."""
         order = rng.permutation(self.scores.size)
         return order[np.argsort(-self.scores[order], kind="stable")][:count]
@@ -125,11 +125,11 @@ class RankedAnswers(Claims):
     words = "ranked answers"
     targets: int
     answers: int
-    target: NDArray[np.intp]
-    answer: NDArray[np.intp]
-    score: NDArray[np.float64]
+    target: Integers
+    answer: Integers
+    score: Floats
     membership: Decisions | None = None
-    confidence: NDArray[np.float64] | None = None
+    confidence: Floats | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in (("target", np.intp), ("answer", np.intp), ("score", float)):
@@ -198,19 +198,15 @@ class RankedAnswers(Claims):
         probability = None if confidence is None else np.asarray(confidence, dtype=float)[target, answer]
         return cls(targets, answers, target, answer, table[target, answer], membership, probability)
 
-    def ranking(self, rng: Generator) -> NDArray[np.intp]:
+    def ranking(self, rng: Generator) -> Integers:
         """Rank of each claim within its target, shape (claims,), 0 for the highest score; ties are broken at random."""
         order = np.lexsort((rng.random(self.score.size), -self.score, self.target))
-        ranks = np.empty(self.target.size, dtype=np.intp)
-        ranks[order] = ranks_in_groups(self.target[order])
-        return ranks
+        return scattered(ranks_in_groups(self.target[order]), order, order.size)
 
-    def best(self, rng: Generator) -> NDArray[np.intp]:
+    def best(self, rng: Generator) -> Integers:
         """Answer of the highest score to each target, shape (targets,), -1 where the attack abstains."""
         first = self.ranking(rng) == 0
-        result = np.full(self.targets, -1, dtype=np.intp)
-        result[self.target[first]] = self.answer[first]
-        return result
+        return scattered(self.answer[first], self.target[first], self.targets)
 
     def members(self) -> Decisions:
         """Membership score of each possible answer."""
@@ -257,9 +253,9 @@ class ValueClaims(Claims):
 
     words = "claimed values"
     values: pd.DataFrame
-    confidence: NDArray[np.float64]
-    person: NDArray[np.intp] | None = None
-    share: NDArray[np.float64] | None = None
+    confidence: Floats
+    person: Integers | None = None
+    share: Floats | None = None
 
     def __post_init__(self) -> None:
         count = len(self.values)
@@ -280,12 +276,12 @@ class ValueClaims(Claims):
         )
 
     @property
-    def about(self) -> NDArray[np.intp]:
+    def about(self) -> Integers:
         """Person whom each claim is about, shape (claims,)."""
         return np.arange(len(self.values)) if self.person is None else np.asarray(self.person, dtype=np.intp)
 
     @property
-    def weight(self) -> NDArray[np.float64]:
+    def weight(self) -> Floats:
         """Probability that the attack gives each answer, shape (claims,)."""
         return np.ones(len(self.values)) if self.share is None else np.asarray(self.share, dtype=float)
 
@@ -311,10 +307,10 @@ class Predicates(Claims):
     """
 
     words = "predicates"
-    predicates: Sequence[Callable[[pd.DataFrame], NDArray[np.bool_]]]
+    predicates: Sequence[Callable[[pd.DataFrame], Booleans]]
 
 
-def _first_columns(table: NDArray[np.float64], depth: int) -> NDArray[np.intp]:
+def _first_columns(table: Floats, depth: int) -> Integers:
     """Columns of the `depth` smallest entries of each row, ascending, equal ones by position; shape (rows, depth)."""
     if table.size and 0 < depth < table.shape[1]:
         # Sort no more than the entries up to the last one wanted, unless ties or NaN make these too many or too few.
@@ -323,8 +319,7 @@ def _first_columns(table: NDArray[np.float64], depth: int) -> NDArray[np.intp]:
         if count.min() >= depth and count.sum() <= 2 * depth * len(table):
             row, column = np.nonzero(small)
             order = np.lexsort((table[row, column], row))
-            starts = np.cumsum(count) - count
-            return np.asarray(column[order[starts[:, None] + np.arange(depth)]])
+            return np.asarray(column[order[(np.cumsum(count) - count)[:, None] + np.arange(depth)]])
     return np.argsort(table, axis=1, kind="stable")[:, :depth]
 
 

@@ -46,10 +46,8 @@ class BinaryAttributes:
         values : ndarray of float, shape (attributes,)
             The value of each attribute.
         """
-        total = np.zeros(len(people))
-        for (name, domain), part in zip(self.domains.items(), np.split(values, self.ends), strict=True):
-            total += part[domain.codes(people[name])]
-        return total
+        columns = zip(self.domains.items(), np.split(values, self.ends), strict=True)
+        return sum((part[domain.codes(people[name])] for (name, domain), part in columns), np.zeros(len(people)))
 
     @property
     def ends(self) -> Sequence[int]:

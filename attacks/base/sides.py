@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from attacks.base.attack import Attack, Knowledge, NotApplicable, ValueClaims, applicable, disclosed_channel
 from defenses.base import Channel, MicrodataRelease
 from defenses.base.channel_parts import ReportAmongFakes, ReportedNumber, ReportedSet
 from metrics.classes import equivalence_classes
 from metrics.columns import (
+    Array,
     Booleans,
     CategoricalCells,
     Cells,
@@ -28,6 +29,7 @@ from metrics.columns import (
     NumericDomain,
     escape,
     gathered,
+    group_sums,
     in_column,
     numbers_of,
     read_cells,
@@ -144,18 +146,18 @@ class SharedColumn:
 
     name: str
     cells: Cells
-    values: NDArray[Any]
-    codes: NDArray[np.intp]
-    _tables: dict[str, NDArray[Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    values: Array
+    codes: Integers
+    _tables: dict[str, Array] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def shares(self) -> Floats:
         """Share of each distinct value among the candidates."""
         return np.bincount(self.codes, minlength=len(self.values)) / self.codes.size
 
-    def expand(self, table: NDArray[Any], rows: NDArray[np.intp] | None = None) -> NDArray[Any]:
-        """Turn a table over distinct cells and distinct values into one over rows (by default all) and candidates."""
-        return gathered(table, self.cells.codes if rows is None else self.cells.codes[rows], self.codes)
+    def expand(self, table: Array) -> Array:
+        """Turn a table over distinct cells and distinct values into one over rows and candidates."""
+        return gathered(table, self.cells.codes, self.codes)
 
     def contains(self) -> Booleans:
         """Return whether each distinct cell covers each distinct value, shape (cells, values), read-only."""
@@ -192,7 +194,7 @@ class Coding:
     channel: Channel | None
     domains: Mapping[str, Domain]
     columns: tuple[SharedColumn, ...]
-    tables: dict[Hashable, NDArray[Any]] = field(default_factory=dict)
+    tables: dict[Hashable, Array] = field(default_factory=dict)
 
     def is_of(self, release: MicrodataRelease, candidates: pd.DataFrame, domains: Mapping[str, Domain]) -> bool:
         """Return whether these are the same tables, channel and domains."""
@@ -230,8 +232,8 @@ def shared_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[Shar
 
 
 def shared_table(
-    release: MicrodataRelease, knowledge: Knowledge, name: Hashable, compute: Callable[[], NDArray[Any]]
-) -> NDArray[Any]:
+    release: MicrodataRelease, knowledge: Knowledge, name: Hashable, compute: Callable[[], Array]
+) -> Array:
     """Return a table that several attacks on one release need, computed once and read-only.
 
     Parameters
@@ -257,10 +259,10 @@ def shared_table(
 def derived_table(
     release: MicrodataRelease,
     knowledge: Knowledge,
-    source: NDArray[Any],
+    source: Array,
     name: Hashable,
-    compute: Callable[[], NDArray[Any]],
-) -> NDArray[Any]:
+    compute: Callable[[], Array],
+) -> Array:
     """Return a table that follows from another one, computed once and read-only if the other is a `shared_table`.
 
     Parameters
@@ -326,7 +328,7 @@ def _read_only(cells: NumericCells | CategoricalCells) -> NumericCells | Categor
     return cells
 
 
-def _kept(tables: dict[Any, NDArray[Any]], name: Hashable, compute: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+def _kept(tables: dict[Any, Array], name: Hashable, compute: Callable[[], Array]) -> Array:
     """Table of this name, computed where it is missing; large ones are not kept."""
     if name in tables:
         return tables[name]
@@ -350,7 +352,7 @@ def shared_distance(release: MicrodataRelease, knowledge: Knowledge) -> Floats:
     )
 
 
-def gower_distance(columns: list[SharedColumn], rows: NDArray[np.intp] | None = None) -> Floats:
+def gower_distance(columns: list[SharedColumn]) -> Floats:
     """Gower's distance of every released row to every candidate, shape (rows, candidates), in [0, 1].
 
     Numbers differ by their distance over the candidates' range, categories by 0 or 1. A generalized cell is as far
@@ -369,17 +371,14 @@ def gower_distance(columns: list[SharedColumn], rows: NDArray[np.intp] | None = 
     ----------
     columns : list of SharedColumn
         Both sides of at least one column.
-    rows : ndarray of int, optional
-        Positions of the released rows to compare; all by default.
 
     References
     ----------
     Gower (1971), A general coefficient of similarity and some of its properties.
     """
-    count = columns[0].cells.codes.size if rows is None else rows.size
-    total = np.zeros((count, columns[0].codes.size))
+    total = np.zeros((columns[0].cells.codes.size, columns[0].codes.size))
     for column in columns:
-        total += column.expand(column.distance(), rows)
+        total += column.expand(column.distance())
     total /= len(columns)
     return total
 
@@ -530,8 +529,8 @@ class ReleasedClasses:
         return total / max(1e-300, float(total.sum()))
 
 
-def sensitive_column(release: MicrodataRelease, knowledge: Knowledge) -> tuple[str, Domain]:
-    """Name and domain of the column that attribute attacks infer: the first sensitive one.
+def sensitive_mass(release: MicrodataRelease, knowledge: Knowledge) -> tuple[str, Domain, Floats]:
+    """Name and domain of the first sensitive column, and the share of each released row in each value, shape (rows, d).
 
     Raises
     ------
@@ -544,12 +543,7 @@ def sensitive_column(release: MicrodataRelease, knowledge: Knowledge) -> tuple[s
     name = knowledge.auxiliary.sensitive[0]
     applicable(name in release.frame.columns, f"the release has no column {name!r}")
     applicable(not release.frame.empty, "the release has no row")
-    return name, knowledge.auxiliary.domain(name)
-
-
-def sensitive_mass(release: MicrodataRelease, knowledge: Knowledge) -> tuple[str, Domain, Floats]:
-    """Name and domain of the sensitive column, and the share of each released row in each value, shape (rows, d)."""
-    name, domain = sensitive_column(release, knowledge)
+    domain = knowledge.auxiliary.domain(name)
     return name, domain, read_cells(release.frame[name], domain).row_mass()[:, :-1]
 
 
@@ -566,8 +560,7 @@ def match(release: MicrodataRelease, knowledge: Knowledge) -> ReleasedClasses:
     names = common_columns(release, knowledge)
     name, domain, mass = sensitive_mass(release, knowledge)
     classes = equivalence_classes(release.frame, names)
-    counts = np.zeros((int(classes.max()) + 1, domain.size))
-    np.add.at(counts, classes, mass)
+    counts = group_sums(classes, mass, int(classes.max()) + 1)
     first = np.unique(classes, return_index=True)[1]
     return ReleasedClasses(name, domain, counts, tuple(shared_columns(release.take(first), knowledge)))
 

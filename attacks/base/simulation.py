@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge
 from defenses.base import Microdata, MicrodataRelease
+from metrics.columns import Integers
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Simulation:
         The attacker's people and the mechanism, by which later calls recognize the simulation.
     """
 
-    order: NDArray[np.intp]
+    order: Integers
     release: MicrodataRelease
     auxiliary: Microdata
     publisher: Callable[..., Any]

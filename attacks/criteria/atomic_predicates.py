@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from metrics.columns import SUPPRESSED, Domain, NumericDomain, read_cells, unescape
+from metrics.columns import SUPPRESSED, Booleans, Domain, NumericDomain, read_cells, unescape
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class AtomicPredicate(ABC):
     column: str
 
     @abstractmethod
-    def holds(self, values: pd.Series[Any]) -> NDArray[np.bool_]:
+    def holds(self, values: pd.Series[Any]) -> Booleans:
         """Evaluate the predicate on original values; booleans of shape (n,)."""
 
 
@@ -37,7 +36,7 @@ class AtMost(AtomicPredicate):
 
     bound: float
 
-    def holds(self, values: pd.Series[Any]) -> NDArray[np.bool_]:
+    def holds(self, values: pd.Series[Any]) -> Booleans:
         """Compare each value with the bound; booleans of shape (n,)."""
         return np.asarray(values.to_numpy(dtype=float, na_value=np.nan) <= self.bound)
 
@@ -48,7 +47,7 @@ class AtLeast(AtomicPredicate):
 
     bound: float
 
-    def holds(self, values: pd.Series[Any]) -> NDArray[np.bool_]:
+    def holds(self, values: pd.Series[Any]) -> Booleans:
         """Compare each value with the bound; booleans of shape (n,)."""
         return np.asarray(values.to_numpy(dtype=float, na_value=np.nan) >= self.bound)
 
@@ -70,7 +69,7 @@ class Covered(AtomicPredicate):
     cell: Any
     domain: Domain
 
-    def holds(self, values: pd.Series[Any]) -> NDArray[np.bool_]:
+    def holds(self, values: pd.Series[Any]) -> Booleans:
         """Read the cell and test each value; booleans of shape (n,)."""
         if not pd.isna(self.cell) and not str(self.cell).startswith(("[", "{", SUPPRESSED)):
             plain = float(self.cell) if isinstance(self.domain, NumericDomain) else unescape(str(self.cell))
@@ -88,11 +87,11 @@ class Conjunction:
 
     predicates: tuple[AtomicPredicate, ...]
 
-    def __call__(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
+    def __call__(self, frame: pd.DataFrame) -> Booleans:
         """Evaluate on records of shape (n, columns); booleans of shape (n,)."""
         return self.evaluated(frame, {})
 
-    def evaluated(self, frame: pd.DataFrame, results: dict[int, NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    def evaluated(self, frame: pd.DataFrame, results: dict[int, Booleans]) -> Booleans:
         """Evaluate on records, with results that several conjunctions share.
 
         Parameters
@@ -114,7 +113,7 @@ class Conjunction:
         return met
 
 
-def records_met(predicates: Sequence[Callable[[pd.DataFrame], NDArray[np.bool_]]], frame: pd.DataFrame) -> list[int]:
+def records_met(predicates: Sequence[Callable[[pd.DataFrame], Booleans]], frame: pd.DataFrame) -> list[int]:
     """Number of records for which each predicate holds; an atomic predicate that several share is evaluated once.
 
     Parameters
@@ -124,7 +123,7 @@ def records_met(predicates: Sequence[Callable[[pd.DataFrame], NDArray[np.bool_]]
     frame : DataFrame, shape (n, columns)
         The records.
     """
-    results: dict[int, NDArray[np.bool_]] = {}
+    results: dict[int, Booleans] = {}
     return [
         int((predicate.evaluated(frame, results) if isinstance(predicate, Conjunction) else predicate(frame)).sum())
         for predicate in predicates

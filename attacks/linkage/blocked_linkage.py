@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base import Attack, Knowledge, RankedAnswers, applicable, common_columns
 from attacks.linkage.blocks.auction import EMPTY, auction
 from attacks.linkage.blocks.blocking_pass import BlockingPass, BlockingPlan, blocking_plan, members, search_column
-from attacks.linkage.blocks.pair_scores import ColumnScore, Single, column_scores, total_scores
+from attacks.linkage.blocks.pair_scores import ColumnScore, column_scores, total_scores
 from attacks.linkage.blocks.run_coded_column import RunCodedColumn, run_coded_column
-from attacks.linkage.blocks.sampled_learning import LearnedModels, among_all, learned_models, log_sum
+from attacks.linkage.blocks.sampled_learning import NOBODY, LearnedModels, among_all, finite_log_sum, learned_models
 from attacks.linkage.channel_factors import at_pairs
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from attacks.linkage.likeliest_candidates import TIE, LikeliestCandidates
@@ -59,7 +58,7 @@ def under_channel(
         chunk = slice(start, start + step)
         score[chunk] = at_pairs(parts, rows[chunk][:, None], near.candidate[chunk])
     score = np.where(near.log_likelihood > EMPTY, score, near.log_likelihood)
-    elsewhere = near.elsewhere + log_sum(score) - log_sum(near.log_likelihood)
+    elsewhere = near.elsewhere + finite_log_sum(score) - finite_log_sum(near.log_likelihood)
     return LikeliestCandidates(near.candidate, score, np.maximum(elsewhere, 10 * EMPTY))
 
 
@@ -71,30 +70,6 @@ DEPTH, FURTHEST = 12, 9.0
 CHUNK_PAIRS, CHUNK_ROWS, THREADS = 2**20, 8192, 2
 # A row is looked up in further passes until it has so many times the pairs of one pass.
 MOST_IN_ALL = 2
-# Log-likelihood of an empty place in the list of a row.
-NOBODY = -1e9
-
-
-@dataclass(frozen=True)
-class Found:
-    """Likeliest candidates of some rows.
-
-    Attributes
-    ----------
-    candidate : ndarray of int, shape (rows, depth)
-        Positions of the candidates; 0 in empty places.
-    score : ndarray of float, shape (rows, depth)
-        Log-likelihoods; -1e9 in empty places.
-    elsewhere : ndarray of float, shape (rows,)
-        Log of the sum of the likelihoods of other candidates.
-    pairs : int
-        Number of pairs that were compared.
-    """
-
-    candidate: NDArray[np.int32]
-    score: Single
-    elsewhere: Floats
-    pairs: int
 
 
 def blocked_search(
@@ -125,12 +100,12 @@ def blocked_search(
     )
     pairs = 0
     with ThreadPoolExecutor(THREADS) as pool:
-        for chunk, found in zip(
+        for chunk, (found, compared) in zip(
             chunks, pool.map(lambda chunk: _searched(plan, passes, scores, others, chunk, depth), chunks), strict=True
         ):
-            near.candidate[chunk], near.log_likelihood[chunk] = found.candidate, found.score
+            near.candidate[chunk], near.log_likelihood[chunk] = found.candidate, found.log_likelihood
             near.elsewhere[chunk] = found.elsewhere
-            pairs += found.pairs
+            pairs += compared
     return near, pairs
 
 
@@ -141,11 +116,12 @@ def _searched(
     others: Floats,
     rows: Integers,
     depth: int,
-) -> Found:
+) -> tuple[LikeliestCandidates, int]:
+    """Likeliest candidates of some rows, and the number of pairs that were compared."""
     used = np.zeros((rows.size, len(passes)), dtype=bool)
     spent = np.zeros(rows.size)
     best = np.full(rows.size, -np.inf, dtype=np.float32)
-    row_parts, candidate_parts, score_parts = [], [], []
+    parts = [(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.float32))]
     for number, one in enumerate(passes):
         ranges, wide = one.ranges(rows)
         count = np.bincount(ranges.row, weights=ranges.high - ranges.low, minlength=rows.size)
@@ -162,12 +138,8 @@ def _searched(
         starts = np.flatnonzero(np.diff(row, prepend=-1))
         best[row[starts]] = np.maximum(best[row[starts]], np.maximum.reduceat(score, starts))
         near = np.flatnonzero(score >= np.take(best, row) - FURTHEST)
-        row_parts.append(row[near])
-        candidate_parts.append(candidate[near])
-        score_parts.append(score[near])
-    row = np.concatenate([*row_parts, np.zeros(0, dtype=np.intp)])
-    candidate = np.concatenate([*candidate_parts, np.zeros(0, dtype=np.intp)])
-    score = np.concatenate([*score_parts, np.zeros(0, dtype=np.float32)])
+        parts.append((row[near], candidate[near], score[near]))
+    row, candidate, score = map(np.concatenate, zip(*parts, strict=True))
     near = np.flatnonzero(score >= best[row] - FURTHEST)
     row, candidate, score = row[near], candidate[near], score[near]
     _, first = np.unique(row * (np.int64(2) ** 32) + candidate, return_index=True)
@@ -177,14 +149,14 @@ def _searched(
     rank = np.arange(row.size) - np.searchsorted(row, row)
     listed = rank < depth
     result = np.zeros((rows.size, depth), dtype=np.int32)
-    likelihood = np.full((rows.size, depth), NOBODY, dtype=np.float32)
+    likelihood = np.full((rows.size, depth), NOBODY)
     result[row[listed], rank[listed]] = candidate[listed]
     likelihood[row[listed], rank[listed]] = score[listed]
     beyond = np.bincount(row[~listed], weights=np.exp(score[~listed] - best[row[~listed]]), minlength=rows.size)
     with np.errstate(divide="ignore"):
         beyond = np.log(beyond) + np.where(np.isfinite(best), best, 0.0)
     elsewhere = np.logaddexp(np.maximum(beyond, NOBODY), _unsearched(plan, used, rows) + others[rows])
-    return Found(result, likelihood, elsewhere, int(spent.sum()))
+    return LikeliestCandidates(result, likelihood, elsewhere), int(spent.sum())
 
 
 def _mixed(rows: Integers, candidates: Integers) -> Floats:
@@ -210,7 +182,7 @@ def _unsearched(plan: BlockingPlan, used: Booleans, rows: Integers) -> Floats:
         if missed.any():
             some = np.flatnonzero(kind.ravel() == number)
             log = inner[some] @ table[missed].T + outer[some] @ (~table[missed]).T
-            result[some] = log_sum(log) + np.log(candidates)
+            result[some] = finite_log_sum(log) + np.log(candidates)
     return result
 
 
@@ -318,8 +290,7 @@ class BlockedLinkage(Attack):
         others = np.zeros(rows)
         for number, model in enumerate(learned.models):
             if number not in plan.columns:
-                mean = np.log(model.mean_parts(np.arange(model.column.cells)).total)
-                others += mean[model.column.codes]
+                others += np.log(model.mean_parts(np.arange(model.column.cells)).total)[model.column.codes]
         near, pairs = blocked_search(plan, column_scores(learned.models), others)
         return None, near, _search_notes(columns, learned.bits, plan, pairs / rows, candidates)
 

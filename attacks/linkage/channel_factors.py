@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -10,11 +9,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from defenses.base import Channel
 from defenses.base.channel_parts import Likelihood
-from metrics.columns import Booleans, Domain, Integers, NumericDomain, numbers_of
+from metrics.columns import Array, Booleans, Domain, Floats, Integers, Integers32, NumericDomain, Singles, numbers_of
 
 # Log-likelihoods of a channel for candidates with values outside its domains.
 
@@ -85,9 +83,6 @@ def _without_outsiders(part: Likelihood, outsiders: list[Booleans]) -> Likelihoo
     )
 
 
-Places = NDArray[np.int32]
-Single = NDArray[np.float32]
-
 # Lower bound of the log-likelihood in a column. Impossible pairs are thereby ranked by the number of columns in which
 # they are impossible, and an assignment exists even if the candidates contradict the release.
 IMPOSSIBLE = -1000.0
@@ -98,16 +93,8 @@ FINE, LARGEST = 2**21, 2**26
 REPRESENTATIVES = 1024
 
 
-class Factor(ABC):
-    """Log-likelihood of one part of a channel for pairs of rows and candidates; at least `IMPOSSIBLE`."""
-
-    @abstractmethod
-    def block(self, rows: Integers, candidates: Integers) -> Single:
-        """Log-likelihood of each of the rows under each of the candidates, shape (rows, candidates)."""
-
-
 @dataclass(frozen=True)
-class TableFactor(Factor):
+class TableFactor:
     """A part as a table over distinct cells and values, or over representatives of them.
 
     Attributes
@@ -120,18 +107,18 @@ class TableFactor(Factor):
         Table column of each candidate.
     """
 
-    table: Single
+    table: Singles
     cells: Integers
     values: Integers
 
-    def block(self, rows: Integers, candidates: Integers) -> Single:
+    def block(self, rows: Integers, candidates: Integers) -> Singles:
         """Log-likelihood of each of the rows under each of the candidates, shape (rows, candidates)."""
         # Two gathers are four times as fast as one by both codes at once.
         return np.take(np.take(self.table, self.cells[rows], axis=0), self.values[candidates], axis=1)
 
 
 @dataclass(frozen=True)
-class PairFactor(Factor):
+class PairFactor:
     """A part that is computed pair by pair.
 
     Attributes
@@ -142,10 +129,14 @@ class PairFactor(Factor):
 
     likelihood: Likelihood
 
-    def block(self, rows: Integers, candidates: Integers) -> Single:
+    def block(self, rows: Integers, candidates: Integers) -> Singles:
         """Log-likelihood of each of the rows under each of the candidates, shape (rows, candidates)."""
         exact = self.likelihood.at(rows[:, None], candidates[None, :])
         return np.maximum(exact, IMPOSSIBLE).astype(np.float32)
+
+
+# How log-likelihoods of pairs in a column, or in several that are released jointly, are computed.
+Factor = TableFactor | PairFactor
 
 
 def coded(likelihood: Likelihood) -> Factor:
@@ -167,7 +158,7 @@ def coded(likelihood: Likelihood) -> Factor:
     return TableFactor(_tabulated(likelihood, left, right), cells, values)
 
 
-def total(factors: Iterable[Factor], rows: Integers, candidates: Integers) -> Single:
+def total(factors: Iterable[Factor], rows: Integers, candidates: Integers) -> Singles:
     """Total log-likelihood of each row under each candidate, shape (rows, candidates)."""
     result = np.zeros((rows.size, candidates.size), dtype=np.float32)
     for factor in factors:
@@ -175,7 +166,7 @@ def total(factors: Iterable[Factor], rows: Integers, candidates: Integers) -> Si
     return result
 
 
-def at_pairs(likelihoods: Iterable[Likelihood], rows: Integers, candidates: Places | Integers) -> NDArray[np.float64]:
+def at_pairs(likelihoods: Iterable[Likelihood], rows: Integers, candidates: Integers32 | Integers) -> Floats:
     """Exact total log-likelihoods of pairs, with row and candidate positions broadcast; >= `IMPOSSIBLE` per part."""
     result = np.zeros(np.broadcast_shapes(rows.shape, candidates.shape))
     for likelihood in likelihoods:
@@ -183,7 +174,7 @@ def at_pairs(likelihoods: Iterable[Likelihood], rows: Integers, candidates: Plac
     return result
 
 
-def _distinct(side: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], Integers]:
+def _distinct(side: tuple[Array, ...]) -> tuple[Array, Integers]:
     """Distinct rows of one side, ascending by its first array, and the index of each row among them."""
     stacked = np.column_stack(side)
     if stacked.shape[1] == 1:
@@ -193,7 +184,7 @@ def _distinct(side: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], Integers]:
     return kinds[0], kinds[1].ravel()
 
 
-def _tabulated(likelihood: Likelihood, left: NDArray[Any], right: NDArray[Any]) -> Single:
+def _tabulated(likelihood: Likelihood, left: Array, right: Array) -> Singles:
     """Log-likelihoods of distinct cells under distinct values, computed in chunks to bound memory."""
     table = np.empty((left.shape[0], right.shape[0]), dtype=np.float32)
     values = [column[None, :] for column in right.T]
@@ -206,7 +197,7 @@ def _tabulated(likelihood: Likelihood, left: NDArray[Any], right: NDArray[Any]) 
     return table
 
 
-def _representatives(kinds: NDArray[Any], codes: Integers) -> tuple[Integers, Integers]:
+def _representatives(kinds: Array, codes: Integers) -> tuple[Integers, Integers]:
     """Indices of the representatives among the distinct rows, and the nearest representative of each distinct row.
 
     A row whose first entry is not finite represents itself.

@@ -10,8 +10,8 @@ from attacks.linkage.fitting.column_models import ColumnModels, candidate_weight
 from attacks.linkage.fitting.column_tables import SMALL_GRID
 from attacks.linkage.fitting.linkage_fit import fitted
 from attacks.linkage.linkage_answers import (
-    LearnedAnswers,
     Linkage,
+    NotedAnswers,
     assignment_answers,
     distance_posterior,
     evidence_posterior,
@@ -27,13 +27,6 @@ from metrics.columns import Floats, check_integer, check_real
 LEAST_GAIN, FOR_EACH_COLUMN, FOR_MANY_NUMBERS = 0.5, 0.15, 0.55
 # Weight of evidence that may be chance.
 FAINT = 0.01
-
-
-def evidence_weight(gain: float, models: ColumnModels) -> float:
-    """Weight of the evidence: `FAINT` up to the joint gain that may be chance, 1 from twice that, linear between."""
-    many = sum(one.noisy and len(one.column.values) > SMALL_GRID for one in models.tables)
-    least = LEAST_GAIN + FOR_EACH_COLUMN * len(models.tables) + FOR_MANY_NUMBERS * many
-    return float(np.clip((gain - least) / least, FAINT, 1.0))
 
 
 def information(models: ColumnModels, evidence: Floats) -> Floats:
@@ -64,7 +57,10 @@ def significant(models: ColumnModels, evidence: Floats) -> tuple[Floats, Floats]
     rows, columns = len(evidence), len(models.tables)
     # What is gained if the cells of a row stem from one candidate, against each from a candidate of its own.
     joint_gain = marginal_log_likelihood(evidence) - models.separate_log_likelihood()
-    weight = evidence_weight(joint_gain, models)
+    many = sum(one.noisy and len(one.column.values) > SMALL_GRID for one in models.tables)
+    least = LEAST_GAIN + FOR_EACH_COLUMN * columns + FOR_MANY_NUMBERS * many
+    # Up to the gain that may be chance evidence is faint, from twice that it counts in full.
+    weight = float(np.clip((joint_gain - least) / least, FAINT, 1.0))
     if weight < 1:
         evidence = evidence * weight
     if weight <= FAINT:
@@ -129,7 +125,7 @@ class ExpectationMaximizationLinkage(Linkage):
         self.iterations = check_integer("iterations", iterations, low=1)
         self.sharpness = check_real("sharpness", sharpness, low=0, open_low=True)
 
-    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> LearnedAnswers:
+    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> NotedAnswers:
         """Learn, assign one to one and name the informative columns.
 
         Raises
@@ -142,11 +138,7 @@ class ExpectationMaximizationLinkage(Linkage):
         names = [column.name for column in shared_columns(release, knowledge)]
         order = [number for number in np.argsort(-information, kind="stable").tolist() if information[number] > 0]
         note = ", ".join(f"{names[number]} {information[number] / np.log(2):.1f} bits" for number in order)
-        return LearnedAnswers(
-            **vars(claims),
-            notes=(f"columns found informative: {note or 'none'}",),
-            informative=tuple(names[number] for number in order),
-        )
+        return NotedAnswers(**vars(claims), notes=(f"columns found informative: {note or 'none'}",))
 
     def evidence(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Floats:
         """Log-likelihood of each row under each candidate after the last round, shape (rows, candidates).

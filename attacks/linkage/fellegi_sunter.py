@@ -191,7 +191,7 @@ def latent_classes(patterns: NDArray[np.int8], first: Booleans, tolerance: float
     return log_probability
 
 
-def distinct_patterns(patterns: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.intp]]:
+def distinct_patterns(patterns: NDArray[np.int8]) -> tuple[NDArray[np.int8], Integers]:
     """Distinct rows of 0 and 1 in lexicographic order, and how often each of them occurs.
 
     Rows are sorted as packed bits: ``np.unique(patterns, axis=0)`` takes fifty times as long.
@@ -308,24 +308,18 @@ class FellegiSunter(Attack):
 
     def _trained_weights(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> MatchWeights:
         """Weights learned from simulated releases, by the comparisons that all of them allow."""
-        samples, matches = [], []
-        for columns, truth in simulated_pairs(release, knowledge, SIMULATIONS):
-            chosen, matched = self._chosen(compare(columns), _shape(columns), truth, rng)
-            samples.append(chosen)
-            matches.append(matched)
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.svm import LinearSVC
+
+        simulated = simulated_pairs(release, knowledge, SIMULATIONS)
+        chosen = [self._chosen(compare(columns), _shape(columns), truth, rng) for columns, truth in simulated]
+        samples, matches = zip(*chosen, strict=True)
         names = tuple(name for name in samples[0].names if all(name in sample.names for sample in samples))
         patterns = np.vstack([sample.of_comparisons(names) for sample in samples])
-        classifier = _supervised(self.classifier)
+        classifier: Any = LogisticRegression() if self.classifier == "logistic" else LinearSVC()
         classifier.fit(patterns, np.concatenate(matches))
         return MatchWeights(float(np.ravel(classifier.intercept_)[0]), names, np.ravel(classifier.coef_))
 
 
 def _shape(columns: list[SharedColumn]) -> tuple[int, int]:
     return columns[0].cells.codes.size, columns[0].codes.size
-
-
-def _supervised(name: str) -> Any:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.svm import LinearSVC
-
-    return LogisticRegression() if name == "logistic" else LinearSVC()

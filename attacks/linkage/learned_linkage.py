@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base import Knowledge, SharedColumn, gower_distance, shared_columns, shared_distance
 from attacks.linkage.linkage_answers import Linkage, matching_posterior
 from attacks.linkage.simulated_pairs import chosen_pairs, of_rows, simulated_pairs, some_rows
 from defenses.base import MicrodataRelease
-from metrics.columns import Floats, Integers, NumericCells, check_integer, check_real
+from metrics.columns import Array, Floats, Integers, NumericCells, check_integer, check_real
 
 # Deviations from which on two numbers are equally far apart.
 FARTHEST = 5.0
@@ -86,48 +82,32 @@ class LearnedLinkage(Linkage):
         scaler, classifier = StandardScaler(), LogisticRegression(C=self.penalty, max_iter=300)
         classifier.fit(scaler.fit_transform(np.vstack(features)), np.concatenate(matches))
         weights = classifier.coef_[0] / scaler.scale_
-        model = LinearModel(weights, float(classifier.intercept_[0] - weights @ scaler.mean_))
-        odds = [_log_odds(model, simulated, gower_distance(simulated)) for simulated, _ in labelled_simulations]
+        model = weights, float(classifier.intercept_[0] - weights @ scaler.mean_)
+        odds = [_log_odds(*model, simulated, gower_distance(simulated)) for simulated, _ in labelled_simulations]
         factor = _trust([(pairs, truth) for pairs, (_, truth) in zip(odds, labelled_simulations, strict=True)])
-        return factor * _log_odds(model, columns, shared_distance(release, knowledge))
+        return factor * _log_odds(*model, columns, shared_distance(release, knowledge))
 
 
-@dataclass(frozen=True)
-class LinearModel:
-    """A linear model of the log-odds of a pair.
-
-    Parameters
-    ----------
-    weights : ndarray of float, shape (features,)
-        Weights of the features of `pair_features`.
-    intercept : float
-        Log-odds where all features are 0.
-    """
-
-    weights: Floats
-    intercept: float
-
-
-def _log_odds(model: LinearModel, columns: list[SharedColumn], distance: Floats) -> Floats:
+def _log_odds(weights: Floats, intercept: float, columns: list[SharedColumn], distance: Floats) -> Floats:
     """Log-odds of each pair, shape (rows, candidates).
 
     The features of a column depend on its cell and value alone. Their weighted sum is therefore made once for each
     distinct cell and value, and looked up for all pairs.
     """
     nearer = distance - distance.min(axis=1, keepdims=True)
-    odds = model.intercept + model.weights[0] * distance + model.weights[1] * nearer
+    odds = intercept + weights[0] * distance + weights[1] * nearer
     first = 2
     for column in columns:
         features = column_features(column)
         table: Floats = np.zeros(features[0].shape)
-        for weight, feature in zip(model.weights[first : first + len(features)], features, strict=True):
+        for weight, feature in zip(weights[first : first + len(features)], features, strict=True):
             table += weight * feature
         odds += column.expand(table)
         first += len(features)
     return np.asarray(np.clip(odds, -FARTHEST_ODDS, FARTHEST_ODDS))
 
 
-def _trust(simulations: list[tuple[NDArray[Any], Integers]]) -> float:
+def _trust(simulations: list[tuple[Array, Integers]]) -> float:
     """Factor of the log-odds that calibrates the one-to-one matchings of simulated releases.
 
     The classifier rates each pair alone. The factor maximizes the likelihood of the true candidates under the matching

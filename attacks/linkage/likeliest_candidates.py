@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from attacks.linkage.channel_factors import Factor, Places, TableFactor, at_pairs, coded, total
+from attacks.linkage.channel_factors import Factor, TableFactor, at_pairs, coded, total
 from defenses.base.channel_parts import Likelihood
 from metrics.classes import ranks_in_groups
-from metrics.columns import Floats, Integers
+from metrics.columns import Floats, Integers, Integers32, Singles, group_sums
 
 # Candidates that each row is compared with, and how many of the likeliest are returned.
 COMPARED, DEPTH = 20_000, 40
@@ -40,7 +39,7 @@ class LikeliestCandidates:
         Log of the sum of the likelihoods of all other candidates. It is estimated for candidates in other blocks.
     """
 
-    candidate: Places | Integers
+    candidate: Integers32 | Integers
     log_likelihood: Floats
     elsewhere: Floats
 
@@ -71,7 +70,7 @@ def search(likelihoods: Sequence[Likelihood], rows: int, candidates: int, rng: G
 
 def _among_all(
     factors: Sequence[Factor], rows: int, candidates: int, depth: int, rng: Generator
-) -> tuple[Places, Floats]:
+) -> tuple[Integers32, Floats]:
     """Likeliest candidates, shape (rows, depth), and the log of the sum of the others' likelihoods, shape (rows,)."""
     everybody = np.arange(candidates)
     likeliest = np.empty((rows, depth), dtype=np.int32)
@@ -79,15 +78,13 @@ def _among_all(
     for start in range(0, rows, CHUNK):
         chunk = np.arange(start, min(start + CHUNK, rows))
         scores = _scores_without_ties(factors, chunk, everybody, rng)
-        likeliest[chunk] = np.argpartition(scores, candidates - depth, axis=1)[:, candidates - depth :]
-        np.put_along_axis(scores, likeliest[chunk], -np.inf, axis=1)
-        rest_mass[chunk] = _log_sum(scores)
+        likeliest[chunk], _, rest_mass[chunk] = set_apart(scores, depth)
     return likeliest, rest_mass
 
 
 def _in_best_blocks(
     factors: Sequence[Factor], rows: int, candidates: int, depth: int, rng: Generator
-) -> tuple[Places, Floats]:
+) -> tuple[Integers32, Floats]:
     """As `_among_all`, with each row compared with its most probable blocks only."""
     tables = [factor for factor in factors if isinstance(factor, TableFactor)]
     block = sorted_into_blocks(tables, candidates, rng)
@@ -102,9 +99,7 @@ def _in_best_blocks(
         probable = np.broadcast_to(np.log(size).astype(np.float32), (chunk.size, size.size)).copy()
         for factor, share in zip(tables, shares, strict=True):
             probable += share[factor.cells[chunk]]
-        first = np.argpartition(probable, size.size - visited, axis=1)[:, size.size - visited :]
-        np.put_along_axis(probable, first, -np.inf, axis=1)
-        other_blocks = _log_sum(probable)
+        first, _, other_blocks = set_apart(probable, visited)
         # Regroup the pairs of row and block by block, so that each block is scored once a chunk.
         order = np.argsort(first.ravel(), kind="stable")
         bounds = np.searchsorted(first.ravel()[order], np.arange(size.size + 1))
@@ -117,23 +112,17 @@ def _in_best_blocks(
             group = members[number]
             scores = _scores_without_ties(factors, chunk[visits // visited], group, rng)
             take = min(width, group.size)
-            top = np.argpartition(scores, group.size - take, axis=1)[:, group.size - take :]
-            best[visits, :take] = np.take_along_axis(scores, top, axis=1)
+            top, best[visits, :take], visited_rest[visits] = set_apart(scores, take)
             owner[visits, :take] = group[top]
-            np.put_along_axis(scores, top, -np.inf, axis=1)
-            visited_rest[visits] = _log_sum(scores)
         best, owner = best.reshape(chunk.size, -1), owner.reshape(chunk.size, -1)
-        top = np.argpartition(best, best.shape[1] - depth, axis=1)[:, best.shape[1] - depth :]
+        top, _, rest = set_apart(best, depth)
         likeliest[chunk] = np.take_along_axis(owner, top, axis=1)
-        np.put_along_axis(best, top, -np.inf, axis=1)
-        rest = np.logaddexp(_log_sum(best), np.logaddexp.reduce(visited_rest.reshape(chunk.size, -1), axis=1))
+        rest = np.logaddexp(rest, np.logaddexp.reduce(visited_rest.reshape(chunk.size, -1), axis=1))
         rest_mass[chunk] = np.logaddexp(rest, other_blocks)
     return likeliest, rest_mass
 
 
-def _scores_without_ties(
-    factors: Sequence[Factor], rows: Integers, candidates: Integers, rng: Generator
-) -> NDArray[np.float32]:
+def _scores_without_ties(factors: Sequence[Factor], rows: Integers, candidates: Integers, rng: Generator) -> Singles:
     """Log-likelihoods of a block of pairs, with ties broken at random.
 
     Without random ties, all rows would get the same ones of many equal candidates.
@@ -159,15 +148,14 @@ def sorted_into_blocks(factors: Sequence[TableFactor], candidates: int, rng: Gen
     profiles = [_profile(factor) for factor in factors]
     sample = rng.permutation(candidates)[: max(SAMPLE, 4 * count)]
 
-    def features(people: Integers) -> NDArray[np.float32]:
+    def features(people: Integers) -> Singles:
         return np.hstack([profile[factor.values[people]] for profile, factor in zip(profiles, factors, strict=True)])
 
     points = features(sample)
     centres = points[:count]
     for _ in range(PASSES):
         nearest = _nearest(points, centres)
-        sums = np.zeros_like(centres)
-        np.add.at(sums, nearest, points)
+        sums = group_sums(nearest, points, count)
         filled = np.bincount(nearest, minlength=count)
         centres = np.where(filled[:, None] > 0, sums / np.maximum(filled, 1)[:, None], centres)
     block = np.concatenate(
@@ -180,7 +168,7 @@ def sorted_into_blocks(factors: Sequence[TableFactor], candidates: int, rng: Gen
     return np.unique(block * candidates + ranks_in_groups(block) // (2 * BLOCK_SIZE), return_inverse=True)[1]
 
 
-def _nearest(points: NDArray[np.float32], centres: NDArray[np.float32]) -> Integers:
+def _nearest(points: Singles, centres: Singles) -> Integers:
     """Nearest centre of each point, shape (points,)."""
     length = (centres**2).sum(axis=1) / 2
     return np.concatenate(
@@ -188,7 +176,7 @@ def _nearest(points: NDArray[np.float32], centres: NDArray[np.float32]) -> Integ
     )
 
 
-def _profile(factor: TableFactor) -> NDArray[np.float32]:
+def _profile(factor: TableFactor) -> Singles:
     """Square roots of the probabilities of groups of cells, shape (values, groups)."""
     likelihood = np.exp(factor.table - factor.table.max())
     starts = np.unique(np.linspace(0, len(likelihood), GROUPS + 1).astype(int)[:-1])
@@ -196,7 +184,7 @@ def _profile(factor: TableFactor) -> NDArray[np.float32]:
     return np.asarray(np.sqrt(mass / np.maximum(mass.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)))
 
 
-def _mean_likelihood(factor: TableFactor, block: Integers, size: Integers) -> NDArray[np.float32]:
+def _mean_likelihood(factor: TableFactor, block: Integers, size: Integers) -> Singles:
     """Log of the mean likelihood of each cell over the values of each block, shape (cells, blocks)."""
     share = np.zeros((factor.table.shape[1], size.size), dtype=np.float32)
     np.add.at(share, (factor.values, block), 1.0)
@@ -206,7 +194,18 @@ def _mean_likelihood(factor: TableFactor, block: Integers, size: Integers) -> ND
     return np.asarray(np.log(np.maximum(mean, 1e-30)) + highest, dtype=np.float32)
 
 
-def _log_sum(scores: NDArray[np.float32] | Floats) -> Floats:
+def set_apart(scores: Singles, depth: int) -> tuple[Integers, Singles, Floats]:
+    """Positions and values of the largest scores of each row, shape (rows, depth), and the log-sum-exp of the others.
+
+    The largest scores are overwritten.
+    """
+    places = np.argpartition(scores, scores.shape[1] - depth, axis=1)[:, scores.shape[1] - depth :]
+    largest = np.take_along_axis(scores, places, axis=1)
+    np.put_along_axis(scores, places, -np.inf, axis=1)
+    return places, largest, log_sum(scores)
+
+
+def log_sum(scores: Singles | Floats) -> Floats:
     """Log-sum-exp of each row, shape (rows,); -inf for a row without entries."""
     highest = scores.max(axis=1, keepdims=True, initial=-1e30)
     with np.errstate(divide="ignore"):

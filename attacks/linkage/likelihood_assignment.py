@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 
 import numpy as np
 from numpy.random import Generator
@@ -84,12 +85,8 @@ class LikelihoodAssignment(Linkage):
 
 
 def _evidence(release: MicrodataRelease, knowledge: Knowledge) -> Floats:
-    total: Floats | None = None
-    for part in weighted_likelihoods(release, knowledge):
-        table = np.maximum(part.table(), IMPOSSIBLE)
-        total = table if total is None else np.add(total, table, out=total)
-    assert total is not None  # noqa: S101 (there is a common column)
-    return total
+    tables = (np.maximum(part.table(), IMPOSSIBLE) for part in weighted_likelihoods(release, knowledge))
+    return reduce(np.add, tables)
 
 
 def weighted_likelihoods(release: MicrodataRelease, knowledge: Knowledge) -> list[Likelihood]:

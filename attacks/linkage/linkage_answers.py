@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base import Attack, Decisions, Knowledge, RankedAnswers, derived_table, shared_distance, shared_table
 from defenses.base import MicrodataRelease
-from metrics.columns import Floats
+from metrics.columns import Array, Floats, Integers, scattered
 
 # One-to-one matching of released rows and candidates: optimal assignment and posterior of each pair.
 
@@ -25,7 +23,7 @@ EXACT = 12
 LEAST = -50.0
 
 
-def one_to_one(scores: Floats) -> NDArray[np.intp]:
+def one_to_one(scores: Floats) -> Integers:
     """Assign rows to different candidates with the largest total score; -1 for rows that are left over.
 
     Parameters
@@ -40,12 +38,10 @@ def one_to_one(scores: Floats) -> NDArray[np.intp]:
     from scipy.optimize import linear_sum_assignment
 
     rows, candidates = linear_sum_assignment(scores, maximize=True)
-    result = np.full(scores.shape[0], -1, dtype=np.intp)
-    result[rows] = candidates
-    return result
+    return scattered(candidates, rows, scores.shape[0])
 
 
-def matching_posterior(log_likelihood: NDArray[Any], rounds: int = 10) -> NDArray[Any]:
+def matching_posterior(log_likelihood: Array, rounds: int = 10) -> Array:
     """Posterior probability that each row is matched with each candidate, under random one-to-one matchings.
 
     Every row has exactly one candidate, and every candidate at most one row. If rows outnumber candidates, every
@@ -115,7 +111,7 @@ def enumerated_posterior(log_likelihood: Floats) -> Floats:
     return posterior
 
 
-def propagated_posterior(log_likelihood: NDArray[Any], rounds: int = 10) -> NDArray[Any]:
+def propagated_posterior(log_likelihood: Array, rounds: int = 10) -> Array:
     """Approximate marginals of a random one-to-one matching, by loopy belief propagation.
 
     Messages pass between rows, each matched with exactly one candidate, and candidates, each matched with at most one
@@ -136,12 +132,12 @@ def propagated_posterior(log_likelihood: NDArray[Any], rounds: int = 10) -> NDAr
     Williams and Lau (2014), Approximate evaluation of marginal association probabilities with belief propagation.
     """
     weight = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
-    posterior: NDArray[Any] = weight.copy()
+    posterior: Array = weight.copy()
     message = np.empty_like(weight)
     # Numpy's maximum with an array takes half the time of that with a scalar.
     least = SMALLEST_SINGLE if weight.dtype == np.float32 else SMALLEST
     smallest = np.full(weight.shape[1], least, dtype=weight.dtype)
-    row_sums: NDArray[Any] | None = None
+    row_sums: Array | None = None
     for _ in range(rounds):
         # In place: need = weight / (sum of posteriors of the others), then posterior = weight / (1 + others' needs).
         before, row_sums = row_sums, posterior.sum(axis=1, keepdims=True)
@@ -174,19 +170,6 @@ class NotedAnswers(RankedAnswers):
     """
 
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class LearnedAnswers(NotedAnswers):
-    """Ranked answers with the columns that were found informative.
-
-    Parameters
-    ----------
-    informative : tuple of str
-        Columns whose values help to link rows, the most informative first.
-    """
-
-    informative: tuple[str, ...] = ()
 
 
 class Linkage(Attack):

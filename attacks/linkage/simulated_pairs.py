@@ -12,7 +12,7 @@ from numpy.random import Generator
 from attacks.base import Knowledge, NotApplicable, SharedColumn, applicable, shared_columns
 from attacks.base.simulation import simulation
 from defenses.base import MicrodataRelease
-from metrics.columns import CategoricalCells, Floats, Integers, NumericCells
+from metrics.columns import CategoricalCells, Floats, Integers, NumericCells, scattered
 
 # Smallest number of people for a simulation.
 FEWEST = 10
@@ -76,8 +76,7 @@ def of_rows(column: SharedColumn, rows: Integers) -> SharedColumn:
     used, codes = np.unique(cells.codes[rows], return_inverse=True)
     kept: dict[str, Any] = {name: getattr(cells, name)[used] for name in ("suppressed", "missing", "or_missing")}
     if isinstance(cells, NumericCells):
-        position = np.full(cells.missing.size, -1)
-        position[used] = np.arange(used.size)
+        position = scattered(np.arange(used.size), used, cells.missing.size)
         segments = position[cells.owner] >= 0
         kept |= {name: getattr(cells, name)[segments] for name in ("low", "high", "closed")}
         kept["owner"] = position[cells.owner[segments]]

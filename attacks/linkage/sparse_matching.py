@@ -9,7 +9,7 @@ from attacks.base import Decisions, RankedAnswers
 from attacks.linkage.blocks.auction import EMPTY
 from attacks.linkage.likeliest_candidates import LikeliestCandidates
 from attacks.linkage.linkage_answers import SMALLEST
-from metrics.columns import Floats, Integers
+from metrics.columns import Floats, Integers, scattered
 
 # Cost of leaving a row unassigned, as a loss of log-likelihood.
 LEFT_OVER = 1e4
@@ -47,8 +47,7 @@ def sparse_one_to_one(near: LikeliestCandidates, candidates: int) -> Integers:
     graph = csr_array((weight, column, start), shape=(rows, candidates + rows))
     graph.sort_indices()
     row, matched = min_weight_full_bipartite_matching(graph)
-    assigned = np.empty(rows, dtype=np.intp)
-    assigned[row] = matched
+    assigned = scattered(matched, row, rows)
     same = near.candidate == assigned[:, None]
     return np.where(same.any(axis=1), same.argmax(axis=1), -1)
 
@@ -110,10 +109,8 @@ def sparse_answers(near: LikeliestCandidates, candidates: int, rng: Generator, d
     """
     rows = len(near.candidate)
     order = rng.permutation(rows)
-    assigned = np.empty(rows, dtype=np.intp)
-    assigned[order] = sparse_one_to_one(
-        LikeliestCandidates(near.candidate[order], near.log_likelihood[order], near.elsewhere[order]), candidates
-    )
+    shuffled = LikeliestCandidates(near.candidate[order], near.log_likelihood[order], near.elsewhere[order])
+    assigned = scattered(sparse_one_to_one(shuffled, candidates), order, rows)
     return answers_of_assignment(near, assigned, candidates, depth)
 
 
@@ -140,8 +137,7 @@ def answers_of_assignment(near: LikeliestCandidates, assigned: Integers, candida
     score[matched, assigned[matched]] += 1.0
     first = np.argsort(-score, axis=1, kind="stable")[:, :depth]
     score = np.take_along_axis(score, first, axis=1)
-    stated = (score >= 0) & ((assigned >= 0) | (rows <= candidates))[:, None]
-    row, place = np.nonzero(stated)
+    row, place = np.nonzero((score >= 0) & ((assigned >= 0) | (rows <= candidates))[:, None])
     column = first[row, place]
     confidence = np.clip(posterior[row, column], 0, 1)
     answer = near.candidate[row, column].astype(np.intp)

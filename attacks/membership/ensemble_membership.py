@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.random import Generator
 
@@ -12,7 +10,7 @@ from attacks.membership.distance_to_closest_record import EXACT
 from attacks.membership.fitted_kernels import fitted_kernels
 from attacks.membership.kernel_evidence import KernelEvidence, evidence_of_release, evidence_of_shadows
 from attacks.membership.marginal_membership import coded, marginal_ratios, marginal_scores
-from attacks.membership.synthesis_likelihood_ratio import enough_shadows, normal_ratio, taught_people
+from attacks.membership.synthesis_likelihood_ratio import normal_ratio, taught_shadows
 from defenses.base import MicrodataRelease
 from metrics.columns import Booleans, Floats, check_integer
 
@@ -67,11 +65,8 @@ class EnsembleMembership(Attack):
         from sklearn.linear_model import LogisticRegression
 
         columns = common_columns(release, knowledge)
-        shadows = enough_shadows(release, knowledge, self.rounds)
+        shadows, own, member = taught_shadows(release, knowledge, self.rounds)
         tables = [shadow.table for shadow in shadows]
-        taught = taught_people(len(knowledge.auxiliary))
-        own = replace(knowledge, candidates=knowledge.auxiliary.frame.reindex(columns=columns).iloc[taught])
-        member = np.array([shadow.member[taught] for shadow in shadows])
         if member.all() or not member.any():
             return Decisions(np.zeros(len(knowledge.candidates)))
 
@@ -80,7 +75,7 @@ class EnsembleMembership(Attack):
         released = evidence_of_release(release, shadows, knowledge, kernels, own.candidates)
         ratios = marginal_ratios(release, tables, knowledge)
         targets, taught_cells = (coded(people, knowledge, columns) for people in (knowledge.candidates, own.candidates))
-        marginals = marginal_scores(ratios, targets, taught_cells, list(member))
+        marginal, marginal_lessons = marginal_scores(ratios, targets, taught_cells, list(member))
         distances = np.array([_log_distance(table, own) for table in tables])
         others = np.array([_log_distance(table, knowledge) for table in tables])
         closest = others.mean(axis=0) - _log_distance(release, knowledge)
@@ -88,10 +83,10 @@ class EnsembleMembership(Attack):
         examples = np.concatenate(
             [
                 _features(lesson, lessons, member, score, _expected(distances, member, number) - distances[number])
-                for number, (lesson, score) in enumerate(zip(lessons, marginals.shadows, strict=True))
+                for number, (lesson, score) in enumerate(zip(lessons, marginal_lessons, strict=True))
             ]
         )
-        asked = _features(released, lessons, member, marginals.released, closest)
+        asked = _features(released, lessons, member, marginal, closest)
         middle, width = np.median(examples, axis=0), examples.std(axis=0) + 1e-9
         learner = LogisticRegression(C=1.0, max_iter=500).fit(_squashed(examples, middle, width), member.ravel())
         # Of the people who teach, fewer than half may be in a table.

@@ -79,8 +79,7 @@ def marginal_scores(
     score : callable
         ``score(attributes, people, published, population)``, shape (people,).
     """
-    columns = common_columns(release, knowledge)
-    attributes = BinaryAttributes(dict(knowledge.domains(columns)))
+    attributes = BinaryAttributes(dict(knowledge.domains(common_columns(release, knowledge))))
     shares = [attributes.shares(table.frame) for table in tables if len(table.frame)]
     if release.frame.empty or not shares:
         return np.zeros(len(knowledge.candidates))

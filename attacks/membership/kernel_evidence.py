@@ -10,10 +10,10 @@ import pandas as pd
 
 from attacks.base import Knowledge
 from attacks.membership.fitted_kernels import FittedKernels
-from attacks.membership.mixture_kernel import Singles, log_density, log_kernel, log_kernels, mean_over_rows
+from attacks.membership.mixture_kernel import log_density, log_kernel, log_kernels, mean_over_rows
 from attacks.membership.reference_tables import ShadowSynthesis
 from defenses.base import MicrodataRelease
-from metrics.columns import Booleans, Floats
+from metrics.columns import Booleans, Floats, Singles
 
 # Largest exponent in single precision, with room for sums.
 LARGEST_EXPONENT = np.float32(60.0)

@@ -56,9 +56,7 @@ class LikelihoodMembership(Attack):
         if release.frame.empty:
             return Decisions(np.zeros(len(knowledge.candidates)))
         parts = channel.likelihoods(release.frame, population, dict(knowledge.domains(columns)))
-        table = np.zeros((len(release.frame), len(population)))
-        for part in parts.values():
-            table += part.table()
+        table = sum((part.table() for part in parts.values()), np.zeros((len(release.frame), len(population))))
         mean = logsumexp(table, axis=1) - np.log(len(population))
         # A row that no person of the population explains carries no information about the candidates.
         usable = mean > -np.inf

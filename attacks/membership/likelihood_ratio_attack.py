@@ -51,11 +51,10 @@ class ShadowLogitMembership(ConfidenceMembership):
     def scores(self, model: Classifier, knowledge: Knowledge, rng: Generator) -> Floats:
         """Train shadow models and compare the published model's logits with theirs."""
         logits = logit_confidence(model, knowledge.candidates)
-        shadow_logits, member = [], []
-        for shadow in shadows(knowledge, *self.pool(knowledge), self.shadows, rng):
-            shadow_logits.append(logit_confidence(shadow.model, knowledge.candidates))
-            member.append(shadow.member)
-        return self.ratio(logits, np.array(shadow_logits), np.array(member))
+        trained = shadows(knowledge, *self.pool(knowledge), self.shadows, rng)
+        seen = [(logit_confidence(shadow.model, knowledge.candidates), shadow.member) for shadow in trained]
+        shadow_logits, member = map(np.array, zip(*seen, strict=True))
+        return self.ratio(logits, shadow_logits, member)
 
 
 class LikelihoodRatioAttack(ShadowLogitMembership):

@@ -266,9 +266,8 @@ class MarginalMembership(Attack):
         if len(shadows) > 1:
             ratios = marginal_ratios(release, [shadow.table for shadow in shadows], knowledge)
             people = coded(knowledge.auxiliary.frame, knowledge, names)
-            return Decisions(
-                marginal_scores(ratios, candidates, people, [shadow.member for shadow in shadows]).released
-            )
+            released, _ = marginal_scores(ratios, candidates, people, [shadow.member for shadow in shadows])
+            return Decisions(released)
         tables = list(reference_tables(release, knowledge, self.rounds, rng))
         if not len(release.frame):
             return Decisions(np.zeros(len(candidates)))
@@ -278,25 +277,9 @@ class MarginalMembership(Attack):
         return Decisions(ratios.log_ratios(0, range(1, len(tables) + 1), candidates) @ weights)
 
 
-@dataclass(frozen=True)
-class MarginalScores:
-    """Scores by the marginals.
-
-    Attributes
-    ----------
-    released : ndarray of float, shape (candidates,)
-        Scores of the candidates on the release.
-    shadows : list of ndarray of float, shape (people,)
-        Scores of the auxiliary people on each shadow synthesis, with weights learned from the others.
-    """
-
-    released: Floats
-    shadows: list[Floats]
-
-
 def marginal_scores(
     ratios: MarginalRatios, candidates: Integers, people: Integers, member: list[Booleans]
-) -> MarginalScores:
+) -> tuple[Floats, list[Floats]]:
     """Learn weights from shadow syntheses, and score candidates and auxiliary people.
 
     Parameters
@@ -307,9 +290,16 @@ def marginal_scores(
         Coded candidates and auxiliary people.
     member : list of ndarray of bool, shape (people,)
         Who is in each shadow synthesis.
+
+    Returns
+    -------
+    released : ndarray of float, shape (candidates,)
+        Scores of the candidates on the release.
+    shadows : list of ndarray of float, shape (people,)
+        Scores of the auxiliary people on each shadow synthesis, with weights learned from the others.
     """
     tables = range(1, len(member) + 1)
     features = [ratios.log_ratios(table, [other for other in tables if other != table], people) for table in tables]
     learned = learned_weights(features, member, np.array([ratios.single, 1.0 - ratios.single]))
     released = ratios.log_ratios(0, tables, candidates) @ learned.weights
-    return MarginalScores(released, [table @ own for table, own in zip(features, learned.without, strict=True)])
+    return released, [table @ own for table, own in zip(features, learned.without, strict=True)]

@@ -19,16 +19,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attacks.base import Knowledge, SharedColumn, common_columns, shared_columns
 from defenses.base import Microdata, MicrodataRelease
-from metrics.columns import CategoricalCells, Domain, Floats, Integers, NumericCells, gathered
+from metrics.columns import Array, Booleans, CategoricalCells, Domain, Floats, Integers, NumericCells, Singles, gathered
 
 # Lifts of a column: how much more likely a value is, given a released cell, than in the population.
 
-Singles = NDArray[np.float32]
 
 # Standard deviations of the Gaussian parts, as shares of the population's ranks.
 WIDTHS = (0.01, 0.05, 0.2)
@@ -53,7 +51,7 @@ class Population:
         Domain of the column.
     """
 
-    values: NDArray[Any]
+    values: Array
     domain: Domain
 
     @cached_property
@@ -63,12 +61,12 @@ class Population:
         return np.sort(numbers[~np.isnan(numbers)])
 
     @cached_property
-    def number_counts(self) -> NDArray[Any]:
+    def number_counts(self) -> Array:
         """Number of people with each distinct number."""
         return np.asarray(np.unique(self.numbers, return_counts=True)[1])
 
     @cached_property
-    def category_counts(self) -> NDArray[np.intp]:
+    def category_counts(self) -> Integers:
         """Number of people in each category or bin, shape (domain.size + 1,); missing values come last."""
         return np.bincount(self.domain.codes(self.values), minlength=self.domain.size + 1)
 
@@ -156,7 +154,7 @@ class ColumnLifts:
         mean = _gaussian(to_points, widths).mean(axis=2, keepdims=True) + np.float32(1 / (people.values.size + 1))
         self._near = _gaussian(to_ranks, widths) / mean
         # A missing value is near a missing cell only, and near what covers it.
-        self._alone: NDArray[np.bool_] | None = None
+        self._alone: Booleans | None = None
         if absent.any() or cells.missing.any():
             self._alone = cells.missing[:, None] | absent
             self._mean = np.where(cells.missing, 1.0 + 1 / (people.values.size + 1), mean[:, self._hull, 0])
@@ -197,7 +195,7 @@ def _gaussian(distance: Singles, widths: Singles) -> Singles:
     return np.asarray(np.exp(np.float32(-0.5) * np.square(distance / widths)), dtype=np.float32)
 
 
-def _share(covered: NDArray[Any], counts: NDArray[Any]) -> Floats:
+def _share(covered: Array, counts: Array) -> Floats:
     """Share of the population in each cell, shape (cells,), never 0.
 
     Parameters
@@ -278,7 +276,7 @@ def log_density(
     return mean_over_rows(log_kernel(table, knowledge, weights, populations))
 
 
-def mean_over_rows(log_values: NDArray[Any]) -> Floats:
+def mean_over_rows(log_values: Array) -> Floats:
     """Logarithm of the mean over rows, shape (candidates,), given logarithms of shape (rows, candidates)."""
     if not len(log_values):
         return np.zeros(log_values.shape[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import pandas as pd
@@ -47,8 +47,7 @@ def classifier(model: Any) -> Classifier:
     """
     for part in ("target", "classes", "predict_proba"):
         applicable(hasattr(model, part), f"the model has no {part}, so its predictions cannot be read")
-    checked: Classifier = model
-    return checked
+    return cast(Classifier, model)
 
 
 def class_numbers(model: Classifier, people: pd.DataFrame) -> Integers:
@@ -121,6 +120,5 @@ def shadows(knowledge: Knowledge, pool: Microdata, size: int, count: int, rng: G
     order = np.arange(0)
     for number in range(count):
         order = rng.permutation(len(pool)) if number % 2 == 0 else order[::-1]
-        member = np.zeros(len(pool), dtype=bool)
-        member[order[:size]] = True
+        member = np.isin(np.arange(len(pool)), order[:size])
         yield Shadow(classifier(train(pool.take(np.flatnonzero(member)), rng).model), member)

@@ -92,9 +92,7 @@ class ShadowSynthesis:
     @property
     def member(self) -> Booleans:
         """Whether each auxiliary person is in the table, shape (auxiliary,)."""
-        result = np.zeros(self.members.size + self.others.size, dtype=bool)
-        result[self.members] = True
-        return result
+        return np.isin(np.arange(self.members.size + self.others.size), self.members)
 
 
 def shadow_syntheses(release: MicrodataRelease, knowledge: Knowledge, rounds: int) -> Iterator[ShadowSynthesis]:

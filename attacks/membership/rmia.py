@@ -70,18 +70,17 @@ class RMIA(ConfidenceMembership):
         pool = knowledge.auxiliary if self.offline else candidates_as_people(knowledge)
         # Half of the attacker's own people stay outside, for comparison.
         size = min(len(people) // 2, len(pool) // 2) if self.offline else len(people) // 2
-        logits, of_others, member = [], [], []
-        for reference in shadows(knowledge, pool, size, self.references, rng):
-            logits.append(logit_confidence(reference.model, people))
-            of_others.append(logit_confidence(reference.model, others))
-            member.append(reference.member)
-        trained, own = np.array(member), np.array(logits)
+        seen = [
+            (logit_confidence(reference.model, people), logit_confidence(reference.model, others), reference.member)
+            for reference in shadows(knowledge, pool, size, self.references, rng)
+        ]
+        own, of_others, trained = map(np.array, zip(*seen, strict=True))
         # Only models that have not seen a person tell how likely the person is without training.
         unseen = ~trained if self.offline else np.ones((len(own), len(others)), dtype=bool)
         compared = unseen.any(axis=0)
         applicable(compared.any(), "the attacker has no people of its own to compare the candidates with")
         typical = self._scaled(own.mean(axis=0)) if self.offline else (_mean(own, trained) + _mean(own, ~trained)) / 2
-        typical_of_others = self._scaled(_mean(np.array(of_others)[:, compared], unseen[:, compared]))
+        typical_of_others = self._scaled(_mean(of_others[:, compared], unseen[:, compared]))
         ratio = logit_confidence(model, people) - typical
         return dominated_share(ratio, logit_confidence(model, others)[compared] - typical_of_others, self.gamma)
 

@@ -13,7 +13,7 @@ from attacks.membership.fitted_kernels import fitted_kernels
 from attacks.membership.kernel_evidence import KernelEvidence, evidence_of_release, evidence_of_shadows
 from attacks.membership.reference_tables import ShadowSynthesis, shadow_syntheses
 from defenses.base import MicrodataRelease
-from metrics.columns import Booleans, Floats, Integers, check_integer
+from metrics.columns import Booleans, Floats, check_integer
 
 # Auxiliary people who teach the attack, and smallest standard deviation of a log-density.
 PEOPLE, SMALLEST_DEVIATION = 400, 0.05
@@ -63,33 +63,30 @@ class SynthesisLikelihoodRatio(Attack):
         ValueError
             If release and candidates share no column, or a cell or a value lies outside the column's domain.
         """
-        columns = common_columns(release, knowledge)
-        shadows = enough_shadows(release, knowledge, self.rounds)
-        taught = taught_people(len(knowledge.auxiliary))
-        people = knowledge.auxiliary.frame.reindex(columns=columns).iloc[taught]
+        shadows, taught, member = taught_shadows(release, knowledge, self.rounds)
         kernels = fitted_kernels(release, knowledge)
-        member = np.array([shadow.member[taught] for shadow in shadows])
-        lessons = evidence_of_shadows(shadows, replace(knowledge, candidates=people), kernels, member)
-        released = evidence_of_release(release, shadows, knowledge, kernels, people)
+        lessons = evidence_of_shadows(shadows, taught, kernels, member)
+        released = evidence_of_release(release, shadows, knowledge, kernels, taught.candidates)
         return Decisions(normal_ratio(released, lessons, member))
 
 
-def enough_shadows(release: MicrodataRelease, knowledge: Knowledge, rounds: int) -> list[ShadowSynthesis]:
-    """At least two shadow syntheses.
+def taught_shadows(
+    release: MicrodataRelease, knowledge: Knowledge, rounds: int
+) -> tuple[list[ShadowSynthesis], Knowledge, Booleans]:
+    """At least two shadow syntheses, at most 400 of the attacker's own people as candidates, and who is in which.
 
     Raises
     ------
     NotApplicable
-        If there are fewer.
+        If there are fewer shadow syntheses.
     """
+    people = knowledge.auxiliary.frame.reindex(columns=common_columns(release, knowledge))
     shadows = list(shadow_syntheses(release, knowledge, rounds))
     applicable(len(shadows) >= 2, "the attacker cannot repeat the defense on people of its own twice")
-    return shadows
-
-
-def taught_people(count: int) -> Integers:
-    """Positions of at most 400 auxiliary people, evenly spaced."""
-    return np.linspace(0, count, min(count, PEOPLE), endpoint=False).astype(np.intp)
+    # People who teach are evenly spaced.
+    some = np.linspace(0, len(people), min(len(people), PEOPLE), endpoint=False).astype(np.intp)
+    member = np.array([shadow.member[some] for shadow in shadows])
+    return shadows, replace(knowledge, candidates=people.iloc[some]), member
 
 
 def normal_ratio(released: KernelEvidence, lessons: Sequence[KernelEvidence], member: Booleans) -> Floats:

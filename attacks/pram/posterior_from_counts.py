@@ -17,20 +17,15 @@ quotients are used, so exact fractions remain exact.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from metrics.columns import refuse, require
-
-Numbers = NDArray[Any]
+from metrics.columns import Array, Integers, refuse, require
 
 MOST_STEPS = 100_000_000
 """Largest number of additions for the posterior of a general table."""
 
 
-def posterior_from_counts(likelihood: Numbers, released: NDArray[np.intp], records: NDArray[np.intp]) -> Numbers:
+def posterior_from_counts(likelihood: Array, released: Integers, records: Integers) -> Array:
     """Posterior probability that a row of value x stems from a record of value y, from the counts of both sides.
 
     Parameters
@@ -64,7 +59,7 @@ def posterior_from_counts(likelihood: Numbers, released: NDArray[np.intp], recor
     return _counted_posterior(likelihood, released, records)
 
 
-def _lone_record_posterior(likelihood: Numbers, released: NDArray[np.intp], records: NDArray[np.intp]) -> Numbers:
+def _lone_record_posterior(likelihood: Array, released: Integers, records: Integers) -> Array:
     """Posterior where one record has a value of its own and all others agree: r_x / sum_y c_y r_y, with r the odds."""
     alone = int(np.argmin(records))
     certain = likelihood[:, 1 - alone] == 0
@@ -81,7 +76,7 @@ def _lone_record_posterior(likelihood: Numbers, released: NDArray[np.intp], reco
     return result
 
 
-def _counted_posterior(likelihood: Numbers, released: NDArray[np.intp], records: NDArray[np.intp]) -> Numbers:
+def _counted_posterior(likelihood: Array, released: Integers, records: Integers) -> Array:
     # The count of the value `last` follows from the other counts, so it needs no axis.
     order = np.argsort(records, kind="stable")
     last, shape = order[-1], tuple(records[order[:-1]] + 1)
@@ -108,7 +103,7 @@ def _counted_posterior(likelihood: Numbers, released: NDArray[np.intp], records:
     return np.asarray(result / totals / records)
 
 
-def with_row(law: Numbers, weights: Numbers) -> Numbers:
+def with_row(law: Array, weights: Array) -> Array:
     """Distribution of counts after one more row has drawn its value.
 
     Parameters
@@ -118,7 +113,7 @@ def with_row(law: Numbers, weights: Numbers) -> Numbers:
     weights : ndarray, shape (values,)
         Probability of each value; there is one value more than `law` has axes.
     """
-    updated: Numbers = law * weights[-1]
+    updated: Array = law * weights[-1]
     for axis in range(law.ndim):
         up = [slice(None)] * law.ndim
         down = [slice(None)] * law.ndim

@@ -47,8 +47,7 @@ class PoolInference(Attack):
         )
         item_of_report = np.sum(round_likelihoods(release), axis=0)
         d = item_of_report.shape[1]
-        pools = pool_of_each(auxiliary, column)
-        prior, item_shares = _item_shares(auxiliary, column, pools, d)
+        prior, item_shares = _item_shares(auxiliary, column, pool_of_each(auxiliary, column), d)
         top = item_of_report.max(axis=1, keepdims=True)
         likelihood = np.log(np.exp(item_of_report - top) @ item_shares.T)
         persons = knowledge.candidates[auxiliary.person].to_numpy()

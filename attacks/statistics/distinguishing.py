@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base import Attack, Decisions, Knowledge, NotApplicable, given
 from attacks.statistics.learned_event import learn_event
 from attacks.statistics.query_budget import ask, even_share
 from defenses.base.queries import Query, QuerySession
-from metrics.columns import NumericDomain, check_integer
+from metrics.columns import Floats, NumericDomain, check_integer
 
 CONFIDENCE = 0.999
 
@@ -111,7 +110,7 @@ class Distinguishing(Attack):
         return Decisions(-scores if event.first else scores)
 
 
-def _answers(sessions: Sequence[QuerySession], queries: tuple[Query, ...]) -> NDArray[np.float64]:
+def _answers(sessions: Sequence[QuerySession], queries: tuple[Query, ...]) -> Floats:
     """Answers of each session, shape (sessions, numbers); NaN where it refuses."""
     rows = []
     for session in sessions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -106,7 +107,7 @@ def _best_event(
     """The best threshold of a score over both sides, and the bound that it proves."""
     events = []
     for sign, favoured_first in ((1.0, True), (-1.0, False)):
-        signed = _Signed(score, sign)
+        signed = partial(signed_score, score, sign)
         favoured, other = (first, second) if favoured_first else (second, first)
         favoured_scores, other_scores = np.sort(signed(favoured)), np.sort(signed(other))
         candidates = _thresholds(np.concatenate([favoured_scores, other_scores]))
@@ -122,13 +123,9 @@ def _best_event(
     return max(events, key=lambda event: event[0])
 
 
-@dataclass(frozen=True)
-class _Signed:
-    score: OutputScore
-    sign: float
-
-    def __call__(self, outputs: Floats) -> Floats:
-        return self.sign * self.score(outputs)
+def signed_score(score: OutputScore, sign: float, outputs: Floats) -> Floats:
+    """Score of each output times 1 or -1, shape (n,)."""
+    return sign * score(outputs)
 
 
 def _thresholds(values: Floats) -> Floats:
@@ -142,88 +139,49 @@ def _thresholds(values: Floats) -> Floats:
 
 def _scores(first: Floats, second: Floats) -> Iterator[OutputScore]:
     features = first.shape[1]
-    parts: list[OutputScore] = [Feature(column) for column in range(features)]
+    parts: list[OutputScore] = [partial(feature, column) for column in range(features)]
     tables: list[OutputScore] = []
     for column in range(features):
-        tables.append(_table([Feature(column)], first, second))
+        tables.append(_table([parts[column]], first, second))
         values = np.concatenate([first[:, column], second[:, column]])
         values = values[np.isfinite(values)]
         if (values != np.floor(values)).any():
-            tables.append(_table([LowestBit(column)], first, second))
+            tables.append(_table([partial(lowest_bit, column)], first, second))
     yield from parts
     yield from tables
     if 1 < features <= MAX_TABULATED:
         yield _table(list(parts), first, second)
     if features > 1:
-        yield Combined.fit([*parts, *tables], first, second)
+        yield _combined([*parts, *tables], first, second)
 
 
-@dataclass(frozen=True)
-class Feature:
-    """A feature as it is; a missing answer is lower than any number.
+def feature(column: int, outputs: Floats) -> Floats:
+    """A feature as it is, shape (n,); a missing answer is lower than any number."""
+    values = outputs[:, column]
+    return np.where(np.isnan(values), -np.inf, values)
 
-    Parameters
-    ----------
-    column : int
-        Position of the feature.
+
+def lowest_bit(column: int, outputs: Floats) -> Floats:
+    """Exponent of the lowest set bit in a feature's floating-point number, shape (n,); 0 gets the highest."""
+    values = outputs[:, column]
+    nonzero = np.isfinite(values) & (values != 0)
+    fraction, exponent = np.frexp(np.where(nonzero, values, 1.0))
+    mantissa = np.ldexp(fraction, 53).astype(np.int64)
+    _, lowest = np.frexp((mantissa & -mantissa).astype(float))
+    return np.where(nonzero, exponent + lowest - 54.0, 2000.0)
+
+
+def likelihood_ratio(
+    parts: list[OutputScore], edges: list[Floats], cells: Integers64, ratios: Floats, outputs: Floats
+) -> Floats:
+    """Log-likelihood ratio of each output's cell on the first and the second input, shape (n,).
+
+    Parts span the dimensions of a table, with ascending interior cut points (edges). `cells` are the observed cells,
+    ascending. `ratios` has one entry for each, and a last one for unobserved cells.
     """
-
-    column: int
-
-    def __call__(self, outputs: Floats) -> Floats:
-        """Values, shape (n,)."""
-        values = outputs[:, self.column]
-        return np.where(np.isnan(values), -np.inf, values)
-
-
-@dataclass(frozen=True)
-class LowestBit:
-    """Exponent of the lowest set bit in a feature's floating-point number; 0 gets the highest.
-
-    Parameters
-    ----------
-    column : int
-        Position of the feature.
-    """
-
-    column: int
-
-    def __call__(self, outputs: Floats) -> Floats:
-        """Exponents, shape (n,)."""
-        values = outputs[:, self.column]
-        nonzero = np.isfinite(values) & (values != 0)
-        fraction, exponent = np.frexp(np.where(nonzero, values, 1.0))
-        mantissa = np.ldexp(fraction, 53).astype(np.int64)
-        _, lowest = np.frexp((mantissa & -mantissa).astype(float))
-        return np.where(nonzero, exponent + lowest - 54.0, 2000.0)
-
-
-@dataclass(frozen=True)
-class LikelihoodRatio:
-    """Log-likelihood ratio of a table's cells on the first and the second input, with half a count added to each.
-
-    Parameters
-    ----------
-    parts : list of callable
-        Scores that span the dimensions of the table.
-    edges : list of ndarray
-        Interior cut points of each dimension, ascending.
-    cells : ndarray of int, shape (cells,)
-        Observed cells, ascending.
-    ratios : ndarray of float, shape (cells + 1,)
-        Log-likelihood ratio of each observed cell, and finally that of unobserved cells.
-    """
-
-    parts: list[OutputScore]
-    edges: list[Floats]
-    cells: Integers64
-    ratios: Floats
-
-    def __call__(self, outputs: Floats) -> Floats:
-        """Log-likelihood ratios, shape (n,)."""
-        codes = _codes(self.parts, self.edges, outputs)
-        position = np.minimum(np.searchsorted(self.cells, codes), self.cells.size - 1)
-        return np.asarray(np.where(self.cells[position] == codes, self.ratios[position], self.ratios[-1]))
+    codes = _codes(parts, edges, outputs)
+    position = np.minimum(np.searchsorted(cells, codes), cells.size - 1)
+    return np.asarray(np.where(cells[position] == codes, ratios[position], ratios[-1]))
 
 
 def _codes(parts: list[OutputScore], edges: list[Floats], outputs: Floats) -> Integers64:
@@ -233,7 +191,8 @@ def _codes(parts: list[OutputScore], edges: list[Floats], outputs: Floats) -> In
     return codes
 
 
-def _table(parts: list[OutputScore], first: Floats, second: Floats) -> LikelihoodRatio:
+def _table(parts: list[OutputScore], first: Floats, second: Floats) -> OutputScore:
+    """Log-likelihood ratio of a table's cells, with half a count added to each."""
     # The dimensions together make about DISTINCT cells.
     allowed = max(2, int(DISTINCT ** (1 / len(parts))))
     edges = [_cuts(np.concatenate([part(first), part(second)]), allowed) for part in parts]
@@ -241,7 +200,7 @@ def _table(parts: list[OutputScore], first: Floats, second: Floats) -> Likelihoo
     cells, cell = np.unique(np.concatenate(codes), return_inverse=True)
     counts = [np.bincount(side, minlength=cells.size) for side in (cell[: codes[0].size], cell[codes[0].size :])]
     ratios = [np.log((count + 0.5) / (len(side) + 1.0)) for count, side in zip(counts, (first, second), strict=True)]
-    return LikelihoodRatio(parts, edges, cells, np.append(ratios[0] - ratios[1], 0.0))
+    return partial(likelihood_ratio, parts, edges, cells, np.append(ratios[0] - ratios[1], 0.0))
 
 
 def _cuts(values: Floats, allowed: int) -> Floats:
@@ -255,39 +214,22 @@ def _cuts(values: Floats, allowed: int) -> Floats:
     return np.unique(np.quantile(distinct if values.size < 64 else values, levels, method="lower"))
 
 
-@dataclass(frozen=True)
-class Combined:
-    """Logistic regression over several scores.
+def _combined(parts: list[OutputScore], first: Floats, second: Floats) -> OutputScore:
+    """Logistic regression over several scores, fitted to the first `FITTED` outputs on each input."""
+    from sklearn.linear_model import LogisticRegression
 
-    Parameters
-    ----------
-    parts : list of callable
-        The scores.
-    shift, scale, weights : ndarray of float, shape (parts,)
-        Standardization and weight of each score.
-    """
+    first, second = first[:FITTED], second[:FITTED]
+    rows = np.concatenate([_columns(parts, first), _columns(parts, second)])
+    shift, scale = rows.mean(axis=0), rows.std(axis=0)
+    scale[scale == 0] = 1.0
+    labels = np.repeat([1, 0], [len(first), len(second)])
+    weights = LogisticRegression(max_iter=200).fit((rows - shift) / scale, labels).coef_[0]
+    return partial(combined_score, parts, shift, scale, weights)
 
-    parts: list[OutputScore]
-    shift: Floats
-    scale: Floats
-    weights: Floats
 
-    @classmethod
-    def fit(cls, parts: list[OutputScore], first: Floats, second: Floats) -> Combined:
-        """Fit to the first `FITTED` outputs on each input."""
-        from sklearn.linear_model import LogisticRegression
-
-        first, second = first[:FITTED], second[:FITTED]
-        rows = np.concatenate([_columns(parts, first), _columns(parts, second)])
-        shift, scale = rows.mean(axis=0), rows.std(axis=0)
-        scale[scale == 0] = 1.0
-        labels = np.repeat([1, 0], [len(first), len(second)])
-        weights = LogisticRegression(max_iter=200).fit((rows - shift) / scale, labels).coef_[0]
-        return cls(parts, shift, scale, weights)
-
-    def __call__(self, outputs: Floats) -> Floats:
-        """Log-odds of the first input up to a constant, shape (n,)."""
-        return np.asarray(((_columns(self.parts, outputs) - self.shift) / self.scale) @ self.weights)
+def combined_score(parts: list[OutputScore], shift: Floats, scale: Floats, weights: Floats, outputs: Floats) -> Floats:
+    """Log-odds of the first input up to a constant, shape (n,), from standardized scores."""
+    return np.asarray(((_columns(parts, outputs) - shift) / scale) @ weights)
 
 
 def _columns(parts: list[OutputScore], outputs: Floats) -> Floats:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from defenses.base.queries import BudgetSpent, Query, QuerySession
+from metrics.columns import Floats
 
 
-def ask(session: QuerySession, query: Query, epsilon: float | None = None) -> NDArray[np.float64] | None:
+def ask(session: QuerySession, query: Query, epsilon: float | None = None) -> Floats | None:
     """The session's answer as an array, None if the budget is spent."""
     try:
         return np.asarray(session.answer(query, epsilon), dtype=float)

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base import NotApplicable
 from attacks.statistics.query_budget import ask, even_share
 from attacks.statistics.statistical_disclosure import StatisticalDisclosure, StatisticsKnowledge
 from defenses.base.queries import QuerySession
-from metrics.columns import check_choice, check_integer
+from metrics.columns import Floats, check_choice, check_integer
 
 SOLVERS = ("least_squares", "linear_program")
 
@@ -51,9 +50,7 @@ class Reconstruction(StatisticalDisclosure):
         self.queries_per_person = check_integer("queries_per_person", queries_per_person, low=1)
         self.solver = check_choice("solver", solver, SOLVERS)
 
-    def secrets(
-        self, session: QuerySession, knowledge: StatisticsKnowledge, rng: Generator
-    ) -> Sequence[NDArray[np.float64] | None]:
+    def secrets(self, session: QuerySession, knowledge: StatisticsKnowledge, rng: Generator) -> Sequence[Floats | None]:
         """Query the groups and solve for the values.
 
         Raises
@@ -83,9 +80,7 @@ class Reconstruction(StatisticalDisclosure):
         return list(solve(np.array(groups, dtype=float), np.array(answers), knowledge.low, knowledge.high))
 
 
-def _least_squares(
-    groups: NDArray[np.float64], answers: NDArray[np.float64], low: float, high: float
-) -> NDArray[np.float64]:
+def _least_squares(groups: Floats, answers: Floats, low: float, high: float) -> Floats:
     from scipy.optimize import lsq_linear
 
     # A weak ridge towards the middle of the bounds makes the solution unique if there are fewer answers than persons.
@@ -93,13 +88,10 @@ def _least_squares(
     ridge = 1e-3
     matrix = np.concatenate([groups, ridge * np.eye(persons)])
     right = np.concatenate([answers - groups.sum(axis=1) * middle, np.zeros(persons)])
-    values: NDArray[np.float64] = lsq_linear(matrix, right, (low - middle, high - middle)).x
-    return middle + values
+    return np.asarray(middle + lsq_linear(matrix, right, (low - middle, high - middle)).x)
 
 
-def _linear_program(
-    groups: NDArray[np.float64], answers: NDArray[np.float64], low: float, high: float
-) -> NDArray[np.float64]:
+def _linear_program(groups: Floats, answers: Floats, low: float, high: float) -> Floats:
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, eye_array, hstack, vstack
 

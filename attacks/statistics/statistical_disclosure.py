@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base import Attack, Knowledge, NotApplicable, ValueClaims
 from defenses.base.queries import Query, QuerySession
-from metrics.columns import Floats
+from metrics.columns import Booleans, Floats
 
 # Knowledge of an attacker on statistics: which answers combine to a person's secret.
 
@@ -56,9 +55,9 @@ class StatisticsKnowledge(Knowledge):
     low: float = 0.0
     high: float = 1.0
     categories: tuple[str, ...] = ()
-    total: Callable[[NDArray[np.bool_]], LinearSecret] | None = field(default=None, repr=False)
+    total: Callable[[Booleans], LinearSecret] | None = field(default=None, repr=False)
 
-    def claims(self, estimates: Sequence[NDArray[np.float64] | None]) -> ValueClaims:
+    def claims(self, estimates: Sequence[Floats | None]) -> ValueClaims:
         """Claim estimated secrets: numbers clipped to the public bounds, or the category of the largest entry.
 
         Parameters
@@ -70,7 +69,7 @@ class StatisticsKnowledge(Knowledge):
         confidence = [float(value is not None) for value in values]
         return ValueClaims(pd.DataFrame({"value": pd.Series(values, dtype=object)}), np.array(confidence))
 
-    def _claim(self, estimate: NDArray[np.float64]) -> Any:
+    def _claim(self, estimate: Floats) -> Any:
         if self.categories:
             return self.categories[int(np.argmax(estimate))]
         return float(np.clip(estimate, self.low, self.high))

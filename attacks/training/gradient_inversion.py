@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.random import Generator
 
 from attacks.base import Attack, Knowledge, ValueClaims
-from defenses.base import TrainedNetwork, TrainingEncoding, TrainingRelease
+from defenses.base import Encoding, Network, TrainingRelease
 from metrics.columns import CategoricalDomain, Floats, Integers, check_integer
 
 # Largest batch whose 2^B patterns are enumerated.
@@ -39,7 +39,7 @@ class Observation:
     updates: Floats
     models: Floats
 
-    def layer(self, network: TrainedNetwork, number: int) -> Floats:
+    def layer(self, network: Network, number: int) -> Floats:
         """One layer's gradients, shape (rounds, outputs, inputs + 1), the bias last."""
         matrices, biases = network.layers(self.updates)[number]
         return np.concatenate([np.swapaxes(matrices, 1, 2), biases[:, :, None]], axis=2)
@@ -151,12 +151,12 @@ def single_record(rows: Floats) -> Floats:
     return np.asarray(bias @ rows[:, :-1] / weight) if weight > 0 else np.zeros(rows.shape[1] - 1)
 
 
-def records_in_span(encoding: TrainingEncoding, rows: Floats, size: int) -> Floats | None:
+def records_in_span(encoding: Encoding, rows: Floats, size: int) -> Floats | None:
     """Encoded records, shape (size, d), that best fit the span of the rows; None if it has fewer dimensions.
 
     Parameters
     ----------
-    encoding : TrainingEncoding
+    encoding : Encoding
         Encoding of records.
     rows : ndarray, shape (rows, d + 1)
         Linear combinations of (x, 1).
@@ -182,8 +182,8 @@ def records_in_span(encoding: TrainingEncoding, rows: Floats, size: int) -> Floa
 
 
 def matched(
-    network: TrainedNetwork,
-    encoding: TrainingEncoding,
+    network: Network,
+    encoding: Encoding,
     observed: Observation,
     people: pd.DataFrame,
     steps: int,
@@ -195,8 +195,7 @@ def matched(
     """
     weights, update = observed.models[0], observed.updates[0]
     labels = _label_counts(network, encoding, observed, people)
-    average = _average_people(encoding, people, len(encoding.classes))
-    features = average[labels]
+    features = _average_people(encoding, people, len(encoding.classes))[labels]
     matrix, bias = network.layers(update)[0]
     wanted = np.concatenate([matrix, bias[None]]).T
     for _ in range(steps):
@@ -209,7 +208,7 @@ def matched(
     return features, labels, np.full(observed.size, 0.0 if explained > 0.9 else np.inf)
 
 
-def misfit(encoding: TrainingEncoding, features: Floats) -> Floats:
+def misfit(encoding: Encoding, features: Floats) -> Floats:
     """Root mean square distance of categorical features from the nearest category, shape (n,)."""
     total = np.zeros(len(features))
     count = 0
@@ -223,7 +222,7 @@ def misfit(encoding: TrainingEncoding, features: Floats) -> Floats:
     return np.sqrt(total / max(1, count))
 
 
-def categorical_features(encoding: TrainingEncoding) -> Integers:
+def categorical_features(encoding: Encoding) -> Integers:
     """Positions of the features that are 0 or 1."""
     positions = [
         np.arange(part.start, part.stop) if isinstance(encoding.domains[name], CategoricalDomain) else [part.stop - 1]
@@ -232,7 +231,7 @@ def categorical_features(encoding: TrainingEncoding) -> Integers:
     return np.concatenate(positions).astype(np.intp)
 
 
-def most_common(encoding: TrainingEncoding, people: pd.DataFrame) -> pd.DataFrame:
+def most_common(encoding: Encoding, people: pd.DataFrame) -> pd.DataFrame:
     """One record of each column's most frequent value; for numbers, that of the fullest bin."""
     people = people[list(encoding.columns)]
     best = {}
@@ -242,12 +241,12 @@ def most_common(encoding: TrainingEncoding, people: pd.DataFrame) -> pd.DataFram
     return pd.DataFrame(best)
 
 
-def _no_reconstruction(encoding: TrainingEncoding, size: int) -> tuple[Floats, Integers, Floats]:
+def _no_reconstruction(encoding: Encoding, size: int) -> tuple[Floats, Integers, Floats]:
     width = max(part.stop for part in encoding.slices.values())
     return np.zeros((size, width)), np.zeros(size, dtype=np.intp), np.full(size, np.inf)
 
 
-def _labels(network: TrainedNetwork, observed: Observation, features: Floats) -> Integers:
+def _labels(network: Network, observed: Observation, features: Floats) -> Integers:
     """Class of each record: the output with the most negative error, solved from the last layer's gradients."""
     last = observed.layer(network, -1)
     errors = np.zeros((len(features), last.shape[1]))
@@ -258,9 +257,7 @@ def _labels(network: TrainedNetwork, observed: Observation, features: Floats) ->
     return np.asarray(errors.argmin(axis=1))
 
 
-def _label_counts(
-    network: TrainedNetwork, encoding: TrainingEncoding, observed: Observation, people: pd.DataFrame
-) -> Integers:
+def _label_counts(network: Network, encoding: Encoding, observed: Observation, people: pd.DataFrame) -> Integers:
     """Sorted classes of the batch; the last bias's gradient is the mean of p_k - [y = k] over the batch."""
     bias = network.layers(observed.updates[0])[-1][1]
     expected = network.probabilities(observed.models[0], encoding.features(people)).mean(axis=0)
@@ -273,7 +270,7 @@ def _label_counts(
     return np.repeat(np.arange(counts.size), counts)
 
 
-def _average_people(encoding: TrainingEncoding, people: pd.DataFrame, classes: int) -> Floats:
+def _average_people(encoding: Encoding, people: pd.DataFrame, classes: int) -> Floats:
     """Mean features per class, shape (classes, d); the most common value for numbers and for absent classes."""
     common = encoding.features(most_common(encoding, people))
     features, labels = encoding.features(people), encoding.labels(people)
@@ -284,13 +281,13 @@ def _average_people(encoding: TrainingEncoding, people: pd.DataFrame, classes: i
     return result
 
 
-def _first_errors(network: TrainedNetwork, weights: Floats, features: Floats, labels: Integers) -> Floats:
+def _first_errors(network: Network, weights: Floats, features: Floats, labels: Integers) -> Floats:
     """Contribution of each record to the first layer's bias gradient, shape (n, outputs)."""
     gradients = network.example_gradients(weights, features, labels)
     return network.layers(gradients)[0][1] / len(features)
 
 
-def _explained(network: TrainedNetwork, weights: Floats, features: Floats, labels: Integers, wanted: Floats) -> float:
+def _explained(network: Network, weights: Floats, features: Floats, labels: Integers, wanted: Floats) -> float:
     """Squared cosine similarity, or 0 if negative, between the observed gradient and that of the records."""
     errors = _first_errors(network, weights, features, labels)
     explained = errors.T @ np.column_stack([features, np.ones(len(features))])
@@ -298,7 +295,7 @@ def _explained(network: TrainedNetwork, weights: Floats, features: Floats, label
     return float(max(0.0, (wanted * explained).sum()) ** 2 / norms) if norms > 0 else 0.0
 
 
-def _plausible(encoding: TrainingEncoding, features: Floats) -> Floats:
+def _plausible(encoding: Encoding, features: Floats) -> Floats:
     """Features projected to mixtures of categories, approximately, and to numbers in [0, 1]."""
     result = np.clip(features, 0, 1)
     for name, part in encoding.slices.items():

@@ -47,13 +47,14 @@ from .hierarchy import TableHierarchy as TableHierarchy
 from .k_anonymous_defense import KAnonymousDefense as KAnonymousDefense
 from .k_anonymous_defense import check_enough as check_enough
 from .k_anonymous_defense import k_anonymity_over as k_anonymity_over
-from .k_anonymous_defense import promise_of_parts as promise_of_parts
+from .k_anonymous_defense import guarantee_of_parts as guarantee_of_parts
 from .marginal_tree import drawn_rows as drawn_rows
 from .marginal_tree import fitted as fitted
 from .marginal_tree import spanning_forest as spanning_forest
 from .microdata import Microdata as Microdata
 from .number_law import NumberLaw as NumberLaw
 from .parametrized import Parametrized as Parametrized
+from .parametrized import check_part as check_part
 from .release import FinalModel as FinalModel
 from .release import MicrodataRelease as MicrodataRelease
 from .release import ModelRelease as ModelRelease
@@ -62,5 +63,5 @@ from .release import StatisticsRelease as StatisticsRelease
 from .release import TrainingRelease as TrainingRelease
 from .simplex import checked_counts as checked_counts
 from .simplex import project_to_simplex as project_to_simplex
-from .training import TrainedNetwork as TrainedNetwork
-from .training import TrainingEncoding as TrainingEncoding
+from .training import Network as Network
+from .training import Encoding as Encoding

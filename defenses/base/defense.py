@@ -27,9 +27,8 @@ class Defense(Parametrized, ABC):
     kind : str
         The kind of release that `apply` returns.
     randomizes_records_independently : bool
-        True if the defense promises that `apply` releases one row a record, and that the row's distribution depends on
-        that record and the domains alone. An audit then counts a table of copies of one record as that many runs.
-        False promises nothing.
+        True if `apply` always releases one row a record, whose distribution depends on that record and the domains
+        alone. An audit then counts a table of copies of one record as that many runs. False guarantees nothing.
 
     Examples
     --------
@@ -73,7 +72,7 @@ class Defense(Parametrized, ABC):
         self.guarantee(records)
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Return the privacy guarantee of every release of these records; the default promises nothing.
+        """Return the privacy guarantee of every release of these records; the default guarantees nothing.
 
         Raises
         ------

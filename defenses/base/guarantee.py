@@ -9,7 +9,7 @@ _SYMBOLS = {"k": "k", "l": "l", "t": "t", "epsilon": "ε", "delta": "δ", "pk": 
 
 
 @dataclass(frozen=True)
-class ClassPromise:
+class ClassGuarantee:
     """What holds of the classes of equal released cells in some columns.
 
     Attributes
@@ -30,7 +30,7 @@ class ClassPromise:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """The privacy guarantee of every release of a defense; a field that is None is not promised.
+    """The privacy guarantee of every release of a defense; a field that is None is not guaranteed.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Guarantee:
         Pk-anonymity: no adversary's posterior for a pair of record and person exceeds 1 / pk.
     statement : str
         What the numbers refer to: form, neighbour relation, columns, conditions.
-    classes : ClassPromise, optional
+    classes : ClassGuarantee, optional
         The classes that `k`, `l` and `t` refer to; the statement was made from it.
     kept_in_parts : bool
         Whether the statement, without numbers, holds of a release made part by part if it holds of each part.
@@ -67,14 +67,14 @@ class Guarantee:
     delta: float | None = None
     pk: float | None = None
     statement: str = ""
-    classes: ClassPromise | None = field(default=None, compare=False, repr=False)
+    classes: ClassGuarantee | None = field(default=None, compare=False, repr=False)
     kept_in_parts: bool = field(default=False, compare=False, repr=False)
 
     def __str__(self) -> str:
-        promised = [
+        guaranteed = [
             f"{_SYMBOLS[name]}={value if isinstance(value, int) else format(round(value, 9), '.3g')}"
             for name, value in ((part.name, getattr(self, part.name)) for part in fields(self))
-            # Pk = 1 allows a posterior of 1 and promises nothing.
+            # Pk = 1 allows a posterior of 1 and guarantees nothing.
             if name in _SYMBOLS and value is not None and not (name == "pk" and round(value, 2) <= 1)
         ]
-        return ", ".join(promised) or "none"
+        return ", ".join(guaranteed) or "none"

@@ -257,8 +257,7 @@ class IntervalHierarchy(Hierarchy):
 
     def group(self, values: ArrayLike, level: int) -> tuple[NDArray[np.intp], list[str | None]]:
         """Generalize values to a level; see `Hierarchy.group`."""
-        self.check_level(level)
-        numbers = self._numbers(values)
+        numbers = self._numbers(values, level)
         if level == 0:
             codes, distinct = pd.factorize(numbers, sort=True, use_na_sentinel=True)
             return np.where(codes < 0, len(distinct), codes), [
@@ -277,8 +276,7 @@ class IntervalHierarchy(Hierarchy):
 
     def loss(self, values: ArrayLike, level: int) -> NDArray[np.float64]:
         """Share of the range that each value's interval covers, shape (n,); leaves are integers where `integer`."""
-        self.check_level(level)
-        numbers = self._numbers(values)
+        numbers = self._numbers(values, level)
         if level == 0 or self.low == self.high:
             return np.zeros(numbers.size)
         step = 1.0 if self.integer else 0.0
@@ -288,7 +286,8 @@ class IntervalHierarchy(Hierarchy):
         codes = np.searchsorted(self.levels[level - 1], numbers, side="right")
         return np.where(np.isnan(numbers), missing, blur[codes])
 
-    def _numbers(self, values: ArrayLike) -> NDArray[np.float64]:
+    def _numbers(self, values: ArrayLike, level: int) -> NDArray[np.float64]:
+        self.check_level(level)
         numbers = numbers_of(np.asarray(values).ravel())
         outside = np.flatnonzero((numbers < self.low) | (numbers > self.high))
         if outside.size:

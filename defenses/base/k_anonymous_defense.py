@@ -1,14 +1,12 @@
-"""Base class of defenses that promise k-anonymity."""
+"""Base class of defenses that guarantee k-anonymity."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from defenses.base.columns import check_columns
-from defenses.base.defense import MicrodataDefense, chosen_columns
-from defenses.base.guarantee import ClassPromise, Guarantee
-from defenses.base.microdata import Microdata
+from defenses.base import Guarantee, Microdata, MicrodataDefense, check_columns, chosen_columns
+from defenses.base.guarantee import ClassGuarantee
 from metrics.columns import check_integer, require
 
 
@@ -34,7 +32,7 @@ class KAnonymousDefense(MicrodataDefense):
         self.columns = check_columns(columns)
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Promise k-anonymity if the columns include all quasi-identifiers."""
+        """Guarantee k-anonymity if the columns include all quasi-identifiers."""
         return k_anonymity_over(self.k, records, self._checked_columns(records))
 
     def _checked_columns(self, records: Microdata) -> tuple[str, ...]:
@@ -66,7 +64,7 @@ def k_anonymity_over(
     beside : str
         What the statement says besides.
     """
-    classes = ClassPromise(k, tuple(columns), tuple(constraints))
+    classes = ClassGuarantee(k, tuple(columns), tuple(constraints))
     over = f"{', '.join([f'{k}-anonymity', *map(str, constraints)])} over {', '.join(columns) or 'no column'}"
     besides = f"; {beside}" if beside else ""
     left_out = [name for name in records.quasi_identifiers if name not in columns]
@@ -77,15 +75,15 @@ def k_anonymity_over(
     return Guarantee(k=k, l=limits.get("l"), t=limits.get("t"), statement=f"{over}{besides}", classes=classes)
 
 
-def promise_of_parts(records: Microdata, promises: Sequence[Guarantee], made: str) -> Guarantee:
-    """What a table promises whose parts were released each as a table of its own.
+def guarantee_of_parts(records: Microdata, guarantees: Sequence[Guarantee], made: str) -> Guarantee:
+    """What a table guarantees whose parts were released each as a table of its own.
 
     Parameters
     ----------
     records : Microdata
         The records, for their quasi-identifiers.
-    promises : sequence of Guarantee
-        What the release of each part promises; at least one.
+    guarantees : sequence of Guarantee
+        Guarantee of the release of each part; at least one.
     made : str
         How the parts were made, for the statement.
 
@@ -98,15 +96,15 @@ def promise_of_parts(records: Microdata, promises: Sequence[Guarantee], made: st
       `defenses.grouping.constraints.Constraint`). t-closeness is not: it compares a class with the table that it is in.
     - *epsilon, delta, Pk*: not kept. They count how the parts are drawn and how large they are, which nobody charged.
     """
-    first = promises[0]
-    parts = [promise.classes for promise in promises]
-    if all(promise.kept_in_parts and promise.statement == first.statement for promise in promises):
+    first = guarantees[0]
+    parts = [guarantee.classes for guarantee in guarantees]
+    if all(guarantee.kept_in_parts and guarantee.statement == first.statement for guarantee in guarantees):
         return Guarantee(statement=f"{first.statement}; {made}", kept_in_parts=True)
     if any(part is None for part in parts):
-        least = [promise.k for promise in promises]
+        least = [guarantee.k for guarantee in guarantees]
         if any(k is None for k in least):
             return Guarantee(statement=f"none: {made}, each as a table of its own")
-        parts = [ClassPromise(k, records.quasi_identifiers) for k in least if k is not None]
+        parts = [ClassGuarantee(k, records.quasi_identifiers) for k in least if k is not None]
     every = [part for part in parts if part is not None]
     common = [each for each in every[0].constraints if all(each in part.constraints for part in every)]
     lost = [str(each) for each in common if not each.kept_in_parts]

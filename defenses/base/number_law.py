@@ -139,6 +139,7 @@ class NumberLaw:
         atoms = (np.abs(reports) == self.atom) & (self.share < 1)
         return np.where(atoms, np.sign(reports), 0.0)
 
+    @np.errstate(divide="ignore")
     def log_density(self, inside: Booleans, signs: Floats, values: Floats) -> Floats:
         """Logarithm of the density of reports in [-C, C] and of atoms; see `log_likelihood`.
 
@@ -156,5 +157,4 @@ class NumberLaw:
         density = np.where(np.isnan(values), outside - np.log(self.uniform), density)
         rounded = (1 + signs * np.nan_to_num(values)) / 2
         mass = np.log(rounded * (1 - self.flip) + (1 - rounded) * self.flip)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.where(signs == 0, density + np.log(self.share), mass + np.log1p(-self.share)))
+        return np.asarray(np.where(signs == 0, density + np.log(self.share), mass + np.log1p(-self.share)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any, Self
 
-from metrics.columns import refuse_any
+from metrics.columns import Given, refuse, refuse_any
 
 
 class Parametrized:
@@ -60,3 +60,10 @@ class Parametrized:
 
     def __hash__(self) -> int:
         return hash(repr(self))
+
+
+def check_part(name: str, part: Given, kind: type) -> Given:
+    """Return a part of an object if it is None or of this class; otherwise raise ValueError naming the parameter."""
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    refuse(part is not None and not isinstance(part, kind), f"{name} must be {article} {kind.__name__}, got {part!r}")
+    return part

@@ -9,11 +9,15 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from defenses.base.channel import Channel
-from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
-from defenses.base.guarantee import Guarantee
-from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
+from defenses.base import (
+    Channel,
+    Guarantee,
+    Microdata,
+    MicrodataDefense,
+    MicrodataRelease,
+    released_frame,
+    rowwise_release,
+)
 from metrics.columns import holds_generalized, plain_values, require
 
 
@@ -35,7 +39,7 @@ class Pipeline(MicrodataDefense):
     -----
     Channels combine where the steps change disjoint columns: given the record, these columns are released
     independently, and log-likelihoods add up. Otherwise the pipeline has no channel. The guarantee is empty, since a
-    later step may invalidate what an earlier step promised for its own output.
+    later step may invalidate what an earlier step guaranteed for its own output.
 
     Examples
     --------
@@ -79,7 +83,7 @@ class Pipeline(MicrodataDefense):
             step.check(records)
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Return no guarantee: a later step may invalidate the promise of an earlier one."""
+        """Return no guarantee: a later step may invalidate the guarantee of an earlier one."""
         return Guarantee()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.channel import Channel
-from defenses.base.training import ExampleBound, TrainedNetwork, TrainingEncoding
+from defenses.base.queries.query import QuerySession
+from defenses.base.training import Encoding, ExampleBound, Network
 from metrics.columns import require
 
 
@@ -155,13 +156,6 @@ class MicrodataRelease(Release):
         return release
 
 
-class StatisticsSession(Protocol):
-    """One attacker's session with a curator, with its own budget and noise."""
-
-    def answer(self, query: Any) -> Any:
-        """Answer a query, or refuse it where the budget is spent."""
-
-
 @dataclass(frozen=True)
 class StatisticsRelease(Release):
     """A curator that answers queries.
@@ -189,13 +183,13 @@ class StatisticsRelease(Release):
     """
 
     kind: ClassVar[str] = "statistics"
-    start: Callable[[Generator], StatisticsSession]
+    start: Callable[[Generator], QuerySession]
 
-    def open(self, rng: Generator) -> StatisticsSession:
+    def open(self, rng: Generator) -> QuerySession:
         """Open a new session."""
         return self.start(rng)
 
-    def view(self, rng: Generator) -> StatisticsSession:
+    def view(self, rng: Generator) -> QuerySession:
         """Return one new session, so that an attack cannot multiply its budget."""
         return self.open(rng)
 
@@ -266,17 +260,17 @@ class FinalModel:
 
     Parameters
     ----------
-    network : TrainedNetwork
+    network : Network
         Its architecture.
     weights : ndarray, shape (size,)
         Its weights.
-    encoding : TrainingEncoding
+    encoding : Encoding
         Encoding of people as features.
     """
 
-    network: TrainedNetwork
+    network: Network
     weights: NDArray[np.float64] = field(repr=False)
-    encoding: TrainingEncoding = field(repr=False)
+    encoding: Encoding = field(repr=False)
 
     @property
     def target(self) -> str:
@@ -321,9 +315,9 @@ class TrainingRelease(Release):
     noise : float
         Standard deviation of the noise on each coordinate of an update, or of the aggregate where only that is visible;
         0 without noise.
-    network : TrainedNetwork
+    network : Network
         The public architecture of the model, with its gradient.
-    encoding : TrainingEncoding
+    encoding : Encoding
         The public encoding of records as features.
     holder : ndarray of int, shape (records,)
         The client that holds each record. It is the game's secret; attacks get -1 instead.
@@ -339,8 +333,8 @@ class TrainingRelease(Release):
     local_epochs: int
     clipping: ExampleBound | None
     noise: float
-    network: TrainedNetwork
-    encoding: TrainingEncoding = field(repr=False)
+    network: Network
+    encoding: Encoding = field(repr=False)
     holder: NDArray[np.intp] = field(repr=False)
 
     def final(self) -> ModelRelease:

@@ -14,7 +14,6 @@ from defenses.base.queries.query import Answer
 from defenses.curators.answer_noise import AnswerNoise
 from defenses.curators.quantile_grid import QuantileGrid
 from defenses.dp.exponential import Exponential
-from defenses.dp.selection import Selection
 from metrics.columns import Floats, Integers64
 
 Ends = tuple[Any, Any]
@@ -94,49 +93,43 @@ class CountsPart(NoisyPart):
 
 @dataclass(frozen=True)
 class SelectedPart(NoisyPart):
-    """The position of an option that is selected by its score.
+    """The position of an option that the exponential mechanism selects by its score.
 
     Parameters
     ----------
-    mechanism : type of Selection
-        Selects the option.
     sensitivity : float
         Largest change of a score by one record.
     options : int
         Number of options.
     """
 
-    mechanism: type[Selection]
     sensitivity: float
     options: int
 
     def release(self, exact: Any, noise: AnswerNoise) -> int:
         """Return the position of the selected option."""
-        return self._selection(noise).release(exact, noise.rng)
+        return self._mechanism(noise).release(exact, noise.rng)
 
     def bound(self, noise: AnswerNoise, confidence: float) -> float:
         """Return a bound on the selected option's distance from the highest score."""
-        return self._selection(noise).error_bound(confidence, self.options)
+        return self._mechanism(noise).error_bound(confidence, self.options)
 
-    def _selection(self, noise: AnswerNoise) -> Selection:
-        return self.mechanism(epsilon=noise.selection(), sensitivity=self.sensitivity)
+    def _mechanism(self, noise: AnswerNoise) -> Exponential:
+        return Exponential(epsilon=noise.selection(), sensitivity=self.sensitivity)
 
 
 @dataclass(frozen=True)
-class GridPart(NoisyPart):
-    """The position of a point of a public grid, selected by the exponential mechanism.
+class GridPart(SelectedPart):
+    """The position of a point of a public grid.
 
     The exact value is the first position of each group of neighbouring points of equal score, and their scores.
 
     Parameters
     ----------
-    sensitivity : float
-        Largest change of a point's score by one record.
     grid : QuantileGrid
         The points, to which numbers are rounded before points are scored.
     """
 
-    sensitivity: float
     grid: QuantileGrid
 
     @property
@@ -150,13 +143,6 @@ class GridPart(NoisyPart):
         sizes = np.diff(starts, append=self.grid.points)
         group, position = self._mechanism(noise).release_grouped(scores, sizes, noise.rng)
         return int(starts[group]) + position
-
-    def bound(self, noise: AnswerNoise, confidence: float) -> float:
-        """Return a bound on the selected point's distance from the highest score."""
-        return self._mechanism(noise).error_bound(confidence, self.grid.points)
-
-    def _mechanism(self, noise: AnswerNoise) -> Exponential:
-        return Exponential(epsilon=noise.selection(), sensitivity=self.sensitivity)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,7 @@ from numpy.random import Generator
 
 from defenses.base import Defense, Guarantee, Microdata, StatisticsRelease
 from defenses.curators.curator_session import CuratorSession, check_share
-from defenses.dp.account import Account
-from defenses.dp.accountant import Accountant
-from defenses.dp.concentrated_accountant import ConcentratedAccountant
+from defenses.dp import Account, Accountant, ConcentratedAccountant
 from defenses.dp.sensitivity import check_neighbours
 from metrics.columns import check_choice, check_integer, check_real, require
 

@@ -13,9 +13,7 @@ from defenses.base.queries.query import Answer, Query
 from defenses.curators.answer_noise import AnswerNoise, GaussianAnswerNoise, LaplaceAnswerNoise
 from defenses.curators.answer_plan import Measurement, PartBound
 from defenses.curators.planning import plain_answer, plan_of
-from defenses.dp.account import Account
-from defenses.dp.composition import zcdp_rho
-from defenses.dp.concentrated_accountant import ConcentratedAccountant
+from defenses.dp import Account, ConcentratedAccountant, zcdp_rho
 from metrics.columns import check_real, refuse, require
 from metrics.estimate import check_confidence
 

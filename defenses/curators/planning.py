@@ -42,7 +42,6 @@ from defenses.curators.number_plans import (
     plan_variance,
 )
 from defenses.curators.quantile_grid import QuantileGrid
-from defenses.dp.exponential import Exponential
 from defenses.dp.sensitivity import quantile_score_sensitivity, rank_scores
 from metrics.columns import Floats, Integers64, NumericDomain, require, require_column
 
@@ -80,7 +79,7 @@ def plan_quantile(query: Maximum | Minimum | Median | Quantile, records: Microda
         remedy = "narrower bounds" if domain.integer or domain.decimals is not None else "narrower bounds or 'decimals'"
         return f"the step {float(grid.step):.3g} is coarse for an answer this near to 0; declare {remedy}"
 
-    part = GridPart("the rank", quantile_score_sensitivity(neighbours), grid)
+    part = GridPart("the rank", quantile_score_sensitivity(neighbours), grid.points, grid)
     return AnswerPlan(exact, (part,), grid.value, note=note)
 
 
@@ -89,7 +88,7 @@ def plan_mode(query: Mode, records: Microdata, neighbours: str) -> AnswerPlan:
     categories = labels(records, query.column)
     histogram = Histogram(query.column, where=query.where, members=query.members)
 
-    part = SelectedPart("the count, below the largest", Exponential, 1, len(categories))
+    part = SelectedPart("the count, below the largest", 1, len(categories))
     return AnswerPlan(lambda data: (histogram.exact(data),), (part,), lambda selected: categories[selected])
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from defenses.base.queries import BudgetSpent
-from defenses.dp.composition import group_privacy
+from defenses.dp.composition import check_cost, group_privacy
 from defenses.dp.continuous_gaussian import bisect
 from metrics.columns import check_real, refuse, refuse_rows, require, write_atomically
 
@@ -74,7 +74,13 @@ def read_entries(path: Path) -> Entries:
     try:
         names = path.stat().st_nlink
         text = path.read_text(encoding="utf-8")
-        entries = _from_toml(text) if path.suffix == TOML else _from_json(text)
+        if path.suffix == TOML:
+            content = tomllib.loads(text)
+            rows = [(row["epsilon"], row["delta"], row.get("rho"), row["answers"]) for row in content.get("costs", [])]
+        else:
+            content = json.loads(text)
+            rows = content["costs"]
+        entries = _entries(content, rows)
     except OSError as error:
         raise ValueError(f"path: {path} cannot be read ({error.strerror})") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -89,42 +95,19 @@ def read_entries(path: Path) -> Entries:
 
 def write_entries(path: Path, entries: Entries) -> None:
     """Replace the file atomically: after a crash it holds either the old entries or the new ones."""
-    text = _to_toml(entries) if path.suffix == TOML else _to_json(entries)
+    budget: dict[str, Any] = {"account": entries.account, "epsilon": entries.epsilon, "delta": entries.delta}
+    if path.suffix == TOML:
+        import tomli_w
+
+        costs = [
+            {"epsilon": e, "delta": d, **({} if rho is None else {"rho": rho}), "answers": number}
+            for (e, d, rho), number in entries.costs.items()
+        ]
+        text = HEADER + tomli_w.dumps({**budget, "about": entries.about, "costs": costs})
+    else:
+        about = {"about": entries.about} if entries.about else {}
+        text = json.dumps({**budget, **about, "costs": [[*cost, number] for cost, number in entries.costs.items()]})
     write_atomically(path, text.encode(), durable=True)
-
-
-def _from_json(text: str) -> Entries:
-    content = json.loads(text)
-    return _entries(content, content["costs"])
-
-
-def _to_json(entries: Entries) -> str:
-    return json.dumps(
-        {
-            "account": entries.account,
-            "epsilon": entries.epsilon,
-            "delta": entries.delta,
-            **({"about": entries.about} if entries.about else {}),
-            "costs": [[*cost, number] for cost, number in entries.costs.items()],
-        }
-    )
-
-
-def _from_toml(text: str) -> Entries:
-    content = tomllib.loads(text)
-    rows = content.get("costs", [])
-    return _entries(content, [(row["epsilon"], row["delta"], row.get("rho"), row["answers"]) for row in rows])
-
-
-def _to_toml(entries: Entries) -> str:
-    import tomli_w
-
-    costs = [
-        {"epsilon": e, "delta": d, **({} if rho is None else {"rho": rho}), "answers": number}
-        for (e, d, rho), number in entries.costs.items()
-    ]
-    budget = {"account": entries.account, "epsilon": entries.epsilon, "delta": entries.delta}
-    return HEADER + tomli_w.dumps({**budget, "about": entries.about, "costs": costs})
 
 
 def _entries(content: Any, rows: Iterable[Any]) -> Entries:
@@ -149,19 +132,6 @@ def alone(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(folder)
-
-
-def check_cost(epsilon: float, delta: float, rho: float | None) -> None:
-    """Check a cost.
-
-    Raises
-    ------
-    ValueError
-        If epsilon or rho is not a finite number of at least 0, or delta is not in [0, 1).
-    """
-    check_real("epsilon", epsilon, low=0)
-    check_real("delta", delta, low=0, high=1, open_high=True)
-    check_real("rho", rho, low=0, optional=True)
 
 
 TOLERANCE = 2.0**-50
@@ -345,7 +315,7 @@ class Account(ABC):
             np.sum(masks, axis=0) > 1, lambda row: f"members: row {row} belongs to two parts; such costs add up"
         )
         for epsilon, delta in costs:
-            check_cost(epsilon, delta, None)
+            check_cost(epsilon, delta)
         self.spend(max(e for e, _ in costs), max(d for _, d in costs))
 
     def group(self, m: int) -> tuple[float, float]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 
-from defenses.dp.continuous_gaussian import bisect
+from defenses.dp.continuous_gaussian import bisect, doubled
 from defenses.dp.mechanism import check_delta
 from metrics.columns import check_choice, check_integer, check_real
 
@@ -24,7 +24,7 @@ def group_privacy(epsilon: float, delta: float, m: int) -> tuple[float, float]:
     Returns
     -------
     tuple of float
-        m epsilon, and delta (1 + e^epsilon + ... + e^((m - 1) epsilon)), at most 1; a delta of 1 promises nothing.
+        m epsilon, and delta (1 + e^epsilon + ... + e^((m - 1) epsilon)), at most 1; a delta of 1 guarantees nothing.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def group_privacy(epsilon: float, delta: float, m: int) -> tuple[float, float]:
     ----------
     Vadhan (2017), The complexity of differential privacy, lemma 2.2.
     """
-    _check(epsilon, delta)
+    check_cost(epsilon, delta)
     check_integer("m", m, low=1)
     try:
         factor = math.expm1(m * epsilon) / math.expm1(epsilon) if epsilon else m
@@ -93,7 +93,7 @@ def pointwise(epsilon: float, delta: float) -> tuple[float, float]:
     epsilon = 0.468 on and false there; from 0.853 on it is smaller than delta itself. A mechanism in the tests attains
     the first bound and violates the second.
     """
-    _check(epsilon, delta)
+    check_cost(epsilon, delta)
     check_real("epsilon", epsilon, low=0, open_low=True)
     return 2 * epsilon, min(1.0, delta / -math.expm1(-epsilon))
 
@@ -107,7 +107,7 @@ def serial(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
         If a part is refused.
     """
     for epsilon, delta in parts:
-        _check(epsilon, delta)
+        check_cost(epsilon, delta)
     return math.fsum(e for e, _ in parts), min(1.0, math.fsum(d for _, d in parts))
 
 
@@ -135,7 +135,7 @@ def parallel(parts: Sequence[tuple[float, float]], neighbours: str) -> tuple[flo
     changed_parts = {"add or remove": 1, "replace": 2, "replace in place": 1}
     check_choice("neighbours", neighbours, changed_parts)
     for epsilon, delta in parts:
-        _check(epsilon, delta)
+        check_cost(epsilon, delta)
     most = changed_parts[neighbours]
     return (
         math.fsum(sorted((e for e, _ in parts), reverse=True)[:most]),
@@ -184,7 +184,7 @@ def advanced(epsilon: float, delta: float, k: int, slack: float) -> tuple[float,
     >>> round(epsilon, 3), delta
     (5.756, 1e-06)
     """
-    _check(epsilon, delta)
+    check_cost(epsilon, delta)
     check_integer("k", k, low=1)
     check_real("slack", slack, low=0, high=1, open_low=True, open_high=True)
     mean = epsilon * math.tanh(epsilon / 2)
@@ -253,12 +253,11 @@ def _zcdp_rho(epsilon: float, delta: float) -> float:
     def within(rho: float) -> bool:
         return zcdp_delta(rho, epsilon) <= delta
 
-    high = epsilon + 1
-    while within(high):
-        high *= 2
-    return bisect(within, 0.0, high, 200)[0]
+    return bisect(within, 0.0, doubled(within, epsilon + 1), 200)[0]
 
 
-def _check(epsilon: float, delta: float) -> None:
+def check_cost(epsilon: float, delta: float, rho: float | None = None) -> None:
+    """Raise ValueError unless these are the epsilon, delta and rho of an answer; rho is None where it has none."""
     check_real("epsilon", epsilon, low=0)
     check_real("delta", delta, low=0, high=1, open_high=True)
+    check_real("rho", rho, low=0, optional=True)

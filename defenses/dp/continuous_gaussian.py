@@ -26,6 +26,13 @@ def bisect(
     return low, high
 
 
+def doubled(holds: Callable[[float], bool], number: float) -> float:
+    """Double a positive number until the condition no longer holds."""
+    while holds(number):
+        number *= 2
+    return number
+
+
 SMALLEST_DELTA = 1e-300
 """Smallest supported delta; smaller ones come near the smallest floating-point numbers."""
 
@@ -52,7 +59,4 @@ def unit_sigma(epsilon: float, delta: float) -> float:
     def exceeded(sigma: float) -> bool:
         return gaussian_delta(sigma, epsilon) > delta
 
-    high = 1.0
-    while exceeded(high):
-        high *= 2
-    return bisect(exceeded, 1e-9, high, 100, geometric=True)[1] * (1 + 1e-9)
+    return bisect(exceeded, 1e-9, doubled(exceeded, 1.0), 100, geometric=True)[1] * (1 + 1e-9)

@@ -159,10 +159,7 @@ def integer_below(bound: int, rng: Generator) -> int:
     """Exact draw of a uniform integer in 0, ..., bound - 1, of any size, by rejection."""
     bits = (bound - 1).bit_length()
     while True:
-        drawn = 0
-        for word in words(-(-bits // WORD), rng).tolist():
-            drawn = drawn << WORD | word
-        drawn >>= -bits % WORD
+        drawn = int.from_bytes(words(-(-bits // WORD), rng).astype(">u8").tobytes(), "big") >> -bits % WORD
         if drawn < bound:
             return drawn
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from fractions import Fraction
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from defenses.dp.exact import WORD, ExponentialChance, fraction, integer_below, settle_below, words
 from defenses.dp.mechanism import on_lattice, steps_between
@@ -86,12 +84,11 @@ class Exponential(Selection):
         uniform number, which is below the option's weight with the right probability. Hardly any proposal is rejected,
         however rare good options are.
         """
-        unit, levels, level = self._levels(checked_scores(scores))
+        weights, level = self._weights(checked_scores(scores))
         order = np.argsort(level, kind="stable")
         ends = np.cumsum(sizes[order])
-        level_ends = ends[np.searchsorted(level[order], np.arange(levels.size), side="right") - 1]
+        level_ends = ends[np.searchsorted(level[order], np.arange(len(weights)), side="right") - 1]
         counts = np.diff(level_ends, prepend=0).tolist()
-        weights = [None, *(ExponentialChance(unit * int(below)) for below in levels[1:])]
         floors = [
             2**GROUP_BITS - 1 if weight is None else weight.floors(1, GROUP_BITS)[0] if weight.rate < NEGLIGIBLE else 0
             for weight in weights
@@ -108,18 +105,16 @@ class Exponential(Selection):
                 group = int(order[place])
                 return group, option - int(ends[place]) + int(sizes[group])
 
-    def _levels(self, values: Floats) -> tuple[Fraction, NDArray[Any], Integers]:
-        """Exponent of one lattice step, distinct distances from the highest score in steps, and each option's one."""
+    def _weights(self, values: Floats) -> tuple[list[ExponentialChance | None], Integers]:
+        """Weights of the distinct scores, the highest first, which has weight 1 (None); and each option's score."""
         unit = fraction(self.epsilon) / (2 * steps_between(self.sensitivity, self._step()))
         scores = on_lattice(values, self._step())
         # Scores are clamped to 2^61, so that differences fit.
         levels, level = np.unique(scores.max() - scores, return_inverse=True)
-        return unit, levels, level
+        return [None, *(ExponentialChance(unit * int(below)) for below in levels[1:])], level
 
     def _selected(self, values: Floats, runs: int, rng: Generator) -> Integers:
-        unit, levels, level = self._levels(values)
-        # Entry 0 belongs to the highest score, of weight 1.
-        weights = [None, *(ExponentialChance(unit * int(below)) for below in levels[1:])]
+        weights, level = self._weights(values)
         floors = np.array([0, *(weight.floors(1, WORD)[0] for weight in weights if weight)], dtype=np.uint64)
         likely = float(np.sum((level == 0) + floors[level] * 2.0**-WORD))
         return _rejected(weights, floors, level, max(1, int(values.size / likely)), runs, rng)

@@ -17,7 +17,6 @@ from defenses.dp.mechanism import (
     IntegerNoise,
     NoiseMechanism,
     check_delta,
-    check_privacy,
     checked_number,
     drawn_in_bulk,
     lattice_step,
@@ -167,10 +166,8 @@ class DiscreteGaussian(IntegerNoise):
     norm = "L2"
 
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, sensitivity: float = 1) -> None:
-        check_privacy(epsilon, sensitivity)
+        super().__init__(epsilon=epsilon, sensitivity=sensitivity)
         self.delta = check_delta(delta)
-        self.epsilon = epsilon
-        self.sensitivity = sensitivity
         refuse(self.sigma > 2.0**44, f"sensitivity must not make sigma exceed 2^44, got {sensitivity!r}")
 
     @property
@@ -273,11 +270,9 @@ class Gaussian(NoiseMechanism):
     """
 
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, sensitivity: float = 1.0) -> None:
-        check_privacy(epsilon, sensitivity)
+        super().__init__(epsilon=epsilon, sensitivity=sensitivity)
         self.delta = check_delta(delta)
         refuse(delta < SMALLEST_DELTA, f"delta must be at least 1e-300, got {delta!r}")
-        self.epsilon = epsilon
-        self.sensitivity = sensitivity
 
     @property
     def resolution(self) -> float:

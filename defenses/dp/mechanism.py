@@ -76,8 +76,8 @@ class Mechanism(Parametrized, ABC):
         """Guarantee of every answer."""
 
 
-class PureMechanism(Mechanism):
-    """A mechanism with delta 0, given by epsilon and the sensitivity.
+class SensitivityMechanism(Mechanism):
+    """A mechanism whose parameters are epsilon and a sensitivity, and of subclasses maybe more.
 
     Parameters
     ----------
@@ -97,17 +97,27 @@ class PureMechanism(Mechanism):
         self.epsilon = epsilon
         self.sensitivity = sensitivity
 
+
+class PureMechanism(SensitivityMechanism):
+    """A mechanism with delta 0, given by epsilon and the sensitivity.
+
+    Parameters
+    ----------
+    epsilon : float
+        In [2^-20, 2^20].
+    sensitivity : float
+        Largest change between neighbouring tables of what the mechanism reads; positive.
+    """
+
     def _step(self) -> float:
         """Step of the lattice of real numbers."""
         return lattice_step(float(self.sensitivity), float(self.sensitivity) / float(self.epsilon))
 
 
-class NoiseMechanism(Mechanism):
+class NoiseMechanism(SensitivityMechanism):
     """A mechanism that adds noise to numbers; `bias`, `variance` and `error_bound` describe the error of one number."""
 
-    epsilon: float
     delta: float = 0.0
-    sensitivity: float
     norm: ClassVar[str | None] = None
     """Norm of the sensitivity for arrays; None for mechanisms on a single number."""
     bias: float = 0.0
@@ -240,13 +250,14 @@ def steps_between(sensitivity: float, step: float, dimensions: int = 1) -> int:
     return math.ceil(fraction(sensitivity) / fraction(step)) + dimensions
 
 
+@np.errstate(over="ignore")
 def on_lattice(values: Floats, step: float) -> Integers64:
     """Return values as integer numbers of lattice steps, rounded to the nearest and clamped.
 
     Two values at most s steps apart are rounded to integers at most s + 1 apart.
     """
-    with np.errstate(over="ignore"):  # An infinite quotient is clamped like any other.
-        steps = np.clip(values / step, -LARGEST, LARGEST)
+    # An infinite quotient is clamped like any other.
+    steps = np.clip(values / step, -LARGEST, LARGEST)
     return np.rint(steps).astype(np.int64)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.columns import Floats, Given, check_choice, check_integer, check_real, refuse, require
+from metrics.columns import Floats, Given, check_choice, check_integer, check_real, refuse, refuse_rows, require
 
 NEIGHBOURS = ("replace", "add or remove")
 
@@ -59,11 +59,11 @@ def clip(values: ArrayLike, low: float, high: float, missing: float | None = Non
         # NumPy's own message would disclose the value.
         raise ValueError("values must be numbers") from None
     holes = np.isnan(numbers)
-    if missing is not None:
-        check_real("missing", missing, low=low, high=high)
+    check_real("missing", missing, low=low, high=high, optional=True)
+    if missing is None:
+        refuse_rows(holes.ravel(), lambda row: f"value {row} is NaN; say what it counts as")
+    else:
         numbers = np.where(holes, missing, numbers)
-    elif holes.any():
-        raise ValueError(f"value {int(np.flatnonzero(holes.ravel())[0])} is NaN; say what it counts as")
     return np.asarray(np.clip(numbers, low, high))
 
 
@@ -141,8 +141,7 @@ def quantile_score_sensitivity(neighbours: str = "replace") -> float:
     One record changes the number of values below a candidate by at most 1. An added record also changes the target rank
     by at most 1, in the same direction.
     """
-    check_neighbours(neighbours)
-    return 1.0
+    return count_sensitivity(neighbours)
 
 
 def rank_scores(values: Floats, candidates: Floats, level: float) -> Floats:

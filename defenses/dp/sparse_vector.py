@@ -212,8 +212,9 @@ class SparseVectorSession:
         """
         from defenses.base.queries import BudgetSpent
 
-        if not self._left:
-            raise BudgetSpent(f"{self._mechanism.count} values were above the threshold: the budget is spent")
+        require(
+            self._left, f"{self._mechanism.count} values were above the threshold: the budget is spent", BudgetSpent
+        )
         number = checked_number(value)
         answer = bool((self._mechanism._noisy(number, self._rng) >= self._threshold)[0])
         self._left -= answer

@@ -38,7 +38,7 @@ from .share_protocols import AdditiveShares as AdditiveShares
 from .share_protocols import ShamirShares as ShamirShares
 from .secure_statistics import secure_correlation as secure_correlation
 from .secure_statistics import secure_histogram as secure_histogram
-from .encoding import Encoding as Encoding
+from .federated_averaging_defense import Encoding as Encoding
 
 # Secret sharing and finite fields
 from .field import additive_shares as additive_shares

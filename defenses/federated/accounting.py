@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from defenses.dp.continuous_gaussian import gaussian_delta, unit_sigma
+from defenses.dp.continuous_gaussian import doubled, gaussian_delta, unit_sigma
 from defenses.dp.mechanism import check_delta
 from metrics.columns import check_integer, check_real
 
@@ -96,9 +96,7 @@ def gaussian_epsilon(shift: float, delta: float) -> float:
     sigma = 1 / shift
     if gaussian_delta(sigma, 0.0) <= delta:
         return 0.0
-    high = 1.0
-    while gaussian_delta(sigma, high) > delta:
-        high *= 2
+    high = doubled(lambda epsilon: gaussian_delta(sigma, epsilon) > delta, 1.0)
     return float(brentq(lambda epsilon: gaussian_delta(sigma, epsilon) - delta, 0.0, high, xtol=1e-12))
 
 
@@ -145,9 +143,7 @@ def renyi_multiplier(epsilon: float, delta: float, rounds: int) -> float:
     """
     # The exact multiplier is a lower bound.
     low = np.sqrt(rounds) / gaussian_shift(epsilon, delta)
-    high = 2 * low
-    while renyi_epsilon(high, rounds, delta) > epsilon:
-        high *= 2
+    high = doubled(lambda multiplier: renyi_epsilon(multiplier, rounds, delta) > epsilon, 2 * low)
     while high - low > 1e-6 * low:
         middle = (low + high) / 2
         low, high = (low, middle) if renyi_epsilon(middle, rounds, delta) <= epsilon else (middle, high)

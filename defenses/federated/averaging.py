@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from defenses.base import Network
 from defenses.dp.exact import discrete_gaussian
 from defenses.federated.clipping import NormClipping
-from defenses.federated.models import Network
 from defenses.federated.noise import UpdateNoise, noisy
-from metrics.columns import Floats, Integers, refuse, require
+from defenses.federated.secure_aggregation import SecureAggregation
+from metrics.columns import Floats, Integers, refuse, refuse_rows, require
 
 # Distributed discrete Gaussian noise for secure sums in fixed point.
 
@@ -95,17 +95,6 @@ def noisy_on_grid(values: Floats, part: float, step: float, rng: Generator) -> F
     return np.asarray((np.rint(values / step) + noise) * step)
 
 
-class Summation(Protocol):
-    """Secure sum of clients' vectors: the server sees only the sum."""
-
-    @property
-    def step(self) -> float:
-        """Step of the grid that numbers are rounded to."""
-
-    def total(self, values: Floats, rng: Generator, dropped: Sequence[int] = ()) -> Floats:
-        """Sum over clients that do not drop out, shape (length,), of vectors of shape (clients, length)."""
-
-
 @dataclass(frozen=True)
 class Client:
     """One client and its records.
@@ -143,7 +132,7 @@ class TrainingRules:
         Bound on updates.
     uplink, downlink : UpdateNoise, optional
         Gaussian noise on the clients' updates and on the server's mean update; both need clipping.
-    aggregation : Summation, optional
+    aggregation : SecureAggregation, optional
         Secure sum of the updates; without it the server sees each update.
     """
 
@@ -155,7 +144,7 @@ class TrainingRules:
     clipping: NormClipping | None = None
     uplink: UpdateNoise | None = None
     downlink: UpdateNoise | None = None
-    aggregation: Summation | None = None
+    aggregation: SecureAggregation | None = None
 
 
 @dataclass(frozen=True)
@@ -184,6 +173,7 @@ class TrainingHistory:
     noise: float
 
 
+@np.errstate(over="ignore")
 def federated_averaging(
     network: Network, clients: Sequence[Client], rules: TrainingRules, rng: Generator
 ) -> TrainingHistory:
@@ -259,8 +249,7 @@ def federated_averaging(
         direction = aggregate
         if downlink_multiplier is not None:
             direction = noisy(aggregate, downlink_multiplier * sensitivities.downlink, noise_rng)
-        with np.errstate(over="ignore"):
-            weights = weights - rules.learning_rate * direction
+        weights = weights - rules.learning_rate * direction
         models.append(weights)
         aggregates.append(aggregate)
         participants.append(answering)
@@ -305,6 +294,7 @@ class Sensitivities:
         return cls(float(uplink), float(largest * record.max()))
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def local_updates(network: Network, weights: Floats, table: _Table, rules: TrainingRules, turn: int) -> Floats:
     """Clipped updates of the given clients, shape (clients, size).
 
@@ -316,19 +306,19 @@ def local_updates(network: Network, weights: Floats, table: _Table, rules: Train
     total = np.zeros((table.numbers.size, network.size))
     current = weights
     for _ in range(rules.local_epochs):
-        with np.errstate(over="ignore", invalid="ignore"):
-            inputs, errors = network.errors(current, table.features, table.labels)
-            factors = table.present / table.sizes[:, None]
-            if rules.clipping is not None:
-                factors = factors * rules.clipping.example_factors(network.example_norms(inputs, errors))
-            gradients = network.combined_gradient(inputs, errors, factors)
-        bad = ~np.isfinite(gradients).all(axis=1)
-        if bad.any():
-            client = int(table.numbers[bad][0])
-            raise ValueError(f"client {client}, round {turn}: the gradient is not finite; lower the learning rate")
+        inputs, errors = network.errors(current, table.features, table.labels)
+        factors = table.present / table.sizes[:, None]
+        if rules.clipping is not None:
+            factors = factors * rules.clipping.example_factors(network.example_norms(inputs, errors))
+        gradients = network.combined_gradient(inputs, errors, factors)
+        refuse_rows(
+            ~np.isfinite(gradients).all(axis=1),
+            lambda row: (
+                f"client {table.numbers[row]}, round {turn}: the gradient is not finite; lower the learning rate"
+            ),
+        )
         total += gradients
-        with np.errstate(over="ignore"):
-            current = weights - rules.learning_rate * total
+        current = weights - rules.learning_rate * total
     return total if rules.clipping is None else rules.clipping.clipped(total)
 
 

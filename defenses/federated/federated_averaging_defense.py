@@ -8,16 +8,21 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base import Defense, Guarantee, Microdata, TrainingRelease
-from defenses.federated.accounting import gaussian_epsilon
-from defenses.federated.averaging import Client, TrainingRules, federated_averaging
-from defenses.federated.clipping import NormClipping
-from defenses.federated.encoding import Encoding
-from defenses.federated.models import Architecture, SoftmaxRegression
-from defenses.federated.noise import SequentialNoise, UpdateNoise
-from defenses.federated.secure_aggregation import SecureAggregation
-from defenses.federated.splits import EqualSplit, Split
-from metrics.columns import check_integer, check_real, refuse, require
+from defenses.base import Defense, Guarantee, Microdata, TrainingRelease, check_part
+from defenses.base.training import Encoding as Encoding
+from defenses.federated import (
+    Architecture,
+    EqualSplit,
+    NormClipping,
+    SecureAggregation,
+    SequentialNoise,
+    SoftmaxRegression,
+    Split,
+    UpdateNoise,
+    gaussian_epsilon,
+)
+from defenses.federated.averaging import Client, Sensitivities, TrainingRules, federated_averaging
+from metrics.columns import check_integer, check_real, require
 
 # Splits of records over clients.
 
@@ -58,7 +63,7 @@ class FederatedAveraging(Defense):
 
     Notes
     -----
-    With noise on the uplink it promises epsilon. Reads before its noise. Public: the number of records, the clients'
+    With noise on the uplink epsilon is guaranteed. Reads before its noise. Public: the number of records, the clients'
     sizes and which client holds which record, names and order of the columns, declared domains and their types, and
     that no class is missing. Protected: all values, and which of the inputs are missing.
 
@@ -90,15 +95,12 @@ class FederatedAveraging(Defense):
         self.learning_rate = check_real("learning_rate", learning_rate, low=0, open_low=True)
         self.participation = check_real("participation", participation, low=0, high=1, open_low=True)
         self.dropout = check_real("dropout", dropout, low=0, high=1, open_high=True)
-        for name, part, kind in (
-            ("model", model, Architecture),
-            ("split", split, Split),
-            ("clipping", clipping, NormClipping),
-            ("uplink", uplink, UpdateNoise),
-            ("downlink", downlink, UpdateNoise),
-            ("aggregation", aggregation, SecureAggregation),
-        ):
-            refuse(part is not None and not isinstance(part, kind), f"{name} must be {_article(kind)}, got {part!r}")
+        self.model = check_part("model", model, Architecture)
+        self.split = check_part("split", split, Split)
+        self.clipping = check_part("clipping", clipping, NormClipping)
+        self.uplink = check_part("uplink", uplink, UpdateNoise)
+        self.downlink = check_part("downlink", downlink, UpdateNoise)
+        self.aggregation = check_part("aggregation", aggregation, SecureAggregation)
         for name, noise in (("uplink", uplink), ("downlink", downlink)):
             if noise is not None:
                 require(clipping is not None, f"{name}: noise needs clipping, which bounds a record's influence")
@@ -106,13 +108,7 @@ class FederatedAveraging(Defense):
                     noise.multiplier(rounds)
                 except ValueError as error:
                     raise ValueError(f"{name}: {error}") from None
-        self.model = model
-        self.split = split
         self.target = target
-        self.clipping = clipping
-        self.uplink = uplink
-        self.downlink = downlink
-        self.aggregation = aggregation
 
     @property
     def rules(self) -> TrainingRules:
@@ -178,7 +174,7 @@ class FederatedAveraging(Defense):
         """
         sizes = (self.split or EqualSplit()).sizes(len(records))
         encoding = Encoding.of(records, self.target)
-        # A promise is made only about tables that can be trained on.
+        # A guarantee is given only for tables that can be trained on.
         encoding.labels(records.frame)
         encoding.codes(records.frame)
         if self.clipping is None or (self.uplink is None and self.downlink is None):
@@ -212,16 +208,8 @@ class FederatedAveraging(Defense):
         p_i 2C.
         """
         assert self.clipping is not None  # noqa: S101 (noise needs clipping)
-        record = np.array([self.clipping.record_sensitivity(int(size), self.local_epochs) for size in sizes])
-        client = self.clipping.client_sensitivity(self.local_epochs)
-        if noise is self.uplink and self.aggregation is None:
-            return float(record.max()), client
-        shares = sizes / sizes.sum()
-        if noise is self.uplink:
-            return float((shares * record).max()), float(shares.max() * client)
-        return float(shares.max() * record.max()), float(shares.max() * client)
-
-
-def _article(kind: type) -> str:
-    name = kind.__name__
-    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
+        everyone = np.arange(sizes.size)
+        sensitivities = Sensitivities.of(self.rules, sizes, everyone, everyone)
+        weight = 1.0 if noise is self.uplink and self.aggregation is None else (sizes / sizes.sum()).max()
+        client = float(weight * self.clipping.client_sensitivity(self.local_epochs))
+        return (sensitivities.uplink if noise is self.uplink else sensitivities.downlink), client

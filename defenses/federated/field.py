@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 
 import numpy as np
 from numpy.random import Generator
@@ -177,12 +178,8 @@ def shamir_rebuild(shares: Words, points: Sequence[int], threshold: int, field: 
 
 def _value(secrets: Words, coefficients: Words, point: int, field: PrimeField) -> Words:
     """Value of a polynomial at a point, by Horner's scheme."""
-    if not len(coefficients):
-        return secrets
-    result = coefficients[-1]
-    for coefficient in coefficients[-2::-1]:
-        result = field.add(field.multiply(result, _word(point)), coefficient)
-    return field.add(field.multiply(result, _word(point)), secrets)
+    x = _word(point)
+    return reduce(lambda value, term: field.add(field.multiply(value, x), term), [*coefficients[::-1], secrets])
 
 
 def _interpolated(shares: Words, points: tuple[int, ...], at: int, field: PrimeField) -> Words:
@@ -200,10 +197,7 @@ def lagrange_weights(points: tuple[int, ...], at: int, field: PrimeField) -> tup
     """Lagrange weights of the values at `points` for the polynomial's value at the point `at`."""
     weights = []
     for own in points:
-        numerator = denominator = 1
-        for other in points:
-            if other != own:
-                numerator = numerator * (at - other) % field.prime
-                denominator = denominator * (own - other) % field.prime
+        others = [point for point in points if point != own]
+        numerator, denominator = (math.prod(place - other for other in others) for place in (at, own))
         weights.append(numerator * field.inverse(denominator) % field.prime)
     return tuple(weights)

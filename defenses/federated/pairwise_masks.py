@@ -55,17 +55,13 @@ class PairwiseMasks(SumProtocol):
     """
 
     def __init__(self, *, neighbours: int | None = None, threshold: int | None = None) -> None:
-        if neighbours is not None:
-            check_integer("neighbours", neighbours, low=2)
-            refuse(neighbours % 2, f"neighbours must be even, got {neighbours}")
-        if threshold is not None:
-            check_integer("threshold", threshold, low=1)
-            refuse(
-                neighbours is not None and not neighbours / 2 <= threshold < neighbours,
-                f"threshold must be at least half of the {neighbours} neighbours and below them, got {threshold}",
-            )
-        self.neighbours = neighbours
-        self.threshold = threshold
+        self.neighbours = check_integer("neighbours", neighbours, low=2, optional=True)
+        refuse(neighbours is not None and neighbours % 2, f"neighbours must be even, got {neighbours}")
+        self.threshold = check_integer("threshold", threshold, low=1, optional=True)
+        refuse(
+            neighbours is not None and threshold is not None and not neighbours / 2 <= threshold < neighbours,
+            f"threshold must be at least half of the {neighbours} neighbours and below them, got {threshold}",
+        )
 
     def graph(self, clients: int, rng: Generator) -> NDArray[np.intp]:
         """Neighbours of each client, shape (clients, k): the nearest on both sides of a ring in random order."""

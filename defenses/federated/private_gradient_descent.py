@@ -8,14 +8,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base import Defense, FinalModel, Guarantee, Microdata, ModelRelease
+from defenses.base import Defense, Encoding, FinalModel, Guarantee, Microdata, ModelRelease, check_part
 from defenses.dp.mechanism import check_delta
-from defenses.federated.accounting import gaussian_shift
-from defenses.federated.clipping import ExampleClipping
-from defenses.federated.encoding import Encoding
-from defenses.federated.models import Architecture, SoftmaxRegression
+from defenses.federated import Architecture, ExampleClipping, SoftmaxRegression, gaussian_shift
 from defenses.federated.noise import noisy
-from metrics.columns import Floats, check_integer, check_real, refuse
+from metrics.columns import Floats, check_integer, check_real
 
 INTERVAL = 1e-3
 """Width of the cells in which the accountant counts privacy losses; it rounds them up."""
@@ -83,16 +80,13 @@ class PrivateGradientDescent(Defense):
         norm: float = 1.0,
         learning_rate: float = 0.5,
     ) -> None:
-        refuse(
-            model is not None and not isinstance(model, Architecture), f"model must be an Architecture, got {model!r}"
-        )
+        self.model = check_part("model", model, Architecture)
         self.epsilon = check_real("epsilon", epsilon, low=2.0**-7, high=64)
         self.delta = check_delta(delta)
         self.sampling_rate = check_real("sampling_rate", sampling_rate, low=0, high=1, open_low=True)
         self.steps = check_integer("steps", steps, low=1)
         self.norm = check_real("norm", norm, low=0, open_low=True)
         self.learning_rate = check_real("learning_rate", learning_rate, low=0, open_low=True)
-        self.model = model
         self.target = target
 
     @property
@@ -103,7 +97,7 @@ class PrivateGradientDescent(Defense):
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return epsilon and delta of the model."""
         encoding = Encoding.of(records, self.target)
-        # A promise is made only about tables that can be trained on.
+        # A guarantee is given only for tables that can be trained on.
         encoding.labels(records.frame)
         encoding.codes(records.frame)
         return Guarantee(

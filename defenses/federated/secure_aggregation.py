@@ -9,11 +9,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base import Parametrized
+from defenses.base import Parametrized, check_part
 from defenses.federated.field import AggregationError, PrimeField, Words
 from defenses.federated.share_protocols import AdditiveShares
 from defenses.federated.sum_protocol import SumProtocol
-from metrics.columns import check_integer, check_real, refuse, require
+from metrics.columns import check_integer, check_real, refuse, refuse_rows, require
 
 # Fixed-point encoding of real vectors in a prime field, with a check word that detects wrong sums.
 
@@ -56,17 +56,18 @@ class FixedPoint:
             "the point do not fit the field",
             AggregationError,
         )
-        bad = ~np.isfinite(values).all(axis=1)
-        if bad.any():
-            raise AggregationError(f"client {int(bad.argmax())}: a number is not finite")
-        over = (np.abs(values) > self.limit).any(axis=1)
-        if over.any():
-            raise AggregationError(f"overflow: client {int(over.argmax())} sends a number beyond {self.limit:g}")
-        result = np.empty((clients, values.shape[1] + 1), dtype=np.uint64)
-        for client, numbers in enumerate(values):
-            result[client, :-1] = self.field.elements(np.rint(numbers * 2.0**self.fraction_bits).astype(np.int64))
-            result[client, -1] = self.check_word(result[client, :-1], key)
-        return result
+        refuse_rows(
+            ~np.isfinite(values).all(axis=1),
+            lambda client: f"client {client}: a number is not finite",
+            AggregationError,
+        )
+        refuse_rows(
+            (np.abs(values) > self.limit).any(axis=1),
+            lambda client: f"overflow: client {client} sends a number beyond {self.limit:g}",
+            AggregationError,
+        )
+        words = self.field.elements(np.rint(values * 2.0**self.fraction_bits).astype(np.int64))
+        return np.column_stack([words, self.field.sum(self.field.multiply(words, key), axis=1)])
 
     def decode(self, words: Words, key: Words, clients: int) -> NDArray[np.float64]:
         """The sum of `clients` encoded vectors, shape (length,).
@@ -136,17 +137,13 @@ class SecureAggregation(Parametrized):
         limit: float = 65536.0,
         minimum: int = 3,
     ) -> None:
-        refuse(
-            protocol is not None and not isinstance(protocol, SumProtocol),
-            f"protocol must be a SumProtocol, got {protocol!r}",
-        )
+        self.protocol = check_part("protocol", protocol, SumProtocol)
         self.fraction_bits = check_integer("fraction_bits", fraction_bits, low=0)
         require(
             fraction_bits <= 60, f"fraction_bits must be at most 60, or no number fits the field, got {fraction_bits}"
         )
         self.limit = check_real("limit", limit, low=0, open_low=True)
         self.minimum = check_integer("minimum", minimum, low=2)
-        self.protocol = protocol
 
     @property
     def step(self) -> float:

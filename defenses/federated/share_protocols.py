@@ -63,8 +63,12 @@ class AdditiveShares(SumProtocol):
         failed: Sequence[int] = (),
     ) -> Words:
         """Sum over the clients that answer; no aggregator may drop out."""
-        words = words[present("client", len(words), dropped)]
-        sums = _collected(words, self.aggregators, field, lambda part: self.share(part, field, rng))
+        sums = _collected(
+            words[present("client", len(words), dropped)],
+            self.aggregators,
+            field,
+            lambda part: self.share(part, field, rng),
+        )
         return self.rebuild(sums[present("aggregator", self.aggregators, failed)], field)
 
 
@@ -113,8 +117,12 @@ class ShamirShares(SumProtocol):
         failed: Sequence[int] = (),
     ) -> Words:
         """Sum over the clients that answer; threshold + 1 aggregators must answer."""
-        words = words[present("client", len(words), dropped)]
-        sums = _collected(words, self.aggregators, field, lambda part: self.share(part, field, rng))
+        sums = _collected(
+            words[present("client", len(words), dropped)],
+            self.aggregators,
+            field,
+            lambda part: self.share(part, field, rng),
+        )
         answering = present("aggregator", self.aggregators, failed)
         return self.rebuild(sums[answering], answering.tolist(), field)
 

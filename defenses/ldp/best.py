@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from defenses.ldp.count_mean_sketch import CountMeanSketch
-from defenses.ldp.frequency_oracle import FrequencyOracle
-from defenses.ldp.hadamard_count_mean_sketch import HadamardCountMeanSketch
-from defenses.ldp.hadamard_response import HadamardResponse
-from defenses.ldp.histogram_encoding import SummationHistogramEncoding, ThresholdedHistogramEncoding
-from defenses.ldp.local_hashing import BinaryLocalHashing, OptimizedLocalHashing
-from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
-from defenses.ldp.subset_selection import SubsetSelection
-from defenses.ldp.unary_encoding import OptimizedUnaryEncoding, SymmetricUnaryEncoding
+from defenses.ldp import (
+    BinaryLocalHashing,
+    CountMeanSketch,
+    FrequencyOracle,
+    GeneralizedRandomizedResponse,
+    HadamardCountMeanSketch,
+    HadamardResponse,
+    OptimizedLocalHashing,
+    OptimizedUnaryEncoding,
+    SubsetSelection,
+    SummationHistogramEncoding,
+    SymmetricUnaryEncoding,
+    ThresholdedHistogramEncoding,
+)
 from metrics.columns import check_integer, require
 
 CANDIDATES: tuple[type[FrequencyOracle], ...] = (

@@ -69,11 +69,6 @@ class CountMeanSketch(Sketch):
         return float(1 / (np.exp(self.epsilon / 2) + 1))
 
     @property
-    def report_bits(self) -> int:
-        """Length of the signs and of the function's number."""
-        return int(self.m) + (int(self.k) - 1).bit_length()
-
-    @property
     def parts(self) -> dict[str, Part]:
         """The hash function's number, and the signs."""
         return {"hash": numbers_to(self.k - 1), "bits": packed(self.m)}

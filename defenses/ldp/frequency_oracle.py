@@ -63,9 +63,9 @@ class FrequencyOracle(Parametrized, ABC):
         )
 
     @property
-    @abstractmethod
     def report_bits(self) -> int:
-        """Length of one report as sent, in bits."""
+        """Length of one report as sent, in bits: that of its parts."""
+        return sum(part.bits for part in self.parts.values())
 
     @property
     @abstractmethod

@@ -68,14 +68,13 @@ class HadamardCountMeanSketch(Sketch):
         return self.p / self.m + (1 - 1 / self.m) / 2
 
     @property
-    def report_bits(self) -> int:
-        """Length of a sign, a coordinate and the function's number."""
-        return 1 + (int(self.m) - 1).bit_length() + (int(self.k) - 1).bit_length()
-
-    @property
     def parts(self) -> dict[str, Part]:
         """The hash function's number, the coordinate, and whether the sign is negative."""
-        return {"hash": numbers_to(self.k - 1), "coordinate": numbers_to(self.m - 1), "negative": Part(np.bool_)}
+        return {
+            "hash": numbers_to(self.k - 1),
+            "coordinate": numbers_to(self.m - 1),
+            "negative": Part(np.bool_, bits=1),
+        }
 
     def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         functions = rng.integers(self.k, size=values.size)

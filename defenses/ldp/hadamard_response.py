@@ -62,11 +62,6 @@ class HadamardResponse(FrequencyOracle):
         return self._z / (self.block_size // 2 * math.expm1(self.epsilon))
 
     @property
-    def report_bits(self) -> int:
-        """Length of an answer."""
-        return (self.blocks * self.block_size - 1).bit_length()
-
-    @property
     def parts(self) -> dict[str, Part]:
         """The answer."""
         return {"answer": numbers_to(self.blocks * self.block_size - 1)}

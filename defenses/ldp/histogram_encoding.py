@@ -56,14 +56,9 @@ class SummationHistogramEncoding(FrequencyOracle):
         return 2 * self.units / self.epsilon
 
     @property
-    def report_bits(self) -> int:
-        """Length of d 32-bit numbers."""
-        return 32 * int(self.d)
-
-    @property
     def parts(self) -> dict[str, Part]:
         """The noisy numbers, in grid steps."""
-        return {"number": Part(np.int32, columns=int(self.d))}
+        return {"number": Part(np.int32, columns=int(self.d), bits=32 * int(self.d))}
 
     def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         numbers = np.empty((values.size, self.d), dtype=np.int32)

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.ldp.encoding.hashing import buckets, hits
-from defenses.ldp.pure_oracle import PureOracle, guess_among_independent
+from defenses.ldp.pure_oracle import PureOracle
 from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
 from metrics.columns import Booleans, Integers64
 
@@ -50,19 +50,9 @@ class LocalHashing(PureOracle):
         return 1 / self.buckets
 
     @property
-    def best_guess(self) -> float:
-        """See `guess_among_independent`; hashes of several values are close to independent."""
-        return guess_among_independent(self.p, self.q, int(self.d))
-
-    @property
-    def report_bits(self) -> int:
-        """Length of a 64-bit seed and a bucket."""
-        return 64 + (self.buckets - 1).bit_length()
-
-    @property
     def parts(self) -> dict[str, Part]:
         """The hash function's seed, and the reported bucket."""
-        return {"seed": Part(np.uint64), "bucket": numbers_to(self.buckets - 1)}
+        return {"seed": Part(np.uint64, bits=64), "bucket": numbers_to(self.buckets - 1)}
 
     def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         g = self.buckets

@@ -10,7 +10,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.base import Defense, Guarantee, Microdata, ReportsRelease
-from defenses.ldp.frequency_oracle import FrequencyOracle
+from defenses.ldp import BinaryRandomizedResponse, FrequencyOracle
+from defenses.ldp.best import CANDIDATES
 from defenses.ldp.longitudinal import (
     LongitudinalOptimizedUnaryEncoding,
     LongitudinalSymmetricUnaryEncoding,
@@ -237,9 +238,6 @@ def public_domain(records: Microdata, column: str, parameter: str) -> Domain:
 
 def protocols() -> dict[str, type[FrequencyOracle]]:
     """Return the protocols that take a domain of any size, or of two values, by class name."""
-    from defenses.ldp.best import CANDIDATES
-    from defenses.ldp.randomized_response import BinaryRandomizedResponse
-
     classes: list[type[FrequencyOracle]] = [BinaryRandomizedResponse, *CANDIDATES]
     return {make.__name__: make for make in classes}
 

@@ -64,11 +64,6 @@ class LongitudinalUnaryEncoding(UnaryEncoding):
         p, q = self.memoized
         return float((self.p - self.q + p - q) / (2 * (p - q)))
 
-    @property
-    def unset(self) -> float:
-        """Probability 1 - p that the own bit is not set in a report."""
-        return 1 - self.p
-
     def memoize(self, values: Integers64, rng: Generator) -> ReportBatch:
         """Draw the memoized bits of each person, which must not be sent."""
         p, q = self.memoized

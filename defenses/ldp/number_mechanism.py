@@ -179,12 +179,3 @@ def _checked(values: ArrayLike) -> Floats:
     numbers = array.astype(float)
     refuse_rows(~(np.abs(numbers) <= 1), lambda row: f"values must lie in [-1, 1]; row {row} does not")
     return numbers
-
-
-# The two-point mechanism for one number, by Duchi, Jordan and Wainwright.
-
-
-# The piecewise mechanism for one number.
-
-
-# The hybrid mechanism for one number: a mixture of piecewise and two-point reports.

@@ -39,11 +39,11 @@ class PureOracle(FrequencyOracle):
         return float(self.epsilon)
 
     @property
-    @abstractmethod
     def best_guess(self) -> float:
         """Probability that the best guess from one report is right, for a uniformly distributed value.
 
-        The best guess is any of the supported values, or any value at all where none is supported.
+        The best guess is any of the supported values, or any value at all where none is supported. By default, other
+        values count as supported independently (see `guess_among_independent`); with hashes that is an approximation.
 
         References
         ----------
@@ -51,6 +51,7 @@ class PureOracle(FrequencyOracle):
         differential privacy, section 4; Arcolezi, Gambs, Couchot and Palamidessi (2023), On the risks of collecting
         multidimensional data under local differential privacy, section 3.
         """
+        return guess_among_independent(self.p, self.q, int(self.d))
 
     @abstractmethod
     def supports(self, reports: ReportBatch) -> Booleans:

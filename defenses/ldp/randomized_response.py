@@ -53,11 +53,6 @@ class GeneralizedRandomizedResponse(PureOracle):
         return self.p
 
     @property
-    def report_bits(self) -> int:
-        """Length of a value."""
-        return (int(self.d) - 1).bit_length()
-
-    @property
     def parts(self) -> dict[str, Part]:
         """The value sent."""
         return {"value": numbers_to(self.d - 1)}

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base import drawn_rows, fitted, project_to_simplex
+from defenses.base import drawn_rows, fitted, project_to_simplex, spanning_forest
 from defenses.ldp.report_batch import chunks
 from defenses.ldp.reported.splitting import SentReports
 from metrics.columns import Floats, Integers
@@ -92,13 +92,9 @@ def _tree(
         distance = np.square(joint - np.outer(shares[a], shares[b])).sum() - variance.sum()
         if distance > SIGNIFICANT * np.sqrt(2 * np.square(variance).sum()):
             excess[a, b], estimates[a, b] = distance, joint
-    part = np.arange(len(distributions))
-    tables = {}
-    for a, b in sorted(excess, key=lambda pair: -excess[pair]):
-        if part[a] != part[b]:
-            part[part == part[b]] = part[a]
-            tables[a, b] = _possible(estimates[a, b], distributions[a], distributions[b])
-    return tables
+    pairs = sorted(excess, key=lambda pair: -excess[pair])
+    tree = spanning_forest(len(distributions), pairs, lambda joining: joining[0] if joining.size else None)
+    return {(a, b): _possible(estimates[a, b], distributions[a], distributions[b]) for a, b in tree}
 
 
 def _possible(estimate: Floats, first: Floats, second: Floats) -> Floats:

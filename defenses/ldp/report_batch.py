@@ -24,11 +24,14 @@ class Part:
         Number of entries a person; by default the array is one-dimensional with one number a person.
     top : int, optional
         Largest number, if the range is smaller than the type's; the smallest is then 0.
+    bits : int
+        Length of one person's entries as sent.
     """
 
     dtype: Any
     columns: int | None = None
     top: int | None = None
+    bits: int = 0
 
     def fits(self, array: Any) -> bool:
         """Return whether an array has this type, shape and range."""
@@ -46,12 +49,12 @@ class Part:
 
 def numbers_to(top: int) -> Part:
     """Return the part of one number a person, 0 to `top`, in the smallest type that holds them."""
-    return Part(np.min_scalar_type(int(top)), top=int(top))
+    return Part(np.min_scalar_type(int(top)), top=int(top), bits=int(top).bit_length())
 
 
 def packed(width: int) -> Part:
     """Return the part of `width` bits a person, eight to a byte."""
-    return Part(np.uint8, columns=-(-int(width) // 8))
+    return Part(np.uint8, columns=-(-int(width) // 8), bits=int(width))
 
 
 @dataclass(frozen=True, eq=False)

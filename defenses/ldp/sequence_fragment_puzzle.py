@@ -125,11 +125,6 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         return self.length // self.fragment
 
     @property
-    def report_bits(self) -> int:
-        """Length of both sketches' reports and of the place."""
-        return (int(self.places) - 1).bit_length() + self.word_sketch.report_bits + self.fragment_sketch.report_bits
-
-    @property
     def parts(self) -> dict[str, Part]:
         """The place, and the parts of both sketches' reports."""
         sketches = {"word": self.word_sketch, "fragment": self.fragment_sketch}
@@ -150,7 +145,10 @@ class SequenceFragmentPuzzle(FrequencyOracle):
                 len(word) > self.length or not digit.keys() >= set(word),
                 f"words must have at most {self.length} letters of the alphabet; row {row} does not",
             )
-        numbers = {word: _number([digit[letter] for letter in word], len(digit), self.length) for word in set(words)}
+        powers = [len(digit) ** place for place in reversed(range(self.length))]
+        numbers = {
+            word: sum(digit[letter] * power for letter, power in zip(word, powers, strict=False)) for word in set(words)
+        }
         return np.array([numbers[word] for word in words], dtype=np.int64)
 
     def decode(self, values: ArrayLike) -> list[str]:
@@ -261,10 +259,6 @@ class SequenceFragmentPuzzle(FrequencyOracle):
             supported = self.fragment_sketch.supports_of(part, fragments[:, position])
             result[rows] += self.fragment_sketch.support_odds * supported
         return result
-
-
-def _number(digits: list[int], base: int, length: int) -> int:
-    return sum(digit * base ** (length - 1 - position) for position, digit in enumerate(digits))
 
 
 def _tags(values: Integers64) -> Integers64:

@@ -88,6 +88,7 @@ def shuffled_delta(epsilon: float, n: int, *, local_epsilon: float, d: int | Non
     return float(min(1.0, below[0] + np.dot(np.diff(below), values)))
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def attained_delta(epsilon: float, n: int, *, local_epsilon: float, d: int) -> float:
     """Delta of shuffled randomized response where one person has x_0 or x_1 and all others have one third value.
 
@@ -123,8 +124,7 @@ def attained_delta(epsilon: float, n: int, *, local_epsilon: float, d: int) -> f
     group = np.arange(groups.sum()) - np.repeat(np.cumsum(groups) - groups, groups)
     total, offset, least, most = (np.repeat(values, groups) for values in (total, offset, least, most))
     bound, others = least + group, n - total
-    with np.errstate(divide="ignore", invalid="ignore"):
-        start, end = ((offset - slope * (bound + step)) / fall for step in (1, 0))
+    start, end = ((offset - slope * (bound + step)) / fall for step in (1, 0))
     start, end = np.where(bound == most, -1.0, start), np.where(bound == least, others, end)
     third_mass = binom.cdf(end, others, share) - binom.cdf(start, others, share)
     fewer = np.maximum(others - 1, 0)
@@ -169,9 +169,7 @@ def clones_epsilon(delta: float, n: int, *, local_epsilon: float) -> float | Non
     Feldman, McMillan and Talwar (2021), Hiding among the clones, theorem 3.1.
     """
     check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
-    check_integer("n", n, low=1)
-    check_real("local_epsilon", local_epsilon, low=0, high=_LARGEST, open_low=True)
-    odds = math.exp(local_epsilon)
+    odds = _checked(0.0, n, local_epsilon)
     if odds > n / (16 * math.log(2 / delta)):
         return None
     noise = 8 * math.sqrt(odds * math.log(4 / delta) / n) + 8 * odds / n
@@ -313,6 +311,7 @@ def _checked(epsilon: float, n: int, local_epsilon: float) -> float:
     return math.exp(local_epsilon)
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def _hockey_stick(epsilon: float, n: int, mass: float, own: float, other: float) -> float:
     """Sum of max(0, P - e^epsilon Q) over all numbers of draws, plus the probability left out.
 
@@ -324,9 +323,8 @@ def _hockey_stick(epsilon: float, n: int, mass: float, own: float, other: float)
     low, high = _window(n - 1, 2 * mass)
     total = np.arange(low, high + 2)
     factor, rest = math.exp(epsilon), 1 - 2 * mass
-    with np.errstate(invalid="ignore", divide="ignore"):
-        silent = 0.0 if nothing == 0 else (factor - 1) * nothing * mass * (n - total) / rest
-        bound = (silent + total * (factor * own - other)) / ((own - other) * (1 + factor))
+    silent = 0.0 if nothing == 0 else (factor - 1) * nothing * mass * (n - total) / rest
+    bound = (silent + total * (factor * own - other)) / ((own - other) * (1 + factor))
     least = np.floor(bound) + 1
     before = binom.pmf(total - 1, n - 1, 2 * mass)
     same = binom.pmf(total, n - 1, 2 * mass)

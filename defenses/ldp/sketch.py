@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.ldp.encoding.hashing import buckets, seeds_of
-from defenses.ldp.pure_oracle import PureOracle, guess_among_independent
+from defenses.ldp.pure_oracle import PureOracle
 from defenses.ldp.report_batch import ReportBatch, chunks
 from metrics.columns import Booleans, Floats, Integers64, Words64, check_integer, refuse
 
@@ -95,11 +95,6 @@ class Sketch(PureOracle):
         """
         self.check_reports(reports)
         return self._sketch(reports)
-
-    @property
-    def best_guess(self) -> float:
-        """See `guess_among_independent`, over the draw of the functions; approximate, as columns are shared."""
-        return guess_among_independent(self.p, self.q, int(self.d))
 
     @abstractmethod
     def _sketch(self, reports: ReportBatch) -> Floats:

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.ldp.encoding.packed_bits import one_hot_reports, random_bits
-from defenses.ldp.pure_oracle import BitVectorOracle, guess_among_independent
+from defenses.ldp.pure_oracle import BitVectorOracle
 from defenses.ldp.report_batch import ReportBatch
 from metrics.columns import Integers64
 
@@ -37,16 +37,6 @@ class UnaryEncoding(BitVectorOracle):
     def support_odds(self) -> float:
         """Logarithm of p(1 - q)/((1 - p) q)."""
         return float(np.log(self.p) + np.log1p(-self.q) - np.log(self.unset) - np.log(self.q))
-
-    @property
-    def best_guess(self) -> float:
-        """See `guess_among_independent`; about p for rare other bits, hence 1/2 for optimized encoding."""
-        return guess_among_independent(self.p, self.q, int(self.d))
-
-    @property
-    def report_bits(self) -> int:
-        """Length of d bits."""
-        return int(self.d)
 
     def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         return {"bits": one_hot_reports(values, self.d, self.unset, self.q, rng)}

@@ -39,6 +39,7 @@ def retention_for_epsilon(epsilon: float, d: int) -> float:
     return float(1 / (1 + (d - 1) * np.exp(-epsilon)))
 
 
+@np.errstate(divide="ignore")
 def epsilon_for_retention(p: float, d: int) -> float:
     """Epsilon of the matrix that keeps a category with probability `p`; infinity where it is 0 or 1 and d > 1.
 
@@ -59,8 +60,7 @@ def epsilon_for_retention(p: float, d: int) -> float:
     if d == 1:
         require(p == 1, f"p must be 1 where there is one category, got {p}")
         return 0.0
-    with np.errstate(divide="ignore"):
-        return float(abs(np.log(p) + np.log(d - 1) - np.log1p(-p)))
+    return float(abs(np.log(p) + np.log(d - 1) - np.log1p(-p)))
 
 
 def epsilon_for_k(k: float, n: int) -> float:

@@ -100,7 +100,8 @@ def estimation_variance(protocol: ArrayLike, histogram: ArrayLike) -> float:
         If an argument is refused or sizes differ.
     """
     matrix, counts = _checked(protocol, histogram)
-    information = _information(matrix, counts, np.ones(len(matrix)))
+    rows = matrix[matrix @ counts > 0]
+    information = (rows / (rows @ counts)[:, None]).T @ rows
     if np.linalg.cond(information) > 1e14:
         return float("inf")
     return float(np.trace(np.linalg.inv(information)) - counts.sum())
@@ -227,12 +228,6 @@ def _patterns(histogram: ArrayLike, epsilon: float, most: int) -> tuple[Floats, 
     require(counts.size <= most, f"histogram has {counts.size} categories; patterns are enumerated up to {most}")
     bits = (np.arange(2**counts.size - 1)[:, None] >> np.arange(counts.size)) & 1
     return counts, np.where(bits, np.exp(epsilon), 1.0)
-
-
-def _information(rows: Floats, counts: Floats, weights: Floats) -> Floats:
-    occurring = rows @ counts > 0
-    scaled = rows[occurring] / (rows[occurring] @ counts)[:, None]
-    return np.asarray(scaled.T @ (weights[occurring, None] * rows[occurring]))
 
 
 def _row_information(rows: Floats, shares: Floats) -> Floats:

@@ -7,7 +7,6 @@ column j every row has r_j, and row j has p_j - r_j in addition. All products an
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -135,31 +134,9 @@ def bayesian_histogram(
     return estimate
 
 
-class _TransitionOperator(ABC):
+class _DenseOperator:
     """Operations on a transition matrix P that estimation needs."""
 
-    @abstractmethod
-    def times(self, vector: Floats) -> Floats:
-        """P x."""
-
-    @abstractmethod
-    def transposed_times(self, vector: Floats) -> Floats:
-        """P' x."""
-
-    @abstractmethod
-    def condition(self) -> float:
-        """Condition number of P in the 1-norm; infinity or NaN for a singular P."""
-
-    @abstractmethod
-    def solve(self, vector: Floats) -> Floats:
-        """P^-1 x."""
-
-    @abstractmethod
-    def squared_solve(self, vector: Floats) -> Floats:
-        """Product with x of the matrix of squared entries of P^-1."""
-
-
-class _DenseOperator(_TransitionOperator):
     def __init__(self, matrix: Floats) -> None:
         self.matrix = matrix
         try:
@@ -168,38 +145,45 @@ class _DenseOperator(_TransitionOperator):
             self.inverse = np.full_like(matrix, np.nan)
 
     def times(self, vector: Floats) -> Floats:
+        """P x."""
         return self.matrix @ vector
 
     def transposed_times(self, vector: Floats) -> Floats:
+        """P' x."""
         return self.matrix.T @ vector
 
     def condition(self) -> float:
+        """Condition number of P in the 1-norm; infinity or NaN for a singular P."""
         return float(np.abs(self.inverse).sum(axis=0).max())
 
     def solve(self, vector: Floats) -> Floats:
+        """P^-1 x."""
         return self.inverse @ vector
 
     def squared_solve(self, vector: Floats) -> Floats:
+        """Product with x of the matrix of squared entries of P^-1."""
         return np.asarray(np.square(self.inverse) @ vector)
 
 
-class _ReplacementOperator(_TransitionOperator):
-    """P = diag(D) + 1 r'; by Sherman and Morrison P^-1[i, x] = ((1 if i = x else 0) - w_x)/D_i.
+class _ReplacementOperator:
+    """The operations of `_DenseOperator` for P = diag(D) + 1 r'.
+
+    By Sherman and Morrison P^-1[i, x] = ((1 if i = x else 0) - w_x)/D_i.
 
     Columns of P sum to 1, hence those of P^-1 too. This gives w_x = (1 - D_x) u_x/sum(u) with u = D_k/D, where k is the
     category of the smallest |D|. Row k of P^-1 is 1 minus the sum of the other rows. So no difference of nearly equal
     numbers is divided by D_k, which may be 0.
     """
 
+    @np.errstate(divide="ignore", invalid="ignore")
     def __init__(self, retention: Floats) -> None:
         self.replaced = (1 - retention) / max(retention.size - 1, 1)
         self.excess = retention - self.replaced
         self.pivot = int(np.abs(self.excess).argmin())
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = self.excess[self.pivot] / self.excess
-            ratio[self.pivot] = 1.0
-            self.weights = (1 - self.excess) * ratio / ratio.sum()
-            self.inverse = 1 / self.excess
+        ratio = self.excess[self.pivot] / self.excess
+        ratio[self.pivot] = 1.0
+        self.weights = (1 - self.excess) * ratio / ratio.sum()
+        self.inverse = 1 / self.excess
         self.inverse[self.pivot] = 0.0
         self.pivot_row = 1 - self.inverse + self.weights * self.inverse.sum()
 
@@ -209,11 +193,11 @@ class _ReplacementOperator(_TransitionOperator):
     def transposed_times(self, vector: Floats) -> Floats:
         return np.asarray(self.excess * vector + self.replaced * vector.sum())
 
+    @np.errstate(invalid="ignore")
     def condition(self) -> float:
         others = np.abs(self.inverse)
-        with np.errstate(invalid="ignore"):
-            columns = np.abs(self.weights) * (others.sum() - others) + np.abs(1 - self.weights) * others
-            largest = float((columns + np.abs(self.pivot_row)).max())
+        columns = np.abs(self.weights) * (others.sum() - others) + np.abs(1 - self.weights) * others
+        largest = float((columns + np.abs(self.pivot_row)).max())
         return float("inf") if np.isnan(largest) else largest
 
     def solve(self, vector: Floats) -> Floats:
@@ -228,12 +212,11 @@ class _ReplacementOperator(_TransitionOperator):
         return squared
 
 
-def _checked(released: ArrayLike, mechanism: ArrayLike) -> tuple[Floats, _TransitionOperator]:
+def _checked(released: ArrayLike, mechanism: ArrayLike) -> tuple[Floats, _DenseOperator | _ReplacementOperator]:
     counts = check_histogram(released)
     array = np.asarray(mechanism, dtype=float)
     size = array.shape[0] if array.ndim else 0
     is_vector = array.ndim == 1
-    operator: _TransitionOperator
     operator = _ReplacementOperator(check_retention(array)) if is_vector else _DenseOperator(check_matrix(array))
     require(size == counts.size, f"released has {counts.size} categories, the mechanism {size}")
     return counts, operator

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from defenses.base import Guarantee, Microdata, category_count
-from metrics.columns import Floats, Given, check_integer, refuse, refuse_rows, require
+from metrics.columns import Floats, Given, check_integer, refuse, refuse_any, refuse_rows, require
 
 # Check that the categories of randomized columns are public, as PRAM's guarantees require.
 
@@ -53,10 +53,10 @@ def check_matrix(matrix: ArrayLike) -> Floats:
         array.ndim == 2 and array.shape[0] == array.shape[1] and array.size,
         f"matrix must be square with one row and one column per category, got shape {array.shape}",
     )
-    wrong = np.argwhere(~((array >= 0) & (array <= 1)).T)
-    if wrong.size:
-        column, row = wrong[0].tolist()
-        raise ValueError(f"matrix: column {column}, row {row} is not a probability: {array[row, column]}")
+    refuse_any(
+        np.argwhere(~((array >= 0) & (array <= 1)).T).tolist(),
+        lambda place: f"matrix: column {place[0]}, row {place[1]} is not a probability: {array[place[1], place[0]]}",
+    )
     totals = array.sum(axis=0)
     refuse_rows(
         np.abs(totals - 1) > 1e-9,
@@ -183,10 +183,7 @@ def epsilon(matrix: ArrayLike) -> float:
     Source: Wang, Wu and Hu (2016), Theorem 4.1.
     """
     array = check_matrix(matrix)
-    high, low = array.max(axis=1), array.min(axis=1)
-    occurring = high > 0
-    with np.errstate(divide="ignore"):
-        return float(np.log(high[occurring] / low[occurring]).max())
+    return _largest_log_ratio(array.max(axis=1), array.min(axis=1))
 
 
 def retention_epsilon(retention: ArrayLike) -> float:
@@ -224,12 +221,17 @@ def extremes_epsilon(retention: Floats, d: int) -> float:
     ]
     if d > 2:
         ratios.append((1 - first, 1 - last))
-    over, under = np.array(ratios).T
+    return _largest_log_ratio(*np.array(ratios).T)
+
+
+@np.errstate(divide="ignore")
+def _largest_log_ratio(over: Floats, under: Floats) -> float:
+    """Largest logarithm of the ratios of probabilities, shape (n,) each, where the first is positive; at least 0."""
     occurring = over > 0
-    with np.errstate(divide="ignore"):
-        return float(np.log(over[occurring] / under[occurring]).max(initial=0.0))
+    return float(np.log(over[occurring] / under[occurring]).max(initial=0.0))
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def pk(matrix: ArrayLike, n: int) -> float:
     """Exact Pk-anonymity: the largest k when `n` shuffled records are released through a matrix.
 
@@ -261,16 +263,15 @@ def pk(matrix: ArrayLike, n: int) -> float:
     """
     array = check_matrix(matrix)
     check_integer("n", n, low=1)
-    with np.errstate(divide="ignore"):
-        logs = np.log(array)
+    logs = np.log(array)
     spread = 0.0
     for a in range(array.shape[0] - 1):
-        with np.errstate(invalid="ignore"):
-            ratios = logs[:, a, None] - logs[:, a + 1 :]
+        ratios = logs[:, a, None] - logs[:, a + 1 :]
         spread = max(spread, float((np.nanmax(ratios, axis=0) - np.nanmin(ratios, axis=0)).max()))
     return float(1 + (n - 1) * np.exp(-spread))
 
 
+@np.errstate(divide="ignore")
 def retention_pk(retention: ArrayLike, n: int) -> float:
     """Exact k of ``transition_matrix(retention)`` for `n` records in O(d).
 
@@ -288,8 +289,7 @@ def retention_pk(retention: ArrayLike, n: int) -> float:
     d = probabilities.size
     if d < 3:
         return pk(transition_matrix(probabilities), n)
-    with np.errstate(divide="ignore"):
-        scores = np.log(probabilities) + np.log(d - 1) - np.log1p(-probabilities)
+    scores = np.log(probabilities) + np.log(d - 1) - np.log1p(-probabilities)
     scores = np.partition(scores, sorted({0, 1, d - 2, d - 1}))
     spread = max(np.maximum(scores[-2:], 0).sum(), np.maximum(-scores[:2], 0).sum())
     return float(1 + (n - 1) * np.exp(-spread))

@@ -123,11 +123,11 @@ class _Cost:
         rows = self.rows(scalars, top)
         return float((rows @ scalars) @ (rows @ direction))
 
+    @np.errstate(divide="ignore")
     def flips(self, scalars: Floats, top: int) -> Floats:
         """Flip probability of every category."""
         a, b, c, f, m = scalars.tolist()
-        with np.errstate(divide="ignore"):
-            flips: Floats = np.clip(m / self.counts, b, c)
+        flips: Floats = np.clip(m / self.counts, b, c)
         flips[top], flips[0] = f, a
         flips[int(self.negative.searchsorted(0)) :] = b
         return flips

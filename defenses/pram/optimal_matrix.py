@@ -58,9 +58,9 @@ class OptimalMatrix(BlockwiseDefense):
     categories. A column with more of them takes retention-replacement, which is optimal for large epsilon.
 
     Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their
-    types, and the prior; that no value of a randomized column is missing (otherwise nothing is promised). Protected:
-    the values of the randomized columns. Columns that are not randomized are released as they are, outside of the
-    promise.
+    types, and the prior; that no value of a randomized column is missing (otherwise nothing holds). Protected:
+    the values of the randomized columns. Columns that are not randomized are released as they are, without
+    guarantee.
 
     Guarantee: the matrices do not depend on the records. Epsilon is the sum of the columns' log-ratios, and Pk follows
     from the spreads, both computed from the final matrices. A matrix made of the records themselves has no guarantee;
@@ -106,13 +106,10 @@ class OptimalMatrix(BlockwiseDefense):
     def guarantee(self, records: Microdata) -> Guarantee:
         """Epsilon and Pk of the randomized columns, computed from the matrices in use."""
         matrices = self._matrices(records)
-        missing = unless_public(records, list(matrices))
-        if missing is not None:
-            return missing
         names = ", ".join(matrices)
         # k = 1 + (n - 1) e^-spread for each column, and spreads of independent columns add up.
         spread = float(np.prod([pk(matrix, 2) - 1 for matrix in matrices.values()]))
-        return Guarantee(
+        return unless_public(records, list(matrices)) or Guarantee(
             epsilon=float(sum(epsilon(matrix) for matrix in matrices.values())),
             pk=1 + (len(records) - 1) * spread,
             statement=f"local, one record replaced by any other, of the columns {names} together, "

@@ -108,9 +108,9 @@ class OptimalRetentionWithPrior(RetentionVectors):
     Notes
     -----
     Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their
-    types, and the prior; that no value of a randomized column is missing (otherwise nothing is promised). Protected:
-    the values of the randomized columns. Columns that are not randomized are released as they are, outside of the
-    promise.
+    types, and the prior; that no value of a randomized column is missing (otherwise nothing holds). Protected:
+    the values of the randomized columns. Columns that are not randomized are released as they are, without
+    guarantee.
 
     The matrix P does not depend on the records. For two records, the probabilities of a column's released value differ
     at most by the largest ratio in a row of P, e^epsilon. Ratios of independent columns multiply. The guarantee is

@@ -41,12 +41,8 @@ class _PrivatelyTuned(RetentionVectors):
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Sum of both epsilons, and the Pk that the release's epsilon implies (see the Notes of the class)."""
-        missing = self._not_public(records)
-        if missing is not None:
-            return missing
-        total = float(self.epsilon_matrix + self.epsilon_release)
-        return Guarantee(
-            epsilon=total,
+        return self._not_public(records) or Guarantee(
+            epsilon=float(self.epsilon_matrix + self.epsilon_release),
             pk=k_for_epsilon(float(self.epsilon_release), len(records)),
             statement=f"{self.epsilon_matrix:g} for the matrix ({self._step}) and {self.epsilon_release:g} for the "
             f"release through it, number of records public, {self._about(records)}",
@@ -75,8 +71,8 @@ class OptimalRetentionFromNoisyHistogram(_PrivatelyTuned):
     Notes
     -----
     Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their
-    types; that no value of a randomized column is missing (otherwise nothing is promised). Protected: the values of the
-    randomized columns. Columns that are not randomized are released as they are, outside of the promise.
+    types; that no value of a randomized column is missing (otherwise nothing holds). Protected: the values of the
+    randomized columns. Columns that are not randomized are released as they are, without guarantee.
 
     Replacing one record lowers one count by 1 and raises another by 1: the histogram's L1 sensitivity is 2. Integer
     noise z with probability proportional to e^(-epsilon_1 |z| / 2) makes it epsilon_1-private. The optimiser uses only
@@ -131,8 +127,8 @@ class OptimalRetentionByObjective(_PrivatelyTuned):
     `OptimalRetentionFromNoisyHistogram` draws exactly.
 
     Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their
-    types; that no value of a randomized column is missing (otherwise nothing is promised). Protected: the values of the
-    randomized columns. Columns that are not randomized are released as they are, outside of the promise.
+    types; that no value of a randomized column is missing (otherwise nothing holds). Protected: the values of the
+    randomized columns. Columns that are not randomized are released as they are, without guarantee.
 
     `defenses.pram.perturbation` proves that the matrix is epsilon_1-private. With the release, both epsilons add up.
     The full quadratic program is solved, so it suits at most a few hundred categories, each with many records.
@@ -175,8 +171,8 @@ class OptimalRetentionByOutput(_PrivatelyTuned):
     `OptimalRetentionFromNoisyHistogram` draws exactly.
 
     Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their
-    types; that no value of a randomized column is missing (otherwise nothing is promised). Protected: the values of the
-    randomized columns. Columns that are not randomized are released as they are, outside of the promise.
+    types; that no value of a randomized column is missing (otherwise nothing holds). Protected: the values of the
+    randomized columns. Columns that are not randomized are released as they are, without guarantee.
 
     `defenses.pram.perturbation` proves that the matrix is epsilon_1-private. With the release, both epsilons add up.
     The full quadratic program is solved, so it suits at most a few hundred categories, each with many records.

@@ -67,15 +67,15 @@ class RetentionReplacement(BlockwiseDefense):
     >>> grades = CategoricalDomain(("A", "B", "C", "D"))
     >>> frame = pd.DataFrame({"grade": ["A", "B", "B", "D", "C"]})
     >>> records = Microdata(frame, quasi_identifiers=("grade",), domains={"grade": grades})
-    >>> promise = RetentionReplacement(retention=0.7).guarantee(records)
-    >>> round(promise.epsilon, 3), round(promise.pk, 3)
+    >>> guarantee = RetentionReplacement(retention=0.7).guarantee(records)
+    >>> round(guarantee.epsilon, 3), round(guarantee.pk, 3)
     (1.946, 1.082)
 
     Notes
     -----
     Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their
-    types; that no value of a randomized column is missing (otherwise nothing is promised). Protected: the values of the
-    randomized columns. Columns that are not randomized are released as they are, outside of the promise.
+    types; that no value of a randomized column is missing (otherwise nothing holds). Protected: the values of the
+    randomized columns. Columns that are not randomized are released as they are, without guarantee.
 
     The decision to keep a value compares a multiple of 2^-53 with p. That is exact for p >= 1/2, and otherwise rounds p
     up by less than 2^-53. So epsilon exceeds the stated one by at most (d + 2) 2^-53 in each column, and by the
@@ -129,18 +129,14 @@ class RetentionReplacement(BlockwiseDefense):
         """Epsilon and Pk of the randomized columns, computed from the probabilities in use."""
         parts = self._parts(records)
         names = [part.column for part in parts]
-        missing = unless_public(records, names)
-        if missing is not None:
-            return missing
         epsilon = sum(epsilon_for_retention(part.retention, part.categories) for part in parts)
         pk = k_for_epsilon(epsilon, len(records)) if epsilon > 0 else float(len(records))
         about = (
             f"of the columns {', '.join(names)} together, {public_tables(names)}; other columns are released as they "
             "are"
         )
-        if np.isinf(epsilon):
-            return Guarantee(pk=pk, statement=about)
-        return Guarantee(epsilon=epsilon, pk=pk, statement=f"local, one record replaced by any other, {about}")
+        private = Guarantee(epsilon=epsilon, pk=pk, statement=f"local, one record replaced by any other, {about}")
+        return unless_public(records, names) or (Guarantee(pk=pk, statement=about) if np.isinf(epsilon) else private)
 
     def _parts(self, records: Microdata) -> tuple[Retention, ...]:
         names = public_or_filled(records, chosen_columns(records, self.columns, records.quasi_identifiers))

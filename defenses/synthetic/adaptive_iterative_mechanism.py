@@ -14,12 +14,20 @@ from numpy.random import Generator
 
 from defenses.base import Microdata
 from defenses.synthetic.counted_columns import MeasuredTable
-from defenses.synthetic.graphical.candidates import Candidates, Growth, noise
-from defenses.synthetic.graphical.clique_tree import MOST_CELLS, Columns, check_pairs, check_workload
-from defenses.synthetic.graphical.estimation import estimated
-from defenses.synthetic.graphical.graphical_synthesis import DrawnCodes, GraphicalSynthesis
+from defenses.synthetic.graphical import (
+    MOST_CELLS,
+    Candidates,
+    Columns,
+    DrawnCodes,
+    GraphicalSynthesis,
+    Growth,
+    check_pairs,
+    check_workload,
+    default_workload,
+    estimated,
+    noise,
+)
 from defenses.synthetic.graphical.sampled_rows import sampled_rows
-from defenses.synthetic.graphical.workload import default_workload
 from defenses.synthetic.structural_zero import Zeros
 from metrics.columns import Floats, Integers, check_integer, refuse, require
 

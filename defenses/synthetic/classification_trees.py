@@ -11,8 +11,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base import Microdata
-from defenses.synthetic.column_distributions import category_order
+from defenses.synthetic.column_distributions import split_ranks
 from defenses.synthetic.mixed_column import Drawn, MixedColumn
+from defenses.synthetic.pruned_forest import LeafMembers
 from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
 from defenses.synthetic.structural_zero import Zeros
 from metrics.columns import Floats, Integers, check_integer, refuse
@@ -120,23 +121,19 @@ class _Tree:
         The tree.
     features : ndarray of float, shape (n, columns before)
         Coded values of the records.
-    members : ndarray of int, shape (n,)
-        Records in the order of their leaves.
-    start, count : ndarray of int, shape (nodes,)
-        Position of each leaf's first record among `members`, and its number of records.
+    members : LeafMembers
+        Records of the leaves.
     """
 
     estimator: Any
     features: NDArray[np.float32]
-    members: Integers
-    start: Integers
-    count: Integers
+    members: LeafMembers
 
     def donors(self, previous: Sequence[Integers], rng: Generator) -> Integers:
         """Draw a record from the leaf of each new row, given the records that its earlier values come from."""
         coded = np.column_stack([feature[donor] for feature, donor in zip(self.features.T, previous, strict=True)])
         leaf = self.estimator.apply(coded, check_input=False)
-        return np.asarray(self.members[self.start[leaf] + rng.integers(self.count[leaf])])
+        return self.members.donors(leaf, 1, rng)[:, 0]
 
 
 def _fitted(before: Sequence[MixedColumn], target: MixedColumn, leaf_size: int, rng: Generator) -> _Tree:
@@ -144,17 +141,12 @@ def _fitted(before: Sequence[MixedColumn], target: MixedColumn, leaf_size: int, 
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     responses = _responses(target)
-    features = np.column_stack([_feature(column, responses) for column in before]).astype(np.float32)
-    seed = int(rng.integers(2**31))
-    if target.numeric:
-        estimator = DecisionTreeRegressor(min_samples_leaf=leaf_size, random_state=seed)
-        estimator.fit(features, responses, check_input=False)
-    else:
-        estimator = DecisionTreeClassifier(min_samples_leaf=leaf_size, random_state=seed)
-        estimator.fit(features, responses.argmax(axis=1), check_input=False)
+    features = np.column_stack([split_ranks(column, responses) for column in before]).astype(np.float32)
+    kind = DecisionTreeRegressor if target.numeric else DecisionTreeClassifier
+    estimator = kind(min_samples_leaf=leaf_size, random_state=int(rng.integers(2**31)))
+    estimator.fit(features, responses if target.numeric else responses.argmax(axis=1), check_input=False)
     leaf = estimator.apply(features, check_input=False)
-    count = np.bincount(leaf, minlength=estimator.tree_.node_count)
-    return _Tree(estimator, features, np.argsort(leaf, kind="stable"), np.cumsum(count) - count, count)
+    return _Tree(estimator, features, LeafMembers.of(leaf[:, None]))
 
 
 def _responses(target: MixedColumn) -> Floats:
@@ -169,10 +161,3 @@ def _responses(target: MixedColumn) -> Floats:
     centered = parts - parts.mean(axis=0)
     deviation = centered.std(axis=0)
     return np.asarray(centered / np.where(deviation > 0, deviation, 1.0))
-
-
-def _feature(column: MixedColumn, responses: Floats) -> Floats:
-    """A column as the tree splits it, shape (n,)."""
-    if column.cells is None:
-        return column.ranks.astype(float)
-    return np.asarray(category_order(column.ranks, column.cells.size, responses)[column.ranks])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,35 +48,16 @@ def category_order(codes: Integers, size: int, responses: Floats) -> Floats:
     return rank
 
 
-class Distribution(ABC):
-    """The empirical distribution of one column; a missing value counts as the last of all."""
-
-    @abstractmethod
-    def shares(self) -> Floats:
-        """Mid-rank of each record as a share: records below it plus half of those equal; shape (n,), inside (0, 1)."""
-
-    @abstractmethod
-    def at(self, shares: Floats) -> Drawn:
-        """Quantiles at shares in [0, 1): numbers, NaN where missing, or codes of cells; shape (m,)."""
-
-    @abstractmethod
-    def smoothed_at(self, shares: Floats, smoothing: float, rng: Generator) -> Drawn:
-        """Quantiles of the smoothed distribution, as `at` gives them.
-
-        Parameters
-        ----------
-        shares : ndarray of float, shape (m,)
-            Shares in [0, 1).
-        smoothing : float
-            Number added to the count of every category or bin; nothing is added to missing values.
-        rng : Generator
-            Source of randomness.
-        """
+def split_ranks(column: MixedColumn, responses: Floats) -> Floats:
+    """Numbers by which a tree splits a column, shape (n,): ranks of numbers, or of categories by their responses."""
+    if column.cells is None:
+        return column.ranks.astype(float)
+    return np.asarray(category_order(column.ranks, column.cells.size, responses)[column.ranks])
 
 
 @dataclass(frozen=True)
-class CategoryDistribution(Distribution):
-    """Distribution of categories or released cells, in the order of their codes.
+class CategoryDistribution:
+    """Empirical distribution of categories or released cells, in the order of their codes.
 
     Attributes
     ----------
@@ -108,8 +88,8 @@ class CategoryDistribution(Distribution):
 
 
 @dataclass(frozen=True)
-class NumberDistribution(Distribution):
-    """Distribution of numbers, interpolated linearly between the middles of the empirical distribution's steps.
+class NumberDistribution:
+    """Distribution of numbers, interpolated linearly between the middles of steps; a missing number is the last.
 
     Attributes
     ----------
@@ -150,7 +130,7 @@ class NumberDistribution(Distribution):
         return np.asarray(np.floor(values) if domain.integer else values)
 
 
-def distribution(column: MixedColumn) -> Distribution:
+def distribution(column: MixedColumn) -> CategoryDistribution | NumberDistribution:
     """Distribution of a column with at least one value."""
     if column.cells is not None:
         return CategoryDistribution(column.values, column.cells)

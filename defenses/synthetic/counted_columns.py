@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 from numpy.random import Generator
 
+from defenses.base.queries.counts import counted
 from defenses.dp.exact import discrete_gaussian
 from defenses.synthetic.graphical.estimation import NoisyMarginal
 from metrics.columns import Booleans, Floats, Integers
@@ -51,26 +52,6 @@ class CountedColumns:
         if not columns:
             return np.array(float(self.n))
         return counted([self.codes[column] for column in columns], self.shape(columns))
-
-
-def counted(codes: Sequence[Integers], shape: tuple[int, ...]) -> Floats:
-    """Number of rows in each combination of values, one axis for each column; rows with a negative code do not count.
-
-    Parameters
-    ----------
-    codes : sequence of ndarray of int, each of shape (n,)
-        Value of each row in each column.
-    shape : tuple of int
-        Number of values of each column.
-    """
-    flat = codes[0]
-    valid = codes[0] >= 0
-    for code, size in zip(codes[1:], shape[1:], strict=True):
-        flat = flat * size + code
-        valid = valid & (code >= 0)
-    if not valid.all():
-        flat = flat[valid]
-    return np.bincount(flat, minlength=math.prod(shape)).astype(float).reshape(shape)
 
 
 # The records as noisy counts of sets of columns.

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from scipy import special
 
 from defenses.base import Microdata
-from defenses.synthetic.column_distributions import category_order
+from defenses.synthetic.column_distributions import split_ranks
 from defenses.synthetic.mixed_column import Drawn, MixedColumn
 from defenses.synthetic.pruned_forest import Features, LeafMembers, PrunedForest
 from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
@@ -241,12 +241,8 @@ def _features(columns: Sequence[MixedColumn]) -> Features:
     indicators = [_indicators(column) for column in columns]
     result = np.empty((columns[0].values.size, len(columns)), dtype=np.float32)
     for number, column in enumerate(columns):
-        if column.cells is None:
-            result[:, number] = column.ranks
-        else:
-            others = [part for other, part in enumerate(indicators) if other != number]
-            responses = np.column_stack(others or [np.zeros(column.values.size)])
-            result[:, number] = category_order(column.ranks, column.cells.size, responses)[column.ranks]
+        others = [part for other, part in enumerate(indicators) if other != number]
+        result[:, number] = split_ranks(column, np.column_stack(others or [np.zeros(column.values.size)]))
     return result
 
 

@@ -11,10 +11,17 @@ from numpy.random import Generator
 
 from defenses.base import Microdata, project_to_simplex, spanning_forest
 from defenses.synthetic.counted_columns import MeasuredTable
-from defenses.synthetic.graphical.clique_tree import MOST_CELLS, Columns, check_pairs
-from defenses.synthetic.graphical.estimation import NoisyMarginal, averaged, estimated
-from defenses.synthetic.graphical.graphical_synthesis import DrawnCodes, GraphicalSynthesis
-from defenses.synthetic.graphical.refined_column import MergedValues
+from defenses.synthetic.graphical import (
+    MOST_CELLS,
+    Columns,
+    DrawnCodes,
+    GraphicalSynthesis,
+    MergedValues,
+    NoisyMarginal,
+    averaged,
+    check_pairs,
+    estimated,
+)
 from defenses.synthetic.graphical.sampled_rows import sampled_rows
 from metrics.columns import Booleans, Integers
 
@@ -85,25 +92,25 @@ class MaximumSpanningTree(GraphicalSynthesis):
         check_pairs(records)
 
     def _fitted(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> DrawnCodes:
-        singles = _singles(table, _third(rho), rng)
+        third = Fraction(rho) / 3
+        singles = _singles(table, third, rng)
         merged = [MergedValues(single) for single in singles]
         small = MeasuredTable(
             [values.recoded(column) for values, column in zip(merged, table.codes, strict=True)],
             tuple(values.size for values in merged),
         )
-        impossible = {columns: _merged(cells, columns, merged) for columns, cells in table.impossible.items()}
-        pairs = _measurable(small, _third(rho))
+        pairs = _measurable(small, third)
         measured = []
         if pairs:
-            tree = self._spanning_tree(small, [values.merged() for values in merged], pairs, _third(rho), rng)
-            variance = Fraction(len(tree)) / _third(rho)
+            tree = self._spanning_tree(small, [values.merged() for values in merged], pairs, third, rng)
+            variance = Fraction(len(tree)) / third
             measured = [small.measured(pair, variance, rng) for pair in tree]
         else:
             if len(names) > 1:
                 self._say_independent()
-            again = averaged([*singles, *_singles(table, 2 * _third(rho), rng)])
+            again = averaged([*singles, *_singles(table, 2 * third, rng)])
             merged = [MergedValues(single) for single in again.values()]
-            impossible = {columns: _merged(cells, columns, merged) for columns, cells in table.impossible.items()}
+        impossible = {columns: _merged(cells, columns, merged) for columns, cells in table.impossible.items()}
         counts = [values.merged() for values in merged]
         sizes = tuple(values.size for values in merged)
         model = estimated(sizes, [*counts, *measured], table.n, iterations=ITERATIONS, impossible=impossible)
@@ -138,10 +145,6 @@ class MaximumSpanningTree(GraphicalSynthesis):
             return int(joining[self._selected(scores[joining], epsilon, 2.0, 1, rng)[0]])
 
         return spanning_forest(len(table.sizes), pairs, choose)
-
-
-def _third(rho: float) -> Fraction:
-    return Fraction(rho) / 3
 
 
 def _singles(table: MeasuredTable, rho: Fraction, rng: Generator) -> list[NoisyMarginal]:

@@ -12,12 +12,9 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base import Guarantee, Microdata, MicrodataDefense, MicrodataRelease, project_to_simplex
-from defenses.dp.exponential import Exponential
-from defenses.dp.laplace import DiscreteLaplace
+from defenses.dp import DiscreteLaplace, Exponential
 from defenses.synthetic.counted_columns import Columns, CountedColumns
-from defenses.synthetic.graphical.estimation import Placement
-from defenses.synthetic.graphical.graphical_synthesis import INDEPENDENT, DrawnCodes, drawn_release
-from defenses.synthetic.graphical.sampled_rows import combined, rounded
+from defenses.synthetic.graphical import INDEPENDENT, DrawnCodes, Placement, combined, drawn_release, rounded
 from defenses.synthetic.released_columns import check_public_domains
 from defenses.synthetic.structural_zero import Zeros, check_structural_zeros, structural_zeros
 from metrics.columns import Floats, Integers, check_integer, check_real, refuse

@@ -15,7 +15,7 @@ from defenses.base import drawn_rows, fitted, project_to_simplex, spanning_fores
 from defenses.dp.exact import discrete_gaussian
 from defenses.dp.exponential import Exponential
 from defenses.synthetic.counted_columns import CountedColumns, MeasuredTable
-from defenses.synthetic.graphical.graphical_synthesis import DrawnCodes, GraphicalSynthesis
+from defenses.synthetic.graphical import DrawnCodes, GraphicalSynthesis
 from metrics.columns import Floats, Integers
 
 MOST_CELLS = 100_000

@@ -8,8 +8,8 @@ from fractions import Fraction
 from numpy.random import Generator
 
 from defenses.base import Guarantee, Microdata, MicrodataDefense, MicrodataRelease
-from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
-from defenses.synthetic.graphical.refined_column import levels, refined_column
+from defenses.synthetic.graphical import GraphicalSynthesis, levels
+from defenses.synthetic.graphical.refined_column import refined_column
 from defenses.synthetic.maximum_spanning_tree import MaximumSpanningTree
 from defenses.synthetic.structural_zero import Zeros, check_structural_zeros
 from metrics.columns import NumericDomain, check_real, refuse
@@ -53,7 +53,7 @@ class RefinedBins(MicrodataDefense):
 
     Reads before its noise. Public: the number of records, names and order of the released columns, declared domains and
     their types, including whether numbers are integers. Protected: all values, and which of them are missing. Nothing
-    is promised unless every column has a declared domain.
+    is guaranteed unless every column has a declared domain.
 
     Effect on Adult, with random range counts at epsilon 1 and 10: with ten bins of equal width for each number, mean
     errors of amounts and hours fall to a tenth or less. With the data set's own fine bins, those of hours fall to a

@@ -22,7 +22,7 @@ MOST_ROUNDS = 100
 
 
 class RowSynthesizer(MicrodataDefense):
-    """A defense that fits a model to the records and draws new rows from it; it promises nothing.
+    """A defense that fits a model to the records and draws new rows from it; it guarantees nothing.
 
     Parameters
     ----------

@@ -19,6 +19,7 @@ from metrics.columns import (
     NumericDomain,
     format_number,
     read_cells,
+    refuse,
     require,
 )
 
@@ -140,16 +141,20 @@ def check_cell(name: str, cell: str, domain: Domain) -> None:
     if not isinstance(cells, NumericCells) or domain.inferred or cells.missing.any():
         return
     overlap = (cells.low <= cells.domain.high) & (cells.high >= cells.domain.low)
-    if not overlap.any() and not cells.or_missing.any():
-        bounds = f"{format_number(cells.domain.low)} to {format_number(cells.domain.high)}"
-        raise ValueError(f"column {name!r}: {cell} covers no number of the domain, which is {bounds}")
+    bounds = f"{format_number(cells.domain.low)} to {format_number(cells.domain.high)}"
+    require(
+        overlap.any() or cells.or_missing.any(),
+        f"column {name!r}: {cell} covers no number of the domain, which is {bounds}",
+    )
 
 
 def check_avoidable(rule: Mapping[str, str]) -> None:
     """Raise ValueError if a rule covers every row, whatever its values."""
-    if all(cell == SUPPRESSED for cell in rule.values()):
-        words = ", ".join(f"{name} = {cell}" for name, cell in rule.items())
-        raise ValueError(f"structural_zeros: the combination {words} forbids every row")
+    words = ", ".join(f"{name} = {cell}" for name, cell in rule.items())
+    refuse(
+        all(cell == SUPPRESSED for cell in rule.values()),
+        f"structural_zeros: the combination {words} forbids every row",
+    )
 
 
 def _missing(domain: Domain, rows: int) -> Any:

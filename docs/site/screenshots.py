@@ -30,7 +30,7 @@ from scenarios.tables.dataset import load_table
 from scenarios.tournament.host.simulation import correspondence
 from scenarios.tournament.rules.folder import Tournament, csv_bytes
 from scenarios.tournament.rules.opening import open_tournament
-from scenarios.tournament.site.members.inviting import invitations_page, invite
+from scenarios.tournament.site.account_store import invitations_page, invite
 
 PICTURES = Path(__file__).parent / "pictures"
 LARGEST = 150_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 from leaderboard import BaselineDifference, Section, label, plays_to_judge
@@ -11,6 +10,7 @@ from leaderboard.pages.number_text import counted, number, range_text
 from leaderboard.pages.report import Table, report_to_markdown, report_to_terminal, table_sections
 from leaderboard.pages.tables import place_title
 from leaderboard.results.goals import goal_words
+from leaderboard.results.result import grouped_by
 from leaderboard.statistics.pairs import Pair
 
 # Attacks that were not played because they do not apply, and why: fewer attacks flatter a defense.
@@ -41,17 +41,16 @@ def skip_tables(pairs: Sequence[Pair]) -> dict[str, list[Table]]:
     >>> table.rows
     [('the release discloses no channel', 'Bayes', 'Shuffle')]
     """
-    reasons: dict[str, dict[tuple[str, str], set[str]]] = defaultdict(lambda: defaultdict(set))
-    for pair in pairs:
-        if pair.status == "skipped":
-            reasons[pair.scenario][pair.reason, pair.defense].add(pair.attack)
     tables = {}
-    for scenario, skipped in reasons.items():
+    all_skipped = (pair for pair in pairs if pair.status == "skipped")
+    for scenario, skipped in grouped_by(all_skipped, lambda pair: pair.scenario).items():
+        by_defense = grouped_by(skipped, lambda pair: (pair.reason, pair.defense))
+        attacks = {key: ", ".join(sorted({pair.attack for pair in own})) for key, own in by_defense.items()}
         # Defenses on which the same attacks were skipped share a row.
-        rows: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
-        for (reason, defense), attacks in skipped.items():
-            rows[reason, tuple(sorted(attacks))].append(defense)
-        listed = [(why, ", ".join(attacks), ", ".join(sorted(of))) for (why, attacks), of in sorted(rows.items())]
+        rows = grouped_by(sorted(attacks.items()), lambda skips: (skips[0][0], skips[1]))
+        listed = [
+            (why, names, ", ".join(defense for (_, defense), _ in of)) for (why, names), of in sorted(rows.items())
+        ]
         note = "A defense on which fewer attacks were played looks safer than it is."
         tables[scenario] = [Table(TITLE, COLUMNS, listed, note=note)]
     return tables

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from leaderboard.results.result import FAILURES, Result, label
+from leaderboard.results.result import FAILURES, Result, grouped_by, label
 from metrics.columns.printable import printable
 
 
@@ -42,9 +41,7 @@ class ReportedCheck:
 
 def trial_checks(results: Sequence[Result]) -> list[ReportedCheck]:
     """A check for each defense: an error if any of its releases or trials failed, and their total time."""
-    groups: dict[tuple[str, str], list[Result]] = defaultdict(list)
-    for result in results:
-        groups[result.scenario, label(result.defense, result.parameters)].append(result)
+    groups = grouped_by(results, lambda result: (result.scenario, label(result.defense, result.parameters)))
     checks = []
     for (scenario, defense), group in groups.items():
         failed = [result for result in group if result.status in FAILURES]
@@ -74,11 +71,8 @@ def junit_xml(checks: Sequence[ReportedCheck]) -> str:
     </testsuites>
     <BLANKLINE>
     """
-    suites: dict[str, list[ReportedCheck]] = defaultdict(list)
-    for check in checks:
-        suites[check.suite].append(check)
     root = ElementTree.Element("testsuites", {"name": "tokumei", **_totals(checks)})
-    for name, group in suites.items():
+    for name, group in grouped_by(checks, lambda check: check.suite).items():
         suite = ElementTree.SubElement(root, "testsuite", {"name": _clean(name), **_totals(group)})
         for check in group:
             case = {"classname": _clean(name), "name": _clean(check.name), "time": f"{check.seconds:.3f}"}

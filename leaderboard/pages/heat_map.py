@@ -187,8 +187,7 @@ def heat_map(rows: Sequence[Row], grid: Mapping[str, Mapping[str, Pair]], famili
         cells = [
             _cell(line.get(attack), group.goal, row.plays, detailed) for group in columns for attack in group.attacks
         ]
-        first = not lines or lines[-1].row.defense != row.defense
-        lines.append(HeatLine(row, position, first, cells))
+        lines.append(HeatLine(row, position, not lines or lines[-1].row.defense != row.defense, cells))
     return HeatMap(columns, lines, detailed)
 
 

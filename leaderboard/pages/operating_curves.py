@@ -279,8 +279,7 @@ def _labels(
     labelled = {curve.family for _, curve in best}
     for curve in curves:
         if curve.family not in labelled and len(curve.family) <= _LONGEST:
-            ends = (curve.marks[-1], curve.marks[0])
-            place(curve.family, ends, curve, best=False)
+            place(curve.family, (curve.marks[-1], curve.marks[0]), curve, best=False)
     return labels
 
 

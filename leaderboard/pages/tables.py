@@ -125,8 +125,7 @@ def to_terminal(rows: Sequence[Row], width: int = 120) -> str:
         )
         # Columns are two spaces apart; defense and worst attack share the remaining width.
         room = max(30, width - fixed - 2 * (len(HEADERS) - 1))
-        longest = max(terminal_width(line[_ATTACK]) for line in cells)
-        attack = max(14, min(longest, room // 2))
+        attack = max(14, min(max(terminal_width(line[_ATTACK]) for line in cells), room // 2))
         for line in cells:
             line[_DEFENSE] = fold(line[_DEFENSE], room - attack)
             line[_ATTACK] = fold(line[_ATTACK], attack)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,6 +13,7 @@ import sqlalchemy as sql
 from leaderboard import Lines, Result, Row, Section, Series, Store, Table, canonical, label, rank
 from leaderboard.pages.line_chart import COLOURS
 from leaderboard.pages.tables import LARGEST, advantage_text, attack_text, place_title
+from leaderboard.results.result import grouped_by
 from leaderboard.results.setting_names import settings_named
 from metrics.columns import refuse, require
 
@@ -202,23 +202,21 @@ def history_of(store: Store, defense: str) -> list[HistoryEntry]:
 
 def history_report(entries: Sequence[HistoryEntry]) -> tuple[Section, ...]:
     """Report with a section for each scenario and variant: a table per defense, and charts of utility and success."""
-    places: dict[str, dict[str, list[HistoryEntry]]] = defaultdict(lambda: defaultdict(list))
-    for entry in entries:
-        row = entry.row
-        places[place_title(row.scenario, row.variant)][label(row.defense, row.parameters)].append(entry)
-    return tuple(_section(title, defenses) for title, defenses in sorted(places.items()))
+    places = grouped_by(entries, lambda entry: place_title(entry.row.scenario, entry.row.variant))
+    return tuple(_section(title, own) for title, own in sorted(places.items()))
 
 
-def _section(title: str, defenses: Mapping[str, Sequence[HistoryEntry]]) -> Section:
+def _section(title: str, entries: Sequence[HistoryEntry]) -> Section:
+    defenses = grouped_by(entries, lambda entry: label(entry.row.defense, entry.row.parameters))
     tables = tuple(
         Table(
             name,
             _COLUMNS,
-            [_cells(entry) for entry in entries],
+            [_cells(entry) for entry in own],
             3,
-            note="" if all(entry.row.advantage_unbiased for entry in entries) else f"{LARGEST}.",
+            note="" if all(entry.row.advantage_unbiased for entry in own) else f"{LARGEST}.",
         )
-        for name, entries in defenses.items()
+        for name, own in defenses.items()
     )
     names = list(defenses)
     groups = [names[start : start + COLOURS] for start in range(0, len(names), COLOURS)]

@@ -528,8 +528,7 @@ class Store:
         if self._writes_ahead or not self._file:
             return
         with suppress(sql.exc.DBAPIError), interrupts_wait(), self._engine.connect() as connection:
-            mode = connection.exec_driver_sql("PRAGMA journal_mode = WAL").scalar()
-            if mode == "wal":
+            if connection.exec_driver_sql("PRAGMA journal_mode = WAL").scalar() == "wal":
                 connection.exec_driver_sql("PRAGMA synchronous = NORMAL")
                 self._writes_ahead = True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from leaderboard.results.goals import in_order
 from leaderboard.results.result import Result, canonical, grouped_by
 from leaderboard.results.setting_names import Setting, setting_named
 from leaderboard.statistics.pairs import by_pair
-from leaderboard.statistics.significance import corrected, plays_for, student_test
+from leaderboard.statistics.significance import JudgedDifference, corrected, plays_for, student_test
 
 LEVEL = 0.05
 """One minus the confidence level of the intervals, and the family-wise error rate of all tests."""
@@ -22,7 +22,7 @@ Trials = dict[tuple[str, str, int], Result]
 
 
 @dataclass(frozen=True, kw_only=True)
-class BaselineDifference:
+class BaselineDifference(JudgedDifference):
     """Success of an attack compared with a baseline, in one goal of one variant of a scenario's game.
 
     Parameters
@@ -53,27 +53,15 @@ class BaselineDifference:
         The defense on which they were compared; empty if over all defenses.
     """
 
-    scenario: str
-    variant: str
     attack: str
-    attack_parameters: dict[str, Any]
     baseline: str
     baseline_parameters: dict[str, Any]
     goal: str
     success: float
     baseline_success: float
     difference: float
-    low: float
-    high: float
-    p: float
-    smallest_p: float
     defenses: int
-    plays: int
     trials: int
-    significant: bool = False
-    judged: bool = True
-    defense: str = ""
-    parameters: dict[str, Any] = field(default_factory=dict)
 
 
 def compare_with_baseline(
@@ -194,6 +182,8 @@ def _row(place: tuple[str, str], goal: str, pairs: Sequence[tuple[Result, Result
     return BaselineDifference(
         scenario=place[0],
         variant=place[1],
+        defense="",
+        parameters={},
         attack=str(head.attack),
         attack_parameters=head.attack_parameters,
         baseline=str(base.attack),

@@ -269,9 +269,8 @@ def cross_fitted_advantage(successes: Sequence[Success]) -> float:
     ----------
     Chernozhukov and others (2018), Double/debiased machine learning, for cross-fitting.
     """
-    largest = max(success.advantage for success in successes)
     if not can_be_cross_fitted(successes):
-        return largest
+        return max(success.advantage for success in successes)
     by_play = np.array([[advantage(rate, success.chance) for rate in success.rates] for success in successes])
     even = np.arange(by_play.shape[1]) % 2 == 0
     best = [int(by_play[:, half].mean(axis=1).argmax()) for half in (even, ~even)]

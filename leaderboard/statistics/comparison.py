@@ -14,13 +14,13 @@ from leaderboard.results.goals import in_order
 from leaderboard.results.result import FAILURES, Result, label
 from leaderboard.results.setting_names import Setting, setting_named
 from leaderboard.statistics.pairs import (
-    PlacedSetting,
     headlines_without,
     jackknife_deviation,
     pooled_utility,
     variant_name,
 )
 from leaderboard.statistics.significance import (
+    JudgedDifference,
     TestedChange,
     corrected,
     plays_for,
@@ -228,8 +228,7 @@ def log_ratios_of(pairs: Sequence[tuple[Result, Result]]) -> Floats:
     """Logarithms of the ratios of times, head to base; pairs with a time of 0 are left out."""
     seconds = np.array([(one.seconds, other.seconds) for one, other in pairs], dtype=float).reshape(-1, 2)
     seconds = seconds[(seconds > 0).all(axis=1)]
-    log_ratios: Floats = np.log(seconds[:, 1] / seconds[:, 0])
-    return log_ratios
+    return np.asarray(np.log(seconds[:, 1] / seconds[:, 0]))
 
 
 COUNTED = ("failures", "mended failures")
@@ -239,7 +238,7 @@ FIRM, LOOSE = 0.05, 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change(PlacedSetting):
+class Change(JudgedDifference):
     """Change in one measure of a defense, or of an attack on it.
 
     Parameters
@@ -288,19 +287,11 @@ class Change(PlacedSetting):
     base_defense: str
     base_parameters: dict[str, Any]
     attack: str | None = None
-    attack_parameters: dict[str, Any]
     measure: str
     base: float
     head: float
     change: float
-    low: float
-    high: float
-    p: float
-    plays: int
     worse: bool
-    significant: bool = False
-    judged: bool = True
-    smallest_p: float = 0.0
 
     @property
     def alarm(self) -> bool:
@@ -420,12 +411,15 @@ def _changes(
     ended = ended_pairs(base, head)
     if len(ended) > 1:
         if ended[0][0].is_measurement:
-            changes += _losses(ended, allowed.success, level)
+            # Measures of an experiment, of which smaller is better.
+            values = [[one.values for one in pair] for pair in ended]
+            changes += _means(ended, values, sorted(_common(values)), allowed.success, level)
         elif ended[0][0].attack is None:
             timed = [pair for pair in ended if computed_anew(*pair)]
             changes += [*_utility(ended, allowed.utility, level), *_time(timed, allowed.time or 0.0, level, speed)]
         else:
-            changes += _successes(ended, allowed.success, level)
+            rates = [[{goal: score.rate for goal, score in one.scores.items()} for one in pair] for pair in ended]
+            changes += _means(ended, rates, in_order(_common(rates)), allowed.success, level)
     return changes
 
 
@@ -440,17 +434,6 @@ def _failures(pairs: Sequence[tuple[Result, Result]]) -> list[Change]:
             counted = TestedChange(difference, difference, difference, 0.0)
             changes.append(replace(_change(pairs, measure, ends, counted, worse=difference > 0), significant=True))
     return changes
-
-
-def _successes(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float) -> list[Change]:
-    rates = [[{goal: score.rate for goal, score in one.scores.items()} for one in pair] for pair in pairs]
-    return _means(pairs, rates, in_order(_common(rates)), allowed, level)
-
-
-def _losses(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float) -> list[Change]:
-    """Changes of the measures of an experiment, of which smaller is better."""
-    values = [[one.values for one in pair] for pair in pairs]
-    return _means(pairs, values, sorted(_common(values)), allowed, level)
 
 
 def _common(measured: Sequence[Sequence[Mapping[str, float | None]]]) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -149,23 +149,14 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
     ('Homer', 0.5, 0.53)
     """
     by_setting = grouped_by(matrix(results), lambda pair: pair.identity)
-    releases: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
-    guarantees: dict[tuple[str, str, str], set[str]] = defaultdict(set)
-    failures: dict[tuple[str, ...], int] = defaultdict(int)
-    for result in sorted(results, key=lambda result: result.play):
-        setting = (result.scenario, result.defense, result.parameters_text)
-        guarantees[setting].add(result.guarantee)
-        if result.attack is None:
-            releases[setting].append(result)
-            failures[setting] += result.status in FAILURES
-        else:
-            failures[result.scenario, variant_name(result.game), *setting[1:]] += result.status in FAILURES
+    in_order_of_plays = sorted(results, key=lambda result: result.play)
+    played = grouped_by(in_order_of_plays, lambda result: (result.scenario, result.defense, result.parameters_text))
     settings = Counter((scenario, variant) for scenario, variant, *_ in by_setting)
     rows = []
-    for identity, own in sorted(by_setting.items()):
-        scenario, variant, defense, parameters = identity
-        setting = (scenario, defense, parameters)
-        released = [release for release in releases[setting] if release.status == "ok"]
+    for (scenario, variant, defense, parameters), own in sorted(by_setting.items()):
+        of_setting = played[scenario, defense, parameters]
+        released = [result for result in of_setting if result.attack is None and result.status == "ok"]
+        failed = [result for result in of_setting if result.status in FAILURES]
         utility = pooled_utility([release.values for release in released])
         plays = max(1, max(pair.plays for pair in own))
         goals = in_order({goal for pair in own for goal in pair.successes})
@@ -177,11 +168,11 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
                 variant,
                 own[0].defense,
                 own[0].parameters,
-                "; ".join(sorted(guarantees[setting] - {""})),
+                "; ".join(sorted({result.guarantee for result in of_setting} - {""})),
                 None if utility is None else utility.headline,
                 worst,
                 worst.get(goals[0]) if len(goals) == 1 else _worst(own, goals, sure_level),
-                failures[setting] + failures[identity],
+                sum(result.attack is None or variant_name(result.game) == variant for result in failed),
                 sum(release.seconds for release in released) / max(1, len(released)),
                 sum(pair.seconds for pair in own) / plays,
             )

@@ -140,8 +140,7 @@ def play_errors(success: Success) -> Floats:
     errors are (rᵢ - cᵢ - A (1 - cᵢ)) / (1 - c).
     """
     rates, chances = np.asarray(success.rates), np.asarray(success.control_rates or success.chance)
-    errors: Floats = (rates - chances - success.advantage * (1 - chances)) / (1 - success.chance)
-    return errors
+    return np.asarray((rates - chances - success.advantage * (1 - chances)) / (1 - success.chance))
 
 
 def sampling_variance(success: Success) -> float:
@@ -177,8 +176,7 @@ def widening(plays: Floats | int, level: float) -> Floats:
     """
     from scipy.special import ndtri, stdtrit
 
-    factor: Floats = (stdtrit(np.asarray(plays) - 1, level) / ndtri(level)) ** 2
-    return factor
+    return np.asarray((stdtrit(np.asarray(plays) - 1, level) / ndtri(level)) ** 2)
 
 
 def judged(success: Success) -> bool:

@@ -97,19 +97,15 @@ def upper_advantage(success: Success, level: float, attacks: int = 1) -> float:
     Berger (1982), Multiparameter hypothesis testing and acceptance sampling. Dean and Pagano (2015), Evaluating
     confidence interval methods for binomial proportions in clustered surveys.
     """
+    from scipy.special import stdtrit
+
     shared = _upper(success, success.shared_effect, level_of_each(attacks, level))
     if len(success.rates) < 2:
         return shared
-    return max(shared, _upper(success, design_effect(success, level), level), _students(success, level))
-
-
-def _students(success: Success, level: float) -> float:
-    """Student's one-sided upper bound of the advantage over at least two plays."""
-    from scipy.special import stdtrit
-
     errors = play_errors(success)
     half = stdtrit(errors.size - 1, level) * errors.std(ddof=1) / np.sqrt(errors.size)
-    return min(1.0, success.advantage + float(half))
+    students = min(1.0, success.advantage + float(half))
+    return max(shared, _upper(success, design_effect(success, level), level), students)
 
 
 def _upper(success: Success, effect: float, level: float) -> float:

@@ -5,13 +5,47 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 import numpy as np
 
+from leaderboard.statistics.pairs import PlacedSetting
 from metrics.columns import Booleans, Floats
 
 ROUNDING = 1e-9
 """A change that exceeds its tolerance by less has reached it, and no more: sums of shares are rounded at 1e-16."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedDifference(PlacedSetting):
+    """Base of differences that are tested over plays and judged together with others.
+
+    Parameters
+    ----------
+    attack_parameters : dict
+        Parameters of the attack.
+    low, high : float
+        Interval of the difference across plays.
+    p : float
+        Two-sided p-value.
+    smallest_p : float
+        Smallest p-value that so many plays can give.
+    plays : int
+        Number of plays that both sides have.
+    significant : bool
+        Whether the difference is significant after correction for multiple tests.
+    judged : bool
+        Whether the plays suffice for any difference to be significant.
+    """
+
+    attack_parameters: dict[str, Any]
+    low: float
+    high: float
+    p: float
+    smallest_p: float
+    plays: int
+    significant: bool = False
+    judged: bool = True
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,10 @@
+from .values import Array as Array
 from .values import Booleans as Booleans
 from .values import Floats as Floats
 from .values import Integers as Integers
+from .values import Integers32 as Integers32
 from .values import Integers64 as Integers64
+from .values import Singles as Singles
 from .values import Words64 as Words64
 from .values import gathered as gathered
 from .values import require_column as require_column
@@ -51,6 +54,8 @@ from .values import UnfitValueError as UnfitValueError
 from .values import distinct_cells as distinct_cells
 from .values import distinct_values as distinct_values
 from .values import in_column as in_column
+from .values import group_sums as group_sums
+from .values import scattered as scattered
 from .values import in_digits as in_digits
 from .values import is_mixed as is_mixed
 from .values import number_of as number_of

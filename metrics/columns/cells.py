@@ -19,11 +19,21 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain, format_number
 from metrics.columns.parameters import refuse, require
-from metrics.columns.values import SUPPRESSED, distinct_cells, distinct_values, in_column, numbers_of, text_of
+from metrics.columns.values import (
+    SUPPRESSED,
+    Booleans,
+    Floats,
+    Integers,
+    distinct_cells,
+    distinct_values,
+    in_column,
+    numbers_of,
+    text_of,
+)
 
 _SPECIAL = re.compile(r"([\\|\[{*])")
 _ESCAPED = re.compile(r"\\(.)")
@@ -131,29 +141,29 @@ class Cells(ABC):
     """
 
     domain: Domain
-    codes: NDArray[np.intp]
-    suppressed: NDArray[np.bool_]
-    missing: NDArray[np.bool_]
-    or_missing: NDArray[np.bool_]
+    codes: Integers
+    suppressed: Booleans
+    missing: Booleans
+    or_missing: Booleans
 
     @property
     @abstractmethod
-    def plain(self) -> NDArray[np.bool_]:
+    def plain(self) -> Booleans:
         """Which distinct cells hold a single value (or a missing one), shape (distinct,)."""
 
     @abstractmethod
-    def contains(self, values: ArrayLike) -> NDArray[np.bool_]:
+    def contains(self, values: ArrayLike) -> Booleans:
         """Whether each distinct cell covers each value, shape (distinct, n); ``*`` covers missing values too."""
 
     @abstractmethod
-    def mass(self) -> NDArray[np.float64]:
+    def mass(self) -> Floats:
         """Share of each distinct cell in each bin, shape (distinct, domain.size + 1); rows sum to 1.
 
         A cell spreads evenly over the values that it covers. The last column is the missing value; ``*`` spreads over
         the whole domain without it.
         """
 
-    def row_mass(self) -> NDArray[np.float64]:
+    def row_mass(self) -> Floats:
         """Share of the cell of each row in each bin, shape (n, domain.size + 1)."""
         return self.mass()[self.codes]
 
@@ -181,19 +191,19 @@ class NumericCells(Cells):
     """
 
     domain: NumericDomain
-    owner: NDArray[np.intp]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    closed: NDArray[np.bool_]
+    owner: Integers
+    low: Floats
+    high: Floats
+    closed: Booleans
 
     @property
-    def plain(self) -> NDArray[np.bool_]:
+    def plain(self) -> Booleans:
         """Which distinct cells hold a single value (or a missing one), shape (distinct,)."""
         count = np.bincount(self.owner, minlength=self.missing.size)
         wide = np.bincount(self.owner, weights=self.low < self.high, minlength=self.missing.size)
         return np.asarray(self.missing | ((count == 1) & (wide == 0) & ~self.or_missing))
 
-    def hull(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def hull(self) -> tuple[Floats, Floats]:
         """Smallest and largest number of each distinct cell, two arrays of shape (distinct,); NaN where missing."""
         low = np.full(self.missing.size, np.inf)
         high = np.full(self.missing.size, -np.inf)
@@ -201,12 +211,12 @@ class NumericCells(Cells):
         np.maximum.at(high, self.owner, self.high)
         return np.where(self.missing, np.nan, low), np.where(self.missing, np.nan, high)
 
-    def midpoint(self) -> NDArray[np.float64]:
+    def midpoint(self) -> Floats:
         """Midpoint of each distinct cell, shape (distinct,); that of the domain for ``*``, NaN where missing."""
         low, high = self.hull()
         return (np.clip(low, self.domain.low, None) + np.clip(high, None, self.domain.high)) / 2
 
-    def contains(self, values: ArrayLike) -> NDArray[np.bool_]:
+    def contains(self, values: ArrayLike) -> Booleans:
         """Whether each distinct cell covers each value, shape (distinct, n); ``*`` covers missing values too."""
         numbers = numbers_of(values)[None, :]
         inside = numbers <= self.high[:, None]
@@ -221,7 +231,7 @@ class NumericCells(Cells):
         covered |= (self.missing | self.or_missing | self.suppressed)[:, None] & np.isnan(numbers)
         return covered
 
-    def mass(self) -> NDArray[np.float64]:
+    def mass(self) -> Floats:
         """Share of each distinct cell in each bin, shape (distinct, domain.size + 1); rows sum to 1."""
         domain = self.domain
         low = np.maximum(self.low, domain.low)
@@ -267,19 +277,19 @@ class CategoricalCells(Cells):
     """
 
     domain: CategoricalDomain
-    member: NDArray[np.bool_]
+    member: Booleans
 
     @property
-    def plain(self) -> NDArray[np.bool_]:
+    def plain(self) -> Booleans:
         """Which distinct cells hold a single value (or a missing one), shape (distinct,)."""
         return np.asarray(self.missing | ((self.member.sum(axis=1) == 1) & ~self.suppressed & ~self.or_missing))
 
-    def contains(self, values: ArrayLike) -> NDArray[np.bool_]:
+    def contains(self, values: ArrayLike) -> Booleans:
         """Whether each distinct cell covers each value, shape (distinct, n); ``*`` covers missing values too."""
         full = np.column_stack([self.member, self.missing | self.or_missing | self.suppressed])
         return full[:, self.domain.codes(values)]
 
-    def mass(self) -> NDArray[np.float64]:
+    def mass(self) -> Floats:
         """Share of each distinct cell in each category, shape (distinct, domain.size + 1); rows sum to 1."""
         full = np.column_stack([self.member, self.missing | self.or_missing]).astype(float)
         return np.asarray(full / full.sum(axis=1, keepdims=True))
@@ -417,7 +427,7 @@ def _read_categorical(column: pd.Series[Any], domain: CategoricalDomain) -> Cate
     return CategoricalCells(domain, codes, suppressed, missing, or_missing, member)
 
 
-def _refuse(column: pd.Series[Any], codes: NDArray[np.intp], index: int, why: str) -> None:
+def _refuse(column: pd.Series[Any], codes: Integers, index: int, why: str) -> None:
     raise CellError(column.name, int(np.flatnonzero(codes == index)[0]), why)
 
 

@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from metrics.columns.parameters import refuse, require
-from metrics.columns.values import UnfitValueError, distinct_values, numbers_of, text_of
+from metrics.columns.values import Floats, Integers, UnfitValueError, distinct_values, numbers_of, text_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,11 +74,11 @@ class NumericDomain:
         return len(self.cuts) + 1
 
     @property
-    def edges(self) -> NDArray[np.float64]:
+    def edges(self) -> Floats:
         """Edges of the bins, shape (size + 1,); an integer range ends one above its largest value."""
         return np.array([self.low, *self.cuts, self.high + (1 if self.integer else 0)], dtype=float)
 
-    def codes(self, values: ArrayLike) -> NDArray[np.intp]:
+    def codes(self, values: ArrayLike) -> Integers:
         """Bin of each value, shape (n,); `size` if missing. Values outside the range belong to the nearest bin."""
         numbers = np.asarray(values).ravel()
         if numbers.dtype.kind not in "fiu":
@@ -162,7 +162,7 @@ class CategoricalDomain:
         """Name of the category that a value belongs to; its usual text if there is none."""
         return text_of(value, self._position)
 
-    def codes(self, values: ArrayLike) -> NDArray[np.intp]:
+    def codes(self, values: ArrayLike) -> Integers:
         """Position of each value among the categories, shape (n,); `size` for a missing one.
 
         A value belongs to the category that its text names; see `metrics.columns.values`.

@@ -27,8 +27,8 @@ def refuse(condition: object, message: str, error: type[Exception] = ValueError)
     require(not condition, message, error)
 
 
-def refuse_any(wrong: Iterable[Wrong], message: Callable[[Wrong], str]) -> None:
-    """Raise ValueError about the first thing that is wrong, if there is one.
+def refuse_any(wrong: Iterable[Wrong], message: Callable[[Wrong], str], error: type[Exception] = ValueError) -> None:
+    """Raise an error about the first thing that is wrong, if there is one.
 
     Parameters
     ----------
@@ -36,18 +36,20 @@ def refuse_any(wrong: Iterable[Wrong], message: Callable[[Wrong], str]) -> None:
         What is wrong, such as names of columns.
     message : callable
         What to say of one of them.
+    error : type of Exception
+        Class of the error.
 
     Raises
     ------
-    ValueError
+    Exception
         If anything is wrong.
     """
     for one in wrong:
-        raise ValueError(message(one))
+        raise error(message(one))
 
 
-def refuse_rows(wrong: ArrayLike, message: Callable[[int], str]) -> None:
-    """Raise ValueError about the first row that is wrong, if there is one.
+def refuse_rows(wrong: ArrayLike, message: Callable[[int], str], error: type[Exception] = ValueError) -> None:
+    """Raise an error about the first row that is wrong, if there is one.
 
     Parameters
     ----------
@@ -55,15 +57,17 @@ def refuse_rows(wrong: ArrayLike, message: Callable[[int], str]) -> None:
         Whether each row is wrong.
     message : callable
         What to say of a row, which is given by its position.
+    error : type of Exception
+        Class of the error.
 
     Raises
     ------
-    ValueError
+    Exception
         If a row is wrong.
     """
     import numpy as np
 
-    refuse_any(np.flatnonzero(wrong)[:1].tolist(), message)
+    refuse_any(np.flatnonzero(wrong)[:1].tolist(), message, error)
 
 
 def check_integer(name: str, value: Given, *, low: int, optional: bool = False) -> Given:

@@ -45,7 +45,11 @@ def require_column(columns: Collection[object], name: str) -> None:
     refuse(name not in columns, f"there is no column {name!r}; the table has {', '.join(map(str, columns))}")
 
 
+Array = NDArray[Any]
+"""Values of any one kind."""
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Integers32 = NDArray[np.int32]
 Integers = NDArray[np.intp]
 Booleans = NDArray[np.bool_]
 Integers64 = NDArray[np.int64]
@@ -53,7 +57,7 @@ Words64 = NDArray[np.uint64]
 """Unsigned 64-bit integers: seeds, hashes and random bits."""
 
 
-def gathered(table: NDArray[Any], rows: Integers, columns: Integers) -> NDArray[Any]:
+def gathered(table: Array, rows: Integers, columns: Integers) -> Array:
     """Entry of a table for each pair of a row code and a column code, as ``table[np.ix_(rows, columns)]`` but faster.
 
     Parameters
@@ -80,6 +84,20 @@ def gathered(table: NDArray[Any], rows: Integers, columns: Integers) -> NDArray[
     return np.take(np.take(table, rows, axis=0), columns, axis=1)
 
 
+def group_sums(groups: Integers, rows: Array, count: int) -> Array:
+    """Sum of the rows of each of `count` groups, shape (count, ...), in the rows' precision."""
+    sums = np.zeros((count, *rows.shape[1:]), dtype=rows.dtype)
+    np.add.at(sums, groups, rows)
+    return sums
+
+
+def scattered(values: ArrayLike, positions: Array, size: int) -> Integers:
+    """Integers at their positions, the last one where several have one position, and -1 elsewhere, shape (size,)."""
+    result = np.full(size, -1, dtype=np.intp)
+    result[positions] = values
+    return result
+
+
 SUPPRESSED = "*"
 NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 """Regular expression of a plain number with ASCII digits, as cells of files hold it."""
@@ -96,7 +114,7 @@ def in_digits(numbers: Floats) -> Booleans:
     return np.asarray((size >= SMALLEST) & (size < LARGEST) | (size == 0))
 
 
-def number_texts(numbers: NDArray[np.float64], write: Callable[[float], str]) -> Any:
+def number_texts(numbers: Floats, write: Callable[[float], str]) -> Any:
     """Texts of numbers by Arrow, or by a function where Arrow would write an exponent or no number.
 
     Arrow omits the fraction of an integer and keeps the sign of -0.0.
@@ -144,7 +162,7 @@ class UnfitValueError(ValueError):
         return UnfitValueError, (self.row, self.why, self.column)
 
 
-def in_column(name: Any, error: ValueError, codes: NDArray[np.intp] | None = None) -> ValueError:
+def in_column(name: Any, error: ValueError, codes: Integers | None = None) -> ValueError:
     """An error about a column's values that names the column.
 
     Parameters
@@ -162,7 +180,7 @@ def in_column(name: Any, error: ValueError, codes: NDArray[np.intp] | None = Non
     return UnfitValueError(row, error.why, name)
 
 
-def numbers_of(values: ArrayLike) -> NDArray[np.float64]:
+def numbers_of(values: ArrayLike) -> Floats:
     """Values as numbers, shape (n,); NaN where missing.
 
     Raises
@@ -185,7 +203,7 @@ LARGEST_EXACT = 2.0**53
 """Below it every integer is a floating-point number."""
 
 
-def distinct_values(values: ArrayLike) -> tuple[NDArray[np.intp], list[Any]]:
+def distinct_values(values: ArrayLike) -> tuple[Integers, list[Any]]:
     """Position of each value among the distinct ones, shape (n,), -1 where it is missing; and the distinct values.
 
     Distinct values are listed in order of appearance. ``pandas.factorize`` would make 1, 1.0 and True one value, the
@@ -214,7 +232,7 @@ def distinct_values(values: ArrayLike) -> tuple[NDArray[np.intp], list[Any]]:
     return result, distinct
 
 
-def distinct_cells(values: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.object_]]:
+def distinct_cells(values: ArrayLike) -> tuple[Integers, NDArray[np.object_]]:
     """Position of each value among the distinct ones, shape (n,); and these, of which a missing value is one."""
     import pandas as pd
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scenarios.commands.common import bad_input, echo, echo_each, roles_option
+from scenarios.commands.common import echo, echo_each, roles_option
 
 if TYPE_CHECKING:
     from scenarios.assessment.asking.paid_query import PaidQuery
@@ -96,22 +96,20 @@ def ask(
     from scenarios.assessment.asking import answer_text
     from scenarios.assessment.asking.paid_query import AccountTerms, PaidQuery
 
-    with bad_input():
-        asked = PaidQuery(
-            table,
-            roles,
-            query,
-            epsilon=epsilon,
-            mechanism=mechanism,
-            account=account,
-            terms=AccountTerms(budget, delta, composition, neighbours),
-        )
+    asked = PaidQuery(
+        table,
+        roles,
+        query,
+        epsilon=epsilon,
+        mechanism=mechanism,
+        account=account,
+        terms=AccountTerms(budget, delta, composition, neighbours),
+    )
     echo_each("note", asked.notes)
     if dry_run:
         _show_quote(asked, confidence, form)
         return
-    with bad_input():
-        measured = asked.answer(confidence)
+    measured = asked.answer(confidence)
     echo_each("note", [measured.note or None])
     if form == "json":
         echo(json.dumps(answer_text.plain_answer(asked, measured, confidence), indent=2, ensure_ascii=False))
@@ -124,8 +122,7 @@ def _show_quote(asked: PaidQuery, confidence: float, form: str) -> None:
     """Cost, size of the noise, and what the account has left."""
     from scenarios.assessment.asking import answer_text
 
-    with bad_input():
-        quote = asked.quote(confidence)
+    quote = asked.quote(confidence)
     if form == "json":
         echo(json.dumps(answer_text.plain_quote(asked, quote, confidence), indent=2, ensure_ascii=False))
         return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scenarios.commands.common import bad_input, echo, echo_each, parameter_option, roles_option
+from scenarios.commands.common import echo, echo_each, parameter_option, roles_option
 from scenarios.running.methods.methods import given_parameters
 
 if TYPE_CHECKING:
@@ -88,27 +88,26 @@ def attack(
     from scenarios.tables.released import STANDARD, as_csv, refuse_existing, write_text
     from scenarios.tables.sampled_release import drawn_rows, sampled_release, sampling_notes
 
-    with bad_input():
-        refuse_existing([output], inputs=[released, candidates, roles, channel, truth], force=force)
-        method = _linkage_attack(assignment, parameters)
-        release, knowledge, notes = read_release(released, candidates, roles, channel)
-        rows, people = len(release.frame), len(knowledge.candidates)
-        origin = None if truth is None else read_truth(Path(truth), rows, people)
-        drawn = drawn_rows(method, rows, people, targets, seed)
-        if drawn.size < rows:
-            release = sampled_release(release, drawn)
-            notes += sampling_notes(method, drawn.size, rows, people, asked=targets is not None)
-        rng = np.random.default_rng(seed)
-        claims = _claims(assignment, method, release, knowledge, rng)
-        answer = answer_table(claims, release, knowledge, rng)
-        answer["released_row"] = drawn[answer["released_row"].to_numpy()]
-        if isinstance(claims, NotedAnswers):
-            notes += claims.notes
-        if isinstance(claims, SearchedAnswers) and claims.asked is not None:
-            drawn = drawn[claims.asked]
-        if origin is not None:
-            origin = np.where(np.isin(np.arange(rows), drawn), origin, -1)
-        write_text(as_csv(answer), output)
+    refuse_existing([output], inputs=[released, candidates, roles, channel, truth], force=force)
+    method = _linkage_attack(assignment, parameters)
+    release, knowledge, notes = read_release(released, candidates, roles, channel)
+    rows, people = len(release.frame), len(knowledge.candidates)
+    origin = None if truth is None else read_truth(Path(truth), rows, people)
+    drawn = drawn_rows(method, rows, people, targets, seed)
+    if drawn.size < rows:
+        release = sampled_release(release, drawn)
+        notes += sampling_notes(method, drawn.size, rows, people, asked=targets is not None)
+    rng = np.random.default_rng(seed)
+    claims = _claims(assignment, method, release, knowledge, rng)
+    answer = answer_table(claims, release, knowledge, rng)
+    answer["released_row"] = drawn[answer["released_row"].to_numpy()]
+    if isinstance(claims, NotedAnswers):
+        notes += claims.notes
+    if isinstance(claims, SearchedAnswers) and claims.asked is not None:
+        drawn = drawn[claims.asked]
+    if origin is not None:
+        origin = np.where(np.isin(np.arange(rows), drawn), origin, -1)
+    write_text(as_csv(answer), output)
     if claims.confidence is None and answer["confidence"].notna().any():
         notes.append(
             f"{assignment} states no confidence; that of ExpectationMaximizationLinkage in the same answers is written "

@@ -13,7 +13,6 @@ from leaderboard.pages.number_text import counted
 from metrics.columns import refuse
 from scenarios.commands.common import (
     GATE_FAILED,
-    bad_input,
     echo,
     parameter_option,
     warnings_as_lines,
@@ -23,8 +22,8 @@ from scenarios.running.methods.methods import given_parameters
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-    from scenarios.checks.audits.audit import Audit
-    from scenarios.checks.audits.one_run import OneRunAudit
+    from scenarios.checks.audits.audit import ClaimAudit
+
 
 # Expected number of events of probability delta from which a bound can come near the claim.
 OBSERVABLE = 100
@@ -88,39 +87,51 @@ def audit(
 
     from scenarios.checks.audits.names import mechanism_of
 
-    with bad_input():
-        refuse(not one_run and (canaries is not None or guesses is not None), "--canaries and --guesses need --one-run")
-        instance = mechanism_of(mechanism, given_parameters(parameters))
-        rng = np.random.default_rng(seed)
-        try:
-            with warnings_as_lines():
-                result = (
-                    _one_run(instance, canaries, guesses, runs, confidence, rng)
-                    if one_run
-                    else _many_runs(instance, runs, confidence, rng)
-                )
-        except ValueError:
-            raise
-        except Exception as error:
-            raise ValueError(f"{mechanism} cannot be run: {type(error).__name__}: {error}") from error
+    refuse(not one_run and (canaries is not None or guesses is not None), "--canaries and --guesses need --one-run")
+    instance = mechanism_of(mechanism, given_parameters(parameters))
+    rng = np.random.default_rng(seed)
+    try:
+        with warnings_as_lines():
+            result = (
+                _one_run(instance, canaries, guesses, runs, confidence, rng)
+                if one_run
+                else _many_runs(instance, runs, confidence, rng)
+            )
+    except ValueError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{mechanism} cannot be run: {type(error).__name__}: {error}") from error
     values, lines, holds = result
     echo(json.dumps(values, indent=2) if form == "json" else lines)
     sys.exit(0 if holds else GATE_FAILED)
 
 
 def _many_runs(mechanism: Any, runs: int | None, confidence: float, rng: Generator) -> tuple[dict[str, Any], str, bool]:
-    """The audit by many runs on neighbouring inputs, as JSON values and as text, and whether the claim holds."""
+    """Audit of many runs: values for JSON, a table, and whether the claim holds."""
     from scenarios.checks.audits.audit import audit as run_audit
     from scenarios.checks.audits.subjects import subject
 
     result = run_audit(subject(mechanism), runs=runs, confidence=confidence, rng=rng)
-    return _plain(result), _table(result), result.holds
+    pairs = [(pair.title, bound) for pair, bound in zip(result.subject.neighbours, result.bounds, strict=True)]
+    note = (
+        f"{result.runs:,} runs are too few to see events of probability delta: the bound stays below the true epsilon"
+        if 0 < result.subject.delta * result.runs < OBSERVABLE
+        else ""
+    )
+    return _written(
+        result,
+        {},
+        {"neighbours": [{"inputs": title, "epsilon_at_least": bound} for title, bound in pairs]},
+        (("neighbours", "epsilon at least"), [[title, f"{bound:.4g}"] for title, bound in pairs]),
+        f"{result.runs:,} runs on each input",
+        note,
+    )
 
 
 def _one_run(
     mechanism: Any, canaries: int | None, guesses: int | None, runs: int | None, confidence: float, rng: Generator
 ) -> tuple[dict[str, Any], str, bool]:
-    """The audit by canaries, as JSON values and as text, and whether the claim holds."""
+    """Audit of one run or a few on many canaries: values for JSON, a table, and whether the claim holds."""
     from scenarios.checks.audits.canaries import canaries as canaries_of
     from scenarios.checks.audits.one_run import RUNS, one_run_audit
 
@@ -132,108 +143,66 @@ def _one_run(
         confidence=confidence,
         rng=rng,
     )
-    return _plain_of_canaries(result), _table_of_canaries(result), result.holds
-
-
-def _plain(result: Audit) -> dict[str, Any]:
-    """The result as JSON values."""
-    return {
-        "mechanism": result.subject.name,
-        "epsilon": result.subject.epsilon,
-        "delta": result.subject.delta,
-        "runs": result.runs,
-        "confidence": result.confidence,
-        "neighbours": [
-            {"inputs": pair.title, "epsilon_at_least": bound}
-            for pair, bound in zip(result.subject.neighbours, result.bounds, strict=True)
-        ],
-        "epsilon_at_least": result.bound,
-        "violated": not result.holds,
-        **_note(result),
-    }
-
-
-def _plain_of_canaries(result: OneRunAudit) -> dict[str, Any]:
-    """The result of an audit by canaries as JSON values."""
-    return {
-        "mechanism": result.subject.name,
-        "epsilon": result.subject.epsilon,
-        "delta": result.subject.delta,
-        "runs": result.runs,
-        "canaries": result.canaries,
-        "inputs": result.subject.title,
-        "confidence": result.confidence,
-        "guesses": [
-            {
-                "trade_off": part.form,
-                "guesses": part.guesses * result.runs,
-                "correct": part.correct,
-                "epsilon_at_least": part.bound,
-            }
-            for part in result.parts
-        ],
-        "epsilon_at_least": result.bound,
-        "violated": not result.holds,
-        **_note_of_canaries(result),
-    }
-
-
-def _table(result: Audit) -> str:
-    """The result as text for a terminal."""
-    subject = result.subject
-    rows = [[pair.title, f"{bound:.4g}"] for pair, bound in zip(subject.neighbours, result.bounds, strict=True)]
-    return _lines(
-        result, rows, ("neighbours", "epsilon at least"), f"{result.runs:,} runs on each input", _note(result)
-    )
-
-
-def _table_of_canaries(result: OneRunAudit) -> str:
-    """The result of an audit by canaries as text for a terminal."""
+    plain = [
+        {
+            "trade_off": part.form,
+            "guesses": part.guesses * result.runs,
+            "correct": part.correct,
+            "epsilon_at_least": part.bound,
+        }
+        for part in result.parts
+    ]
     rows = [
         [FORMS[part.form], f"{part.guesses * result.runs:,}", f"{part.correct:,}", f"{part.bound:.4g}"]
         for part in result.parts
     ]
-    size = f"{counted(result.runs, 'run')} with {result.canaries:,} canaries each: {result.subject.title}"
-    headers = ("trade-off", "guesses", "correct", "epsilon at least")
-    return _lines(result, rows, headers, size, _note_of_canaries(result))
+    return _written(
+        result,
+        {"canaries": result.canaries, "inputs": result.subject.title},
+        {"guesses": plain},
+        (("trade-off", "guesses", "correct", "epsilon at least"), rows),
+        f"{counted(result.runs, 'run')} with {result.canaries:,} canaries each: {result.subject.title}",
+        "One run gives a loose bound; more runs (--runs) give a tighter one." if result.runs == 1 else "",
+    )
 
 
-def _note(result: Audit) -> dict[str, str]:
-    """The reason why the bound stays low if runs are too few, as a JSON value; empty if they are not."""
-    if not result.subject.delta or result.subject.delta * result.runs >= OBSERVABLE:
-        return {}
-    return {
-        "note": f"{result.runs:,} runs are too few to see events of probability delta: the bound stays below the true "
-        "epsilon"
-    }
-
-
-def _note_of_canaries(result: OneRunAudit) -> dict[str, str]:
-    """The reason why the bound stays low after a single run, as a JSON value; empty after more runs."""
-    return {"note": "One run gives a loose bound; more runs (--runs) give a tighter one."} if result.runs == 1 else {}
-
-
-def _lines(
-    result: Audit | OneRunAudit, rows: list[list[str]], headers: tuple[str, ...], size: str, note: Mapping[str, str]
-) -> str:
-    """Claim, bounds, verdict, size and note of an audit."""
+def _written(
+    result: ClaimAudit,
+    setting: Mapping[str, Any],
+    parts: Mapping[str, Any],
+    table: tuple[tuple[str, ...], list[list[str]]],
+    size: str,
+    note: str,
+) -> tuple[dict[str, Any], str, bool]:
+    """An audit as values for JSON and as a table, and whether its claim holds."""
     from leaderboard.pages.tables import text_table
 
-    subject = result.subject
-    delta = f", delta {subject.delta:g}" if subject.delta else ""
+    claim = result.subject
+    values = {
+        "mechanism": claim.name,
+        "epsilon": claim.epsilon,
+        "delta": claim.delta,
+        "runs": result.runs,
+        **setting,
+        "confidence": result.confidence,
+        **parts,
+        "epsilon_at_least": result.bound,
+        "violated": not result.holds,
+        **({"note": note} if note else {}),
+    }
     verdict = (
         f"no evidence against the claim: epsilon is at least {result.bound:.4g}"
         if result.holds
-        else f"FAILED: epsilon is at least {result.bound:.4g}, more than the claimed {subject.epsilon:g}"
+        else f"FAILED: epsilon is at least {result.bound:.4g}, more than the claimed {claim.epsilon:g}"
     )
     lines = [
-        subject.name,
-        f"claimed: epsilon {subject.epsilon:g}{delta}",
+        claim.name,
+        f"claimed: epsilon {claim.epsilon:g}{f', delta {claim.delta:g}' if claim.delta else ''}",
         "",
-        text_table(headers, rows),
+        text_table(*table),
         "",
         verdict,
         f"{size}; confidence {result.confidence:g}: a correct mechanism fails with probability at most "
         f"{1 - result.confidence:.2g}",
     ]
-    return "\n".join([*lines, *note.values()])
+    return values, "\n".join([*lines, *([note] if note else [])]), result.holds

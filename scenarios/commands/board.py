@@ -10,7 +10,6 @@ import click
 import leaderboard as lb
 from metrics.columns import refuse
 from scenarios.commands.common import (
-    bad_input,
     db_option,
     echo,
     echo_earlier,
@@ -100,17 +99,15 @@ def board(
     """
     if "://" not in db and not Path(db).exists():
         exit_without(f"there are no results at {db}; `tokumei run` makes some")
-    with bad_input():
-        refuse(by_defense and baseline is None, "--by-defense: goes with --baseline ATTACK")
-        chosen = {"--defense": bool(defenses), "--attack": bool(attacks)}
-        _check_view({"--matrix": matrix, "--summary": summary, "--full": full}, chosen, baseline, history)
+    refuse(by_defense and baseline is None, "--by-defense: goes with --baseline ATTACK")
+    chosen = {"--defense": bool(defenses), "--attack": bool(attacks)}
+    _check_view({"--matrix": matrix, "--summary": summary, "--full": full}, chosen, baseline, history)
     if history is not None:
         _show_history(history, scenarios, db, form, html)
         return
-    with bad_input():
-        # The baseline stays if others are named.
-        named = (*attacks, baseline) if attacks and baseline is not None else attacks
-        stored = _stored_board(scenarios, db, defenses, named)
+    # The baseline stays if others are named.
+    named = (*attacks, baseline) if attacks and baseline is not None else attacks
+    stored = _stored_board(scenarios, db, defenses, named)
     if stored is None:
         _show_reports(scenarios, db, form, html)
         return
@@ -128,8 +125,7 @@ def board(
     else:
         echo_with_earlier(written_board(results, form, matrix=matrix, promises=stored.promises), stored.earlier, form)
     if html is not None:
-        with bad_input():
-            write_page(results, html, stored.promises, stored.earlier)
+        write_page(results, html, stored.promises, stored.earlier)
         echo(f"page written to {html}", err=True)
 
 
@@ -170,12 +166,11 @@ def _show_reports(scenarios: tuple[str, ...], db: str, form: str, html: Path | N
     """Show the stored reports of experiments."""
     from leaderboard.pages.report import stored_reports
 
-    with bad_input(), lb.Store(db) as store:
+    with lb.Store(db) as store:
         reports = stored_reports(store, scenarios)
     if not reports:
         exit_without(f"no experiment at {db} is complete; `tokumei run` makes the measurements that are missing")
-    with bad_input():
-        refuse(html is not None and len(reports) > 1, "--html: name one experiment")
+    refuse(html is not None and len(reports) > 1, "--html: name one experiment")
     for report in reports:
         write_report(report.title, report.about, report.sections, form, html)
 
@@ -187,8 +182,7 @@ def _show_baseline(
     from scenarios.running.boards.board_result import shown_rows
 
     in_text = form in ("table", "markdown")
-    with bad_input():
-        rows = lb.compare_with_baseline(stored.results, baseline, by_defense=by_defense)
+    rows = lb.compare_with_baseline(stored.results, baseline, by_defense=by_defense)
     if not rows or not in_text:
         echo_earlier(stored.earlier)
     if not rows:
@@ -203,7 +197,7 @@ def _show_baseline(
 
 def _show_history(defense: str, scenarios: tuple[str, ...], db: str, form: str, html: Path | None) -> None:
     """Report the results of one defense, run by run."""
-    with bad_input(), lb.Store(db) as store:
+    with lb.Store(db) as store:
         entries = lb.history_of(store, defense)
     entries = [entry for entry in entries if not scenarios or entry.row.scenario in scenarios]
     if not entries:

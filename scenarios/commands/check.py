@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from scenarios.commands.common import GATE_FAILED, bad_input, echo
+from scenarios.commands.common import GATE_FAILED, echo
 
 EPILOG = """\b
 Examples:
@@ -31,7 +31,7 @@ def check(name: str) -> None:
     def passed(title: str) -> None:
         echo(f"ok      {title}")
 
-    with raised_exits(), bad_input():
+    with raised_exits():
         named_class(name)
     found = findings(suite_outcomes(name), passed)
     for part in found.untested:

@@ -14,7 +14,6 @@ from scenarios.assessment.choosing.goals import KINDS, QUESTIONS
 from scenarios.commands.common import (
     FORMATS,
     GATE_FAILED,
-    bad_input,
     check_page,
     db_option,
     echo,
@@ -135,19 +134,18 @@ def choose(
 
     display = Display(quiet=quiet)
     display.say_on_terminal("reading the table")
-    with bad_input():
-        check_page(html)
-        start_server()
-        dataset = load_table(table, roles)
-        refuse_undeclared_identifiers(table, roles, unique_text_columns(dataset.records), len(dataset.records))
-        portfolio = read_portfolio(dataset, goals=goals, people=people, keep=keep, only=only, seed=seed)
+    check_page(html)
+    start_server()
+    dataset = load_table(table, roles)
+    refuse_undeclared_identifiers(table, roles, unique_text_columns(dataset.records), len(dataset.records))
+    portfolio = read_portfolio(dataset, goals=goals, people=people, keep=keep, only=only, seed=seed)
     display.say_notes([*table_notes(dataset), *text_notes(portfolio.notes)])
     several = RowsOfPeople.of(dataset.records)
     unit = "people" if several is None else "rows"
     display.say(_in_words(portfolio, len(dataset.records), unit, budget))
     for note in counted_rows_notes(several):
         display.say(f"warning: {note}")
-    with bad_input(), Store(db) as store:
+    with Store(db) as store:
         asked = dataset.records.sensitive if not goals or "attributes" in goals else ()
         whole = WholeTable(dataset, asked, bound, seed)
         chooser = Chooser(portfolio, bound, store, LocalProcesses(jobs or cores()), display, budget, whole.refused)

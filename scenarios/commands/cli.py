@@ -73,6 +73,23 @@ class CommandModules(UserDict[str, Any]):
         return self.data[name]
 
 
+class CommandLine(click.Group):
+    """A group whose commands end in one line and exit code 2 if they raise `ValueError` or `OSError`."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Invoke the command, and state what is wrong with its input."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # Nobody reads standard output any more.
+            raise click.exceptions.Exit(0) from None
+        except (ValueError, OSError) as error:
+            from scenarios.commands.common import BadInput
+            from scenarios.running.methods.code_places import complaint
+
+            raise BadInput(complaint(error)) from None
+
+
 def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked and not context.resilient_parsing:
         from leaderboard.results.version import version
@@ -87,6 +104,7 @@ def _show_tracebacks(context: click.Context, _: click.Parameter, asked: bool) ->
 
 
 @click.group(
+    cls=CommandLine,
     commands=CommandModules(*COMMANDS),
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},

@@ -6,7 +6,7 @@ import gc
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import wraps
 from pathlib import Path
@@ -17,12 +17,9 @@ import click
 import leaderboard as lb
 from metrics.columns import check_new_file, refuse, require, write_atomically
 from metrics.columns.printable import printable
-from scenarios.running.methods.code_places import complaint
 from scenarios.tables.user_warnings import user_warnings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from scenarios.tables.note import Note
     from scenarios.tables.parts.files.table_files import Engine
 
@@ -73,7 +70,7 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--scheduler", metavar="URL", help="Scheduler of the Dask cluster, such as tcp://host:8786.")
     @wraps(command)
     def with_scheduler(*arguments: Any, backend: str, scheduler: str | None, **others: Any) -> Any:
-        refuse((backend == "dask") != (scheduler is not None), "--backend dask and --scheduler go together", BadInput)
+        refuse((backend == "dask") != (scheduler is not None), "--backend dask and --scheduler go together")
         return command(*arguments, scheduler=scheduler, **others)
 
     return with_scheduler
@@ -170,27 +167,9 @@ def heavy_imports() -> Iterator[None]:
         gc.enable()
 
 
-@contextmanager
-def bad_input() -> Iterator[None]:
-    """Turn a `ValueError` or `OSError` into one line on standard error and exit code 2."""
-    try:
-        yield
-    except (ValueError, OSError) as error:
-        raise BadInput(complaint(error)) from None
-
-
 def echo(text: object = "", *, nl: bool = True, err: bool = False, bold: bool = False) -> None:
-    """Write text without control characters to standard output or standard error.
-
-    Raises
-    ------
-    click.exceptions.Exit
-        With code 0, if nobody reads the output any more.
-    """
-    try:
-        click.secho(printable(str(text)), nl=nl, err=err, bold=bold or None)
-    except BrokenPipeError:
-        raise click.exceptions.Exit(0) from None
+    """Write text without control characters to standard output or standard error."""
+    click.secho(printable(str(text)), nl=nl, err=err, bold=bold or None)
 
 
 def echo_each(kind: str, texts: Iterable[str | None], *, err: bool = True) -> None:
@@ -335,8 +314,7 @@ def check_page(path: Path | None, option: str = "--html") -> None:
 
 def writable(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
     """Callback of an option: the file that it names can be written."""
-    with bad_input():
-        check_page(path, option.opts[0])
+    check_page(path, option.opts[0])
     return path
 
 
@@ -386,8 +364,7 @@ def write_report_page(title: str, about: Mapping[str, str], sections: Sequence[l
     """Write a report as an HTML page that names this version, and say so."""
     from leaderboard.results.version import version
 
-    with bad_input():
-        write_text(lb.render_report(title, {**about, "version": f"tokumei {version()}"}, sections), path)
+    write_text(lb.render_report(title, {**about, "version": f"tokumei {version()}"}, sections), path)
     echo(f"page written to {path}", err=True)
 
 

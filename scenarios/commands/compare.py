@@ -15,7 +15,6 @@ from scenarios.commands.common import (
     GATE_FAILED,
     NOTHING,
     STORED_NAMES,
-    bad_input,
     db_option,
     echo,
     echo_board,
@@ -110,10 +109,9 @@ def compare(
     from leaderboard.statistics.comparison import COUNTED, newly_skipped, paces
     from scenarios.running.boards.board_result import shown_rows
 
-    with bad_input():
-        sides = [_results(name, db) for name in (base, head)]
-        allowed = lb.Tolerance(utility=tolerance, success=tolerance, time=time_tolerance)
-        changes = lb.compare(*sides, tolerance=allowed, level=level, pairs=pairs)
+    sides = [_results(name, db) for name in (base, head)]
+    allowed = lb.Tolerance(utility=tolerance, success=tolerance, time=time_tolerance)
+    changes = lb.compare(*sides, tolerance=allowed, level=level, pairs=pairs)
     if not changes:
         exit_without(_nothing(base, head, sides, pairs))
     listed = [change for change in changes if everything or change.significant]

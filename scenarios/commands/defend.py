@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,6 @@ import click
 
 from metrics.columns import refuse
 from scenarios.commands.common import (
-    bad_input,
     echo,
     echo_each,
     echo_notes,
@@ -117,34 +115,32 @@ def defend(
         )
         from scenarios.tables.review.rows_of_people import RowsOfPeople, people_of_release
 
-    with bad_input():
-        defense = named_defense(method, given_parameters(parameters))
-        refuse(truth == STANDARD, "--truth is secret and must be a file of its own")
-        refuse_existing([output, truth, channel], inputs=[table, roles], force=force)
-        check_table_name("-o", output)
-        check_table_name("--truth", truth)
-        available = memory_bytes(memory)
-        if read_in_parts([table], asked=memory is not None or scheduler is not None):
-            outputs = output, truth, channel
-            _defend_in_parts(defense, table, roles, reading, available, blocks, *outputs, seed, scheduler)
-            return
-        refuse(blocks is not None, "--blocks: the table is not read in parts; leave the option out, or add --memory")
-        dataset = load_table(input_path(table), roles, reading=reading)
-        records = dataset.records
-        refuse_undeclared_identifiers(table, roles, unique_text_columns(records), len(records))
-        notes = [*table_notes(dataset, defense), *ignored_rules(defense, dataset.impossible, roles)]
-        defense = with_rules(defense, dataset.impossible)
-        defense.check(records)
-        promised = defense.guarantee(records)
-        root = SeedSequence(seed)
-        with warnings_as_lines():
-            release = release_in_memory(defense, records, root)
-        refuse(channel is not None and release.channel is None, f"--channel: this release of {method} has none")
+    defense = named_defense(method, given_parameters(parameters))
+    refuse(truth == STANDARD, "--truth is secret and must be a file of its own")
+    refuse_existing([output, truth, channel], inputs=[table, roles], force=force)
+    check_table_name("-o", output)
+    check_table_name("--truth", truth)
+    available = memory_bytes(memory)
+    if read_in_parts([table], asked=memory is not None or scheduler is not None):
+        outputs = output, truth, channel
+        _defend_in_parts(defense, table, roles, reading, available, blocks, *outputs, seed, scheduler)
+        return
+    refuse(blocks is not None, "--blocks: the table is not read in parts; leave the option out, or add --memory")
+    dataset = load_table(input_path(table), roles, reading=reading)
+    records = dataset.records
+    refuse_undeclared_identifiers(table, roles, unique_text_columns(records), len(records))
+    notes = [*table_notes(dataset, defense), *ignored_rules(defense, dataset.impossible, roles)]
+    defense = with_rules(defense, dataset.impossible)
+    defense.check(records)
+    promised = defense.guarantee(records)
+    root = SeedSequence(seed)
+    with warnings_as_lines():
+        release = release_in_memory(defense, records, root)
+    refuse(channel is not None and release.channel is None, f"--channel: this release of {method} has none")
     people = RowsOfPeople.of(records)
     echo_notes(notes)
-    with bad_input(), until_nobody_reads():
-        in_blocks = blocks_of(release, len(records), promised)
-        write_outputs(in_blocks, dataset, root, output, truth=truth, channel=channel)
+    in_blocks = blocks_of(release, len(records), promised)
+    write_outputs(in_blocks, dataset, root, output, truth=truth, channel=channel)
     echo(f"{len(release.frame)} of {len(records)} records; {_in_words(promised, people)}", err=True)
     classes = None if people is None else people_of_release(records, release, promised)
     _warn_of_promise(promised, people, classes)
@@ -183,7 +179,7 @@ def _defend_in_parts(
             path is not None and folder.is_dir() and Path(path).resolve().parent == folder.resolve(),
             f"{path} would become a part of the table; write to another folder than {table}",
         )
-    with until_nobody_reads(), warnings_as_lines(), engine_of(scheduler) as engine:
+    with warnings_as_lines(), engine_of(scheduler) as engine:
         done = defend_in_parts(
             defense,
             input_path(table),
@@ -201,15 +197,6 @@ def _defend_in_parts(
     echo(f"{done.released} of {done.records} records; {_in_words(done.guarantee, done.people)}", err=True)
     _warn_of_promise(done.guarantee, done.people)
     echo_notes(done.notes)
-
-
-@contextmanager
-def until_nobody_reads() -> Iterator[None]:
-    """End the command in peace when nobody reads standard output any more."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise click.exceptions.Exit(0) from None
 
 
 def named_defense(name: str, parameters: Mapping[str, Any]) -> MicrodataDefense:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from metrics.columns import refuse
-from scenarios.commands.common import bad_input, echo, echo_notes, memory_option, reading_options, roles_option
+from scenarios.commands.common import echo, echo_notes, memory_option, reading_options, roles_option
 
 EPILOG = """\b
 Examples:
@@ -39,22 +39,19 @@ def describe(
     from scenarios.tables.parts.files.table_files import is_large, memory_bytes
     from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
 
-    with bad_input():
-        refuse_existing([output], inputs=[table, roles], force=force)
-        # Standard output has no folder; paths stay relative to the current one.
-        path, target = input_path(table), Path() if output == STANDARD else Path(output)
-        refuse(
-            memory is not None and table == STANDARD, "--memory: standard input cannot be read in parts; name a file"
-        )
-        if is_large(path, asked=memory is not None):
-            from scenarios.tables.parts.validation import describe_large_table
+    refuse_existing([output], inputs=[table, roles], force=force)
+    # Standard output has no folder; paths stay relative to the current one.
+    path, target = input_path(table), Path() if output == STANDARD else Path(output)
+    refuse(memory is not None and table == STANDARD, "--memory: standard input cannot be read in parts; name a file")
+    if is_large(path, asked=memory is not None):
+        from scenarios.tables.parts.validation import describe_large_table
 
-            description = describe_large_table(path, roles, target, reading=reading, memory=memory_bytes(memory))
-        else:
-            from scenarios.tables.review.description import describe_table
+        description = describe_large_table(path, roles, target, reading=reading, memory=memory_bytes(memory))
+    else:
+        from scenarios.tables.review.description import describe_table
 
-            description = describe_table(path, roles, target, reading=reading)
-        write_text(description.text, output, private=True)
+        description = describe_table(path, roles, target, reading=reading)
+    write_text(description.text, output, private=True)
     echo_notes(description.notes)
     if output != STANDARD:
         echo(f"roles written to {output}; review every domain that was read from the data", err=True)

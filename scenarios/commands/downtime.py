@@ -10,7 +10,7 @@ import click
 
 import leaderboard as lb
 from metrics.columns import refuse
-from scenarios.commands.common import FORMATS, bad_input, db_option, echo_board, exit_without, report_writers
+from scenarios.commands.common import FORMATS, db_option, echo_board, exit_without, report_writers
 
 EPILOG = """\b
 Examples:
@@ -32,22 +32,20 @@ def downtime(db: str, folder: Path | None, hourly_cost: float | None, form: str)
     Downtime is incidents x (time to detection + time to repair). Incidents are failed trials in the database's log. A
     tournament adds refused files and failed scorings.
     """
-    with bad_input():
-        refuse(
-            hourly_cost is not None and not math.isfinite(hourly_cost),
-            f"--hourly-cost must be a finite number of at least 0, got {hourly_cost}",
-        )
+    refuse(
+        hourly_cost is not None and not math.isfinite(hourly_cost),
+        f"--hourly-cost must be a finite number of at least 0, got {hourly_cost}",
+    )
     if folder is None and "://" not in db and not Path(db).exists():
         exit_without(f"there are no results at {db}; `tokumei run` makes some")
     incidents = []
-    with bad_input():
-        if "://" in db or Path(db).exists():
-            with lb.Store(db) as store:
-                incidents += lb.recorded_incidents(store)
-        if folder is not None:
-            from scenarios.tournament.rules.folder import Tournament
-            from scenarios.tournament.rules.incidents import tournament_incidents
+    if "://" in db or Path(db).exists():
+        with lb.Store(db) as store:
+            incidents += lb.recorded_incidents(store)
+    if folder is not None:
+        from scenarios.tournament.rules.folder import Tournament
+        from scenarios.tournament.rules.incidents import tournament_incidents
 
-            incidents += tournament_incidents(Tournament(folder))
+        incidents += tournament_incidents(Tournament(folder))
     table = lb.downtime_table(incidents, datetime.now(UTC), hourly_cost)
     echo_board(report_writers()[form]((lb.Section("Failures", tables=(table,)),)))

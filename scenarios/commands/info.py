@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import click
 
-from scenarios.commands.common import bad_input, echo
+from scenarios.commands.common import echo
 
 EPILOG = """\b
 Examples:
@@ -29,13 +29,12 @@ def info(name: str) -> None:
 
     # A scenario and a data set may share a name; both are then shown.
     is_scenario, is_dataset = name in library(), name in dataset_names()
-    with bad_input():
-        if is_scenario:
-            echo(library()[name].read_text(encoding="utf-8"))
-        if is_dataset:
-            _show_dataset(name)
-        if not is_scenario and not is_dataset:
-            _show_export(name)
+    if is_scenario:
+        echo(library()[name].read_text(encoding="utf-8"))
+    if is_dataset:
+        _show_dataset(name)
+    if not is_scenario and not is_dataset:
+        _show_export(name)
 
 
 def _show_export(name: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from metrics.columns import require
-from scenarios.commands.common import bad_input, echo, exit_without
+from scenarios.commands.common import echo, exit_without
 
 EPILOG = """\b
 Examples:
@@ -79,17 +79,16 @@ def pictures(page: Path, output: Path, forms: tuple[str, ...], scale: float, wid
     from leaderboard.pages.pictures import pictures_of
     from scenarios.tables.toml.toml_file import read_bytes
 
-    with bad_input():
-        content = read_bytes(page)
-        try:
-            drawn = pictures_of(content.decode(), width)
-        except UnicodeDecodeError:
-            raise ValueError(f"{page}: is no page of Tokumei") from None
-        except ValueError as error:
-            raise ValueError(f"{page}: {error}") from None
-        if not drawn:
-            exit_without(f"there is no picture in {page}")
-        output.mkdir(parents=True, exist_ok=True)
-        for picture in drawn:
-            for form in dict.fromkeys(forms):
-                echo(picture.save(output / f"{picture.name}.{form}", scale))
+    content = read_bytes(page)
+    try:
+        drawn = pictures_of(content.decode(), width)
+    except UnicodeDecodeError:
+        raise ValueError(f"{page}: is no page of Tokumei") from None
+    except ValueError as error:
+        raise ValueError(f"{page}: {error}") from None
+    if not drawn:
+        exit_without(f"there is no picture in {page}")
+    output.mkdir(parents=True, exist_ok=True)
+    for picture in drawn:
+        for form in dict.fromkeys(forms):
+            echo(picture.save(output / f"{picture.name}.{form}", scale))

@@ -15,7 +15,6 @@ from leaderboard.pages.number_text import counted
 from scenarios.commands.common import (
     FAILED_TRIALS,
     GATE_FAILED,
-    bad_input,
     db_option,
     echo,
     end_interrupted,
@@ -69,23 +68,21 @@ def publish(
     from scenarios.running.runner import guarantees
     from scenarios.running.units import Catalogue
 
-    with bad_input():
-        plans = [replace(plan, plays=plays or plan.plays) for plan in read_plans(scenario)]
-        catalogues = [Catalogue.of(plan, guarantees(plan)) for plan in plans]
-        stored = read_results(folder)
-        check_folder(folder, [plan.name for plan in plans], FILES)
+    plans = [replace(plan, plays=plays or plan.plays) for plan in read_plans(scenario)]
+    catalogues = [Catalogue.of(plan, guarantees(plan)) for plan in plans]
+    stored = read_results(folder)
+    check_folder(folder, [plan.name for plan in plans], FILES)
     if check:
         missing = [(catalogue.plan.name, stale(catalogue, stored)) for catalogue in catalogues]
         _show_stale(missing)
         sys.exit(GATE_FAILED if any(cells for _, cells in missing) else 0)
-    with bad_input():
-        # The files that are written below would make a clean checkout look changed.
-        about = provenance([plan.name for plan in plans], Path.cwd())
-        folder.mkdir(parents=True, exist_ok=True)
-        results, promises, interrupted = _played(catalogues, stored, db, jobs, Display(quiet=quiet))
-        if interrupted:
-            end_interrupted(partial(echo, err=True), "plays what is missing", interrupted)
-        _write(folder, results, promises, catalogues, about)
+    # The files that are written below would make a clean checkout look changed.
+    about = provenance([plan.name for plan in plans], Path.cwd())
+    folder.mkdir(parents=True, exist_ok=True)
+    results, promises, interrupted = _played(catalogues, stored, db, jobs, Display(quiet=quiet))
+    if interrupted:
+        end_interrupted(partial(echo, err=True), "plays what is missing", interrupted)
+    _write(folder, results, promises, catalogues, about)
     echo(f"{counted(len(results), 'result')} published in {folder}", err=True)
     sys.exit(FAILED_TRIALS if any(result.status not in ("ok", "skipped") for result in results) else 0)
 

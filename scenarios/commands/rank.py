@@ -12,7 +12,6 @@ from metrics.columns import refuse
 from scenarios.commands.common import (
     FAILED_TRIALS,
     BadInput,
-    bad_input,
     check_page,
     db_option,
     echo_each,
@@ -91,21 +90,20 @@ def rank(
 
     display = Display(quiet=quiet)
     workers = jobs or cores()
-    with bad_input():
-        check_page(html)
-        refuse(not releases and not baseline, "name at least one release, or --baseline")
-        if workers > 1:
-            start_server()
-        dataset, declared, people, sha256 = read_tables(table, roles, reading, control)
-        setting = EvaluationSetting(dataset, declared, people, sha256, seed, targets)
-        notes = table_notes(dataset)
-        files, failed = _read_files(releases)
-        if baseline:
-            built_in, refused = baseline_releases(dataset, seed)
-            files += built_in
-            notes += text_notes(refused)
+    check_page(html)
+    refuse(not releases and not baseline, "name at least one release, or --baseline")
+    if workers > 1:
+        start_server()
+    dataset, declared, people, sha256 = read_tables(table, roles, reading, control)
+    setting = EvaluationSetting(dataset, declared, people, sha256, seed, targets)
+    notes = table_notes(dataset)
+    files, failed = _read_files(releases)
+    if baseline:
+        built_in, refused = baseline_releases(dataset, seed)
+        files += built_in
+        notes += text_notes(refused)
     display.say_notes(notes)
-    with bad_input(), Store(db) as store, ending_if_interrupted(display.say, "goes on where it was"):
+    with Store(db) as store, ending_if_interrupted(display.say, "goes on where it was"):
         lines = Ranking(setting, store, workers).ranked(files, display.say)
     lines += failed
     reasons = [line.reason for line in lines if line.evaluation is None]

@@ -11,7 +11,6 @@ import click
 from metrics.columns import refuse
 from scenarios.commands.common import (
     GATE_FAILED,
-    bad_input,
     echo,
     echo_each,
     parameter_option,
@@ -107,26 +106,22 @@ def report(
     from scenarios.tables.released import refuse_existing
     from scenarios.tables.review.rows_of_people import number_of_people
 
-    with bad_input():
-        refuse(Path(output).suffix not in (".html", ".pdf"), f"-o {output}: a report is an .html or a .pdf file")
-        refuse_existing([output], inputs=[table, released, roles, control, truth], force=force)
-        defense = _defense(defense_name, parameters)
-        write = _writer(output)
-        dataset, declared, people, sha256 = read_tables(table, roles, reading, control)
-        targets = targets or max(TARGETS, 0 if people is None else most_asked(number_of_people(people)))
-        given = seed_of_files(*(Path(path).read_bytes() for path in (table, released))) if seed is None else seed
-        setting = EvaluationSetting(dataset, declared, people, sha256, given, targets)
-        optional = (("--roles", roles), ("--control", control), ("--truth", truth))
-        files = {"table": table, "released": released}
-        files |= {name: str(path) for name, path in optional if path}
-        name = " ".join([defense_name or "", *parameters]).strip()
-        options = _options(profiles, defense_name, parameters)
-        content = report_content(
-            setting, files, threshold, defense, name, options, releases, seed_chosen=seed is not None
-        )
+    refuse(Path(output).suffix not in (".html", ".pdf"), f"-o {output}: a report is an .html or a .pdf file")
+    refuse_existing([output], inputs=[table, released, roles, control, truth], force=force)
+    defense = _defense(defense_name, parameters)
+    write = _writer(output)
+    dataset, declared, people, sha256 = read_tables(table, roles, reading, control)
+    targets = targets or max(TARGETS, 0 if people is None else most_asked(number_of_people(people)))
+    given = seed_of_files(*(Path(path).read_bytes() for path in (table, released))) if seed is None else seed
+    setting = EvaluationSetting(dataset, declared, people, sha256, given, targets)
+    optional = (("--roles", roles), ("--control", control), ("--truth", truth))
+    files = {"table": table, "released": released}
+    files |= {name: str(path) for name, path in optional if path}
+    name = " ".join([defense_name or "", *parameters]).strip()
+    options = _options(profiles, defense_name, parameters)
+    content = report_content(setting, files, threshold, defense, name, options, releases, seed_chosen=seed is not None)
     about = _about(table, released, given)
-    with bad_input():
-        write(f"Report on {Path(released).name}", about, report_sections(content, profiles))
+    write(f"Report on {Path(released).name}", about, report_sections(content, profiles))
     measured = content.measured
     echo(full_verdict(measured))
     echo_each("note", filter(None, (*content.advice, unchecked(content))))

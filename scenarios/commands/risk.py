@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scenarios.commands.common import (
-    bad_input,
     echo,
     echo_notes,
     engine_of,
@@ -71,31 +70,29 @@ def risk(
         from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
         from scenarios.tables.released import input_path, refuse_existing, write_text
 
-    with bad_input():
-        refuse_existing([html], inputs=[released, roles, population], force=force)
-        paths = [input_path(released), *([] if population is None else [input_path(population)])]
-        sizes = {"population_size": population_size, "cells": cells}
-        if read_in_parts([released, population], asked=memory is not None or scheduler is not None):
-            from scenarios.tables.parts.risk import large_risk_report
+    refuse_existing([html], inputs=[released, roles, population], force=force)
+    paths = [input_path(released), *([] if population is None else [input_path(population)])]
+    sizes = {"population_size": population_size, "cells": cells}
+    if read_in_parts([released, population], asked=memory is not None or scheduler is not None):
+        from scenarios.tables.parts.risk import large_risk_report
 
-            everybody = paths[1] if population is not None else None
-            with engine_of(scheduler) as engine:
-                report, notes = large_risk_report(
-                    paths[0],
-                    roles,
-                    reading=reading,
-                    population=everybody,
-                    memory=memory_bytes(memory),
-                    engine=engine,
-                    **sizes,
-                )
-        else:
-            report, notes = _small(paths, roles, reading, sizes)
+        everybody = paths[1] if population is not None else None
+        with engine_of(scheduler) as engine:
+            report, notes = large_risk_report(
+                paths[0],
+                roles,
+                reading=reading,
+                population=everybody,
+                memory=memory_bytes(memory),
+                engine=engine,
+                **sizes,
+            )
+    else:
+        report, notes = _small(paths, roles, reading, sizes)
     echo_notes(notes)
     echo(_text(report))
     if html is not None:
-        with bad_input():
-            write_text(_page(report, released), html)
+        write_text(_page(report, released), html)
         echo(f"report written to {html}", err=True)
 
 
@@ -131,22 +128,33 @@ def _text(report: RiskReport) -> str:
         ("alone in their class", _share(report.uniques, report.rows)),
         *((f"in a class with one value of {name}", _share(count, report.rows)) for name, count in report.one_value),
     ]
-    parts = [
-        "\n".join((text_table((), heads, style="plain"), *map(str, report.notes))),
-        "risk by model\n" + table((name, measure(value), about) for name, about, value in report.models),
-        "measures\n" + table((name, measure(value), about) for name, about, value in report.measures),
-        "records by size of their class\n" + table((size, measure(count)) for size, count in report.sizes.items()),
+    head = "\n".join((text_table((), heads, style="plain"), *map(str, report.notes)))
+    # Each part: whether it is shown, its title, its rows, and what stands below them.
+    parts: list[tuple[object, str, Iterable[tuple[str, ...]], str]] = [
+        (True, "risk by model", ((name, measure(value), about) for name, about, value in report.models), ""),
+        (True, "measures", ((name, measure(value), about) for name, about, value in report.measures), ""),
+        (True, "records by size of their class", ((size, measure(count)) for size, count in report.sizes.items()), ""),
+        (
+            report.estimates,
+            "records unique in table and population, estimated",
+            ((name, number(value, 1), about) for name, about, value in report.estimates),
+            f"\n{_fitting(report)}",
+        ),
+        (
+            report.searched,
+            "records singled out with the help of a column",
+            ((name, measure(count)) for name, count in report.columns),
+            "",
+        ),
+        (
+            report.sets,
+            "smallest sets of columns that single out most",
+            ((names, measure(count)) for names, count in report.sets),
+            "",
+        ),
     ]
-    if report.estimates:
-        rows = ((name, number(value, 1), about) for name, about, value in report.estimates)
-        parts.append(f"records unique in table and population, estimated\n{table(rows)}\n{_fitting(report)}")
-    if report.searched:
-        counts = table((name, measure(count)) for name, count in report.columns)
-        parts.append(f"records singled out with the help of a column\n{counts}")
-    if report.sets:
-        counts = table((names, measure(count)) for names, count in report.sets)
-        parts.append(f"smallest sets of columns that single out most\n{counts}")
-    return "\n\n".join(parts)
+    shown = (f"{title}\n{table(rows)}{below}" for present, title, rows, below in parts if present)
+    return "\n\n".join([head, *shown])
 
 
 def _page(report: RiskReport, name: str) -> str:

@@ -18,7 +18,6 @@ from scenarios.commands.common import (
     GATE_FAILED,
     NOTHING,
     SIGNALLED,
-    bad_input,
     db_option,
     echo,
     echo_board,
@@ -240,25 +239,22 @@ def run(**given: Any) -> None:
     options = RunOptions(**given)
     display = Display(quiet=options.quiet)
     display.say_on_terminal("reading data and scenario")
-    with bad_input():
-        experiment = sole_experiment(options.scenarios, options.board_only)
+    experiment = sole_experiment(options.scenarios, options.board_only)
     if experiment is not None:
         run_experiment(experiment, options, display)
         return
-    with bad_input():
-        if options.backend == "local" and not options.explain:
-            start_server()
-        plans = _plans(options, display)
-        check_goals(options.max_advantage, plans)
-        backend = _backend(options)
-        # Modules and data stay in memory until the end: the garbage collector need not visit them again and again.
-        gc.freeze()
-        catalogues = catalogues_of(plans, None if options.data is None else display.say)
+    if options.backend == "local" and not options.explain:
+        start_server()
+    plans = _plans(options, display)
+    check_goals(options.max_advantage, plans)
+    backend = _backend(options)
+    # Modules and data stay in memory until the end: the garbage collector need not visit them again and again.
+    gc.freeze()
+    catalogues = catalogues_of(plans, None if options.data is None else display.say)
     if options.explain:
         _explain(catalogues, options)
         return
-    with bad_input():
-        played = play_catalogues(catalogues, backend, options.db, display.listener, fresh=options.fresh)
+    played = play_catalogues(catalogues, backend, options.db, display.listener, fresh=options.fresh)
     _show(played, options, display)
     sys.exit(_exit_code(played, options))
 
@@ -301,7 +297,7 @@ def _explain(catalogues: list[Catalogue], options: RunOptions) -> None:
     from scenarios.running.explanation import explain, written_explanations
 
     absent = "://" not in options.db and not Path(options.db).exists()
-    with bad_input(), lb.Store("sqlite://" if absent else options.db) as store:
+    with lb.Store("sqlite://" if absent else options.db) as store:
         explanations = [
             explanation for catalogue in catalogues for explanation in explain(catalogue, store, fresh=options.fresh)
         ]
@@ -316,8 +312,7 @@ def _show(played: Played, options: RunOptions, display: Display) -> None:
         else:
             echo_board(written_board(played.results, options.form, matrix=options.matrix, promises=played.promises))
         if options.html is not None:
-            with bad_input():
-                write_page(played.results, options.html, played.promises)
+            write_page(played.results, options.html, played.promises)
             display.say(f"page written to {options.html}")
     if played.interrupted:
         display.say("interrupted; the same command plays what is missing")
@@ -391,7 +386,7 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
 
     plan = replace(plan, plays=options.plays or plan.plays, seed=plan.seed if options.seed is None else options.seed)
     about = {"scenario": plan.name, "plays": str(plan.plays), "seed": str(plan.seed)}
-    with bad_input(), lb.Store(options.db) as store:
+    with lb.Store(options.db) as store:
         recorded = RecordedMeasurements(store, plan, fresh=options.fresh)
         try:
             with ending_if_interrupted(display.say, "makes the measurements that are missing"):

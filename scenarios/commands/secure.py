@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from defenses import federated
 from metrics.columns import refuse, require
-from scenarios.commands.common import bad_input, echo
+from scenarios.commands.common import echo
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from defenses.federated import SecureAnswer
     from metrics.columns import Floats
 
 EPILOG = """\b
@@ -54,13 +54,8 @@ def secure() -> None:
 @_format
 def greater(left: str, right: str, bits: int, seed: int | None, form: str) -> None:
     """Yao's millionaires: does the LEFT party own more than the RIGHT one? By a garbled circuit."""
-    import numpy as np
-
-    with bad_input():
-        from defenses.federated import secure_greater
-
-        own, other = _integer("left", left, bits), _integer("right", right, bits)
-        answer = _run(lambda: secure_greater(own, other, np.random.default_rng(seed), bits=bits))
+    own, other = _integer("left", left, bits), _integer("right", right, bits)
+    answer = _run(lambda: federated.secure_greater(own, other, _rng(seed), bits=bits))
     _show("left is greater", "yes" if answer.value else "no", _cost(answer), form)
 
 
@@ -71,13 +66,8 @@ def greater(left: str, right: str, bits: int, seed: int | None, form: str) -> No
 @_format
 def maximum(numbers: str, bits: int, seed: int | None, form: str) -> None:
     """Maximum of a column of integers: each person splits its number between two servers. By a garbled circuit."""
-    import numpy as np
-
-    with bad_input():
-        from defenses.federated import secure_maximum
-
-        values = _integers(numbers, _column(numbers, None)[0], bits)
-        answer = _run(lambda: secure_maximum(values, np.random.default_rng(seed), bits=bits))
+    values = _integers(numbers, _column(numbers, None)[0], bits)
+    answer = _run(lambda: federated.secure_maximum(values, _rng(seed), bits=bits))
     _show("maximum", answer.value, _cost(answer), form)
 
 
@@ -89,14 +79,9 @@ def maximum(numbers: str, bits: int, seed: int | None, form: str) -> None:
 @_format
 def count(left: str, right: str, key: str | None, seed: int | None, form: str) -> None:
     """Number of people for whom both columns say yes, such as patients of two hospitals. By a garbled circuit."""
-    import numpy as np
-
-    with bad_input():
-        from defenses.federated import secure_common_count
-
-        first, second = _aligned(left, right, key)
-        truths = [_truths(name, values) for name, values in ((left, first), (right, second))]
-        answer = _run(lambda: secure_common_count(truths[0], truths[1], np.random.default_rng(seed)))
+    first, second = _aligned(left, right, key)
+    truths = [_truths(name, values) for name, values in ((left, first), (right, second))]
+    answer = _run(lambda: federated.secure_common_count(truths[0], truths[1], _rng(seed)))
     _show("people in common", answer.value, _cost(answer), form)
 
 
@@ -112,31 +97,31 @@ def correlation(
     left: str, right: str, key: str | None, nodes: int, threshold: int, seed: int | None, form: str
 ) -> None:
     """Pearson's correlation of two offices' columns. By Shamir shares at several nodes."""
-    import numpy as np
-
-    with bad_input():
-        from defenses.federated import secure_correlation
-
-        first, second = _aligned(left, right, key)
-        numbers = [_numbers(name, values) for name, values in ((left, first), (right, second))]
-        value = secure_correlation(
-            numbers[0], numbers[1], np.random.default_rng(seed), nodes=nodes, threshold=threshold
-        )
+    first, second = _aligned(left, right, key)
+    numbers = [_numbers(name, values) for name, values in ((left, first), (right, second))]
+    value = federated.secure_correlation(numbers[0], numbers[1], _rng(seed), nodes=nodes, threshold=threshold)
     # Words of 8 bytes: a share of each number to each node, a share of 0 from both offices, and each node's result.
     sent = {"shares": 2 * nodes * numbers[0].size * 8, "shares of 0": 2 * nodes * 8, "results": nodes * 8}
     _show("correlation", round(value, 6), {"bytes": sum(sent.values()), "messages": sent}, form)
 
 
-def _run(protocol: Any) -> SecureAnswer:
+def _rng(seed: int | None) -> Generator:
+    """Generator of a seed, or of the system's randomness."""
+    import numpy as np
+
+    return np.random.default_rng(seed)
+
+
+def _run(protocol: Any) -> federated.SecureAnswer:
     """Run a protocol; a missing package is bad input."""
     try:
-        answer: SecureAnswer = protocol()
+        answer: federated.SecureAnswer = protocol()
     except ModuleNotFoundError as error:
         raise ValueError(str(error)) from None
     return answer
 
 
-def _cost(answer: SecureAnswer) -> dict[str, Any]:
+def _cost(answer: federated.SecureAnswer) -> dict[str, Any]:
     return {"and_gates": answer.cost.and_gates, "bytes": answer.cost.total_bytes, "messages": dict(answer.cost.sent)}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from metrics.columns import refuse
-from scenarios.commands.common import bad_input, echo, echo_each, heavy_imports, reading_options, roles_option, share
+from scenarios.commands.common import echo, echo_each, heavy_imports, reading_options, roles_option, share
 
 if TYPE_CHECKING:
     from metrics.columns import Booleans
@@ -81,32 +81,29 @@ def split(
         from scenarios.tables.split_table import SplitFile, drawn_control, one_row_each
         from scenarios.tables.toml.toml_file import read_bytes
 
-    with bad_input():
-        refuse(
-            STANDARD in (output, control), "both parts name people and must be files of their own, not standard output"
-        )
-        refuse_existing([output, control], inputs=[table, roles], force=force)
-        declared = read_roles(roles, reading)
-        if person is not None:
-            declared = declared.model_copy(update={"person": person})
-        refuse(
-            one_row and declared.person is None,
-            "--one-row: name the column of the person by --person or in the roles file",
-        )
-        path = input_path(table)
-        file = SplitFile.of(path, read_bytes(path), declared)
-        file.check_name("-o", output)
-        file.check_name("--control", control)
-        kept = ~file.repeated if drop_repeated else np.ones(file.repeated.size, dtype=bool)
-        rng = np.random.default_rng(seed)
-        before = int(kept.sum())
-        if one_row:
-            kept[kept] = one_row_each(file.person[kept], rng)
-        held = np.zeros(kept.size, dtype=bool)
-        held[kept] = drawn_control(file.person[kept], fraction, rng)
-        with output_files() as outputs:
-            for name, rows in ((output, kept & ~held), (control, held)):
-                outputs.open(name, private=True).write(file.part(rows))
+    refuse(STANDARD in (output, control), "both parts name people and must be files of their own, not standard output")
+    refuse_existing([output, control], inputs=[table, roles], force=force)
+    declared = read_roles(roles, reading)
+    if person is not None:
+        declared = declared.model_copy(update={"person": person})
+    refuse(
+        one_row and declared.person is None,
+        "--one-row: name the column of the person by --person or in the roles file",
+    )
+    path = input_path(table)
+    file = SplitFile.of(path, read_bytes(path), declared)
+    file.check_name("-o", output)
+    file.check_name("--control", control)
+    kept = ~file.repeated if drop_repeated else np.ones(file.repeated.size, dtype=bool)
+    rng = np.random.default_rng(seed)
+    before = int(kept.sum())
+    if one_row:
+        kept[kept] = one_row_each(file.person[kept], rng)
+    held = np.zeros(kept.size, dtype=bool)
+    held[kept] = drawn_control(file.person[kept], fraction, rng)
+    with output_files() as outputs:
+        for name, rows in ((output, kept & ~held), (control, held)):
+            outputs.open(name, private=True).write(file.part(rows))
     _say_who_counts(file, declared.person, before, kept, drop_repeated=drop_repeated, one_row=one_row)
     (people, records), (others, other_rows) = (
         (np.unique(file.person[rows]).size, int(rows.sum())) for rows in (kept & ~held, held)

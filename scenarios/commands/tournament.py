@@ -11,7 +11,7 @@ import click
 
 from leaderboard.pages.number_text import counted
 from metrics.columns import refuse
-from scenarios.commands.common import GATE_FAILED, bad_input, echo
+from scenarios.commands.common import GATE_FAILED, echo
 from scenarios.commands.tournament_host import COMMANDS, watch_scoring
 from scenarios.commands.tournament_site import invite, serve
 from scenarios.commands.tournament_texts import (
@@ -91,14 +91,13 @@ def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, 
 
     A MOMENT without a time is the end of that day. Without a zone, it is in the zone of this machine.
     """
-    with bad_input():
-        from scenarios.tournament.rules.opening import open_tournament, read_teams
-        from scenarios.tournament.rules.settings import moment_text
+    from scenarios.tournament.rules.opening import open_tournament, read_teams
+    from scenarios.tournament.rules.settings import moment_text
 
-        dataset = _dataset(name, data, roles)
-        names = read_teams(teams)
-        given = {option: value for option, value in settings.items() if option != "quota" or value is not None}
-        opened = open_tournament(folder, dataset, list(names), titles=names, now=now(), **given)
+    dataset = _dataset(name, data, roles)
+    names = read_teams(teams)
+    given = {option: value for option, value in settings.items() if option != "quota" or value is not None}
+    opened = open_tournament(folder, dataset, list(names), titles=names, now=now(), **given)
     if settings["seed"] is not None:
         say("warning: whoever guesses the seed knows every secret of this tournament; omit --seed in a real tournament")
     echo(f"{folder}: {len(names)} teams; hand each its folder in {folder / 'teams'}, keep {folder / 'host'}")
@@ -133,18 +132,17 @@ def check(
 
     With --released and --candidates, FILE is a correspondence table: its answers are checked and counted.
     """
-    with bad_input():
-        from scenarios.tournament.rules.checking import check, check_answers
+    from scenarios.tournament.rules.checking import check, check_answers
 
-        if released is not None and candidates is not None and original is None:
-            with listing_problems(as_json=form == "json"):
-                notes = check_answers(file, released, candidates)
-            echo(json_text({"notes": notes}) if form == "json" else "\n".join(("valid", *notes)))
-            return
-        if original is None or released is not None or candidates is not None:
-            raise ValueError("name --original for a table, or --released and --candidates for an attack")
+    if released is not None and candidates is not None and original is None:
         with listing_problems(as_json=form == "json"):
-            report = check(file, original, roles=roles, others=others)
+            notes = check_answers(file, released, candidates)
+        echo(json_text({"notes": notes}) if form == "json" else "\n".join(("valid", *notes)))
+        return
+    if original is None or released is not None or candidates is not None:
+        raise ValueError("name --original for a table, or --released and --candidates for an attack")
+    with listing_problems(as_json=form == "json"):
+        report = check(file, original, roles=roles, others=others)
     show_check(report, form)
 
 
@@ -224,7 +222,7 @@ def score(opened: Tournament, public_share: float, jobs: int | None, form: str, 
 @on_tournament
 def verify(opened: Tournament) -> None:
     """Verify that log, accepted files and published files are unchanged (exit code 1 if not)."""
-    from scenarios.tournament.host.backup import verify
+    from scenarios.tournament.host.archives import verify
 
     try:
         echo(verify(opened))
@@ -253,13 +251,12 @@ def simulate(
     jobs: int | None,
 ) -> None:
     """Simulate a tournament in which the teams are built-in defenses and attacks."""
-    with bad_input():
-        from scenarios.tournament.host.simulation import simulate
+    from scenarios.tournament.host.simulation import simulate
 
-        dataset = _dataset(None if data else name, data, roles)
-        played = simulate(folder, dataset, originals=originals, candidates=candidates, seed=seed, say=say)
-        publish_notices(played)
-        _scored(played, 1.0, jobs, "table")
+    dataset = _dataset(None if data else name, data, roles)
+    played = simulate(folder, dataset, originals=originals, candidates=candidates, seed=seed, say=say)
+    publish_notices(played)
+    _scored(played, 1.0, jobs, "table")
 
 
 @tournament.command()
@@ -275,8 +272,7 @@ def _scored(opened: Tournament, public_share: float, jobs: int | None, form: str
     """Score all tables, write boards and reports, and show the standings."""
     import leaderboard as lb
     from scenarios.running.workers.supervisor import cores
-    from scenarios.tournament.host.boards import FOR_THE_HOST
-    from scenarios.tournament.host.updating import score_all
+    from scenarios.tournament.host.boards import FOR_THE_HOST, score_all
     from scenarios.tournament.rules.incidents import counted_incidents, tournament_incidents
 
     boards = score_all(opened, public_share, jobs or cores(), _progress("scoring"), say, retry=retry)
@@ -285,9 +281,9 @@ def _scored(opened: Tournament, public_share: float, jobs: int | None, form: str
     if boards.secret:
         say(FOR_THE_HOST)
     if form == "csv":
-        echo(boards.standings_csv(), nl=False)
+        echo(boards.full.standings_csv(), nl=False)
     else:
-        echo(lb.report_to_terminal(boards.sections(opened.settings.title)))
+        echo(lb.report_to_terminal(boards.sections))
     if failures := counted_incidents(tournament_incidents(opened)):
         say(f"failures so far: {failures}; `tokumei downtime --tournament {opened.folder}` shows how long they lasted")
     say(f"boards written to {opened.public} (for everybody) and {opened.host} (for the host)")

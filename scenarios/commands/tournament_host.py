@@ -10,7 +10,7 @@ import click
 
 from leaderboard.pages.number_text import counted
 from metrics.columns import refuse
-from scenarios.commands.common import bad_input, echo
+from scenarios.commands.common import echo
 from scenarios.commands.tournament_texts import (
     FILE,
     FOLDER,
@@ -41,7 +41,7 @@ def extend(tournament: Tournament, phase: str, until: str, reason: str) -> str:
 
     A date without a time is the end of that day. Without a zone, MOMENT is in the zone of this machine.
     """
-    from scenarios.tournament.host.late import extend
+    from scenarios.tournament.host.decisions import extend
     from scenarios.tournament.rules.settings import Phase, moment_text
 
     return f"phase {phase} ends on {moment_text(extend(tournament, Phase(phase), until, reason, now()))}"
@@ -57,7 +57,7 @@ def reopen(tournament: Tournament, phase: str, until: str, reason: str) -> str:
 
     A date without a time is the end of that day. Without a zone, MOMENT is in the zone of this machine.
     """
-    from scenarios.tournament.host.late import reopen
+    from scenarios.tournament.host.decisions import reopen
     from scenarios.tournament.rules.settings import Phase, moment_text
 
     return f"phase {phase} is open again until {moment_text(reopen(tournament, Phase(phase), until, reason, now()))}"
@@ -71,7 +71,7 @@ def reopen(tournament: Tournament, phase: str, until: str, reason: str) -> str:
 @reason_option
 def admit(tournament: Tournament, team: str, file: Path, against: str | None, reason: str) -> None:
     """Admit a late FILE of TEAM; it must obey all other rules."""
-    from scenarios.tournament.host.late import admit
+    from scenarios.tournament.host.decisions import admit
     from scenarios.tournament.rules.sheets import read_submission
 
     with listing_problems():
@@ -99,7 +99,7 @@ def take(tournament: Tournament, team: str, number: int) -> None:
 @reason_option
 def disqualify(tournament: Tournament, team: str, reason: str) -> str:
     """Disqualify TEAM: its files do not count, and standings say why."""
-    from scenarios.tournament.host.late import disqualify
+    from scenarios.tournament.host.decisions import disqualify
 
     disqualify(tournament, team, reason, now())
     return f"team {team} is disqualified; `readmit` takes it back"
@@ -111,7 +111,7 @@ def disqualify(tournament: Tournament, team: str, reason: str) -> str:
 @reason_option
 def readmit(tournament: Tournament, team: str, reason: str) -> str:
     """Readmit a disqualified TEAM: its files count again."""
-    from scenarios.tournament.host.late import readmit
+    from scenarios.tournament.host.decisions import readmit
 
     readmit(tournament, team, reason, now())
     return f"team {team} takes part again"
@@ -122,7 +122,7 @@ def readmit(tournament: Tournament, team: str, reason: str) -> str:
 @click.argument("text")
 def message(tournament: Tournament, text: str) -> str:
     """Post TEXT to everybody: it is logged, and written to public/NOTICES.md."""
-    from scenarios.tournament.host.messages import post
+    from scenarios.tournament.host.decisions import post
 
     return f"posted as entry {post(tournament, text, now()).number}"
 
@@ -133,7 +133,7 @@ def message(tournament: Tournament, text: str) -> str:
 @click.argument("text", metavar="TITLE")
 def title(tournament: Tournament, team: str, text: str) -> None:
     """Give TEAM a TITLE in any script, which standings show."""
-    from scenarios.tournament.host.late import give_title
+    from scenarios.tournament.host.decisions import give_title
 
     echo(f"team {team} is called {give_title(tournament, team, text, now())}")
 
@@ -197,7 +197,7 @@ def export(
 ) -> None:
     """Export what is public, or everything, as one zip archive, or a competition bundle for Codabench."""
     from scenarios.tournament.codabench.bundle import export_codabench
-    from scenarios.tournament.host.exporting import export
+    from scenarios.tournament.host.archives import export
 
     refuse(codabench and everything, "use either --all or --codabench")
     refuse(
@@ -219,7 +219,7 @@ def export(
 @click.option("-o", "--output", type=FILE, required=True, help="The tar archive, a new file outside the folder.")
 def backup(tournament: Tournament, output: Path) -> None:
     """Back up the whole folder; files may be submitted and scored meanwhile."""
-    from scenarios.tournament.host.backup import backup
+    from scenarios.tournament.host.archives import backup
 
     echo(f"{output}: the tournament as of entry {backup(tournament, output)}; keep it secret")
 
@@ -229,10 +229,9 @@ def backup(tournament: Tournament, output: Path) -> None:
 @click.argument("folder", type=FOLDER)
 def restore(archive: Path, folder: Path) -> None:
     """Restore a backup into a new FOLDER, and verify it."""
-    from scenarios.tournament.host.backup import restore
+    from scenarios.tournament.host.archives import restore
 
-    with bad_input():
-        echo(restore(archive, folder))
+    echo(restore(archive, folder))
 
 
 def watch_scoring(tournament: Tournament, share: float, jobs: int | None, *, retry: bool) -> None:

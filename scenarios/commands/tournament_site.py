@@ -12,7 +12,7 @@ import click
 
 from leaderboard.pages.number_text import counted
 from metrics.columns import refuse
-from scenarios.commands.common import bad_input, echo
+from scenarios.commands.common import echo
 from scenarios.commands.tournament_texts import FILE, FOLDER
 from scenarios.running.workers.fork_server import start_server
 
@@ -56,17 +56,17 @@ def serve(
     public_share: float,
 ) -> None:
     """Serve the tournament as a web site: teams upload, everybody watches."""
-    with bad_input(), _server_extra(), _private_files():
+    with _server_extra(), _private_files():
         from scenarios.tournament.rules.settings import read_settings
-        from scenarios.tournament.site.serving import check_exposure, parsed_address
+        from scenarios.tournament.site.application import check_exposure, parsed_address
 
         check_exposure(parsed_address(address)[0], proxy=proxy, certificate=certificate, key=key)
         read_settings(folder)
         # Workers load their packages while this process loads its own.
         start_server()
 
-        from scenarios.tournament.site.members.inviting import remember_address, without_password
-        from scenarios.tournament.site.serving import serve as serve_site
+        from scenarios.tournament.site.account_store import remember_address, without_password
+        from scenarios.tournament.site.application import serve as serve_site
         from scenarios.tournament.site.workers import BackgroundScoring
 
         waiting = without_password(folder, datetime.now(UTC))
@@ -111,12 +111,17 @@ def invite(
 
     A new link replaces an unused one. The old password holds until the link is used.
     """
-    with bad_input(), _server_extra():
+    with _server_extra():
         from metrics.columns import write_atomically
         from scenarios.tournament.rules.folder import Tournament
-        from scenarios.tournament.site.members.inviting import invitations_page, served_address, skipped, team_accounts
-        from scenarios.tournament.site.members.inviting import invite as issue
-        from scenarios.tournament.site.members.user import host_name
+        from scenarios.tournament.site.account_store import (
+            host_name,
+            invitations_page,
+            served_address,
+            skipped,
+            team_accounts,
+        )
+        from scenarios.tournament.site.account_store import invite as issue
 
         now = datetime.now(UTC)
         settings = Tournament(folder).settings

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scenarios.commands.common import bad_input, echo
+from scenarios.commands.common import echo
 from scenarios.tables.toml.json_text import json_text
+from scenarios.tournament.rules.problems import InvalidFileError
 
 if TYPE_CHECKING:
     from scenarios.tournament.rules.checking import CheckReport
     from scenarios.tournament.rules.folder import Tournament
-    from scenarios.tournament.rules.problems import InvalidFileError
     from scenarios.tournament.rules.submitting import Receipt
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -30,10 +30,9 @@ def on_tournament(command: Callable[..., None]) -> Callable[..., None]:
     @click.argument("folder", type=FOLDER)
     @wraps(command)
     def opened(folder: Path, **others: Any) -> None:
-        with bad_input():
-            from scenarios.tournament.rules.folder import Tournament
+        from scenarios.tournament.rules.folder import Tournament
 
-            command(Tournament(folder), **others)
+        command(Tournament(folder), **others)
 
     return opened
 
@@ -52,7 +51,7 @@ def decision(command: Callable[..., str]) -> Callable[..., None]:
 
 def publish_notices(tournament: Tournament) -> None:
     """Write what everybody should read; the log has it in any case."""
-    from scenarios.tournament.host.messages import write_notices
+    from scenarios.tournament.host.decisions import write_notices
 
     for reason in write_notices(tournament):
         say(f"warning: {reason}")
@@ -77,7 +76,6 @@ def listing_problems(*, as_json: bool = False) -> Iterator[None]:
     ValueError
         With the number of problems, and how rows and lines are counted.
     """
-    from scenarios.tournament.rules.problems import InvalidFileError
     from scenarios.tournament.rules.submitting import counted_problems
 
     try:
@@ -112,6 +110,6 @@ def show_receipt(receipt: Receipt) -> None:
 
 def show_check(report: CheckReport, form: str) -> None:
     """Show what a check of a table found."""
-    from scenarios.tournament.rules.validating import check_report_to_json, check_report_to_terminal
+    from scenarios.tournament.rules.checking import check_report_to_json, check_report_to_terminal
 
     echo(check_report_to_json(report) if form == "json" else check_report_to_terminal(report))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scenarios.commands.common import (
-    bad_input,
     echo,
     echo_each,
     echo_notes,
@@ -66,14 +65,13 @@ def utility(
     from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
     from scenarios.tables.released import input_path
 
-    with bad_input():
-        paths = [input_path(original), input_path(released)]
-        others = None if held_out is None else input_path(held_out)
-        if read_in_parts([original, released], asked=memory is not None or scheduler is not None):
-            measured = _large(paths, roles, others, seed, reading, memory_bytes(memory), scheduler)
-        else:
-            measured = _small(paths, roles, others, seed, reading)
-        scores, loss, rows, columns, pairs, notes = measured
+    paths = [input_path(original), input_path(released)]
+    others = None if held_out is None else input_path(held_out)
+    if read_in_parts([original, released], asked=memory is not None or scheduler is not None):
+        measured = _large(paths, roles, others, seed, reading, memory_bytes(memory), scheduler)
+    else:
+        measured = _small(paths, roles, others, seed, reading)
+    scores, loss, rows, columns, pairs, notes = measured
     echo_notes(notes)
     value, components = headline_utility(scores)
     result: dict[str, Any] = {"utility": value, **components, "normalized_certainty_penalty": loss, "rows": rows}

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from leaderboard.pages.number_text import counted
 from metrics.columns import refuse
-from scenarios.commands.common import bad_input, echo, echo_notes, memory_option, reading_options, roles_option
+from scenarios.commands.common import echo, echo_notes, memory_option, reading_options, roles_option
 
 if TYPE_CHECKING:
     from scenarios.tables.dataset import Dataset
@@ -51,23 +52,19 @@ def validate(
     The output shows no record, except for a cell that cannot be read. A roles file written by --write-roles names all
     categories that occur. Promises of privacy need domains that are declared, not read from the records.
     """
-    from leaderboard.pages.number_text import counted
+    if file.suffix == ".toml" and not file.is_dir():
+        refuse(write_roles is not None, "--write-roles is for tables, not for scenarios")
+        _validate_scenario(file)
+        return
+    from scenarios.tables.parts.files.table_files import is_large, memory_bytes
+    from scenarios.tables.released import refuse_existing, write_text
 
-    with bad_input():
-        if file.suffix == ".toml" and not file.is_dir():
-            refuse(write_roles is not None, "--write-roles is for tables, not for scenarios")
-            _validate_scenario(file)
-            return
-        from scenarios.tables.parts.files.table_files import is_large, memory_bytes
-
-        if write_roles is not None:
-            from scenarios.tables.released import refuse_existing
-
-            refuse_existing([write_roles], inputs=[file, roles], force=force)
-        if is_large(file, asked=memory is not None):
-            dataset, table = _large(file, roles, reading, memory_bytes(memory))
-        else:
-            dataset, table = _small(file, roles, reading)
+    if write_roles is not None:
+        refuse_existing([write_roles], inputs=[file, roles], force=force)
+    if is_large(file, asked=memory is not None):
+        dataset, table = _large(file, roles, reading, memory_bytes(memory))
+    else:
+        dataset, table = _small(file, roles, reading)
     from tabulate import tabulate
 
     from scenarios.assessment.evaluation.blocked_promises import blocked_promises
@@ -79,12 +76,10 @@ def validate(
     blocked = text_notes(blocked_promises(dataset.records, MOST_NAMED))
     echo_notes([*blocked, *without_domains(table.notes)], err=False)
     if write_roles is not None:
-        from scenarios.tables.released import write_text
         from scenarios.tables.roles_file import reviewable_roles
 
-        with bad_input():
-            text = reviewable_roles(dataset, roles, Path(write_roles), reading=reading, rows=table.rows)
-            write_text(text, write_roles, private=True)
+        text = reviewable_roles(dataset, roles, Path(write_roles), reading=reading, rows=table.rows)
+        write_text(text, write_roles, private=True)
         echo(f"roles written to {write_roles}; review every domain that was read from the data", err=True)
     rows, columns = counted(table.rows, "record"), counted(len(dataset.records.frame.columns), "column")
     echo(f"{file}: {rows}, {columns}: valid")
@@ -92,7 +87,6 @@ def validate(
 
 def _validate_scenario(file: Path) -> None:
     """Read a scenario or an experiment, and ask its defenses for their guarantees."""
-    from leaderboard.pages.number_text import counted
     from scenarios.running.plan import read_plans
     from scenarios.running.runner import guarantees
     from scenarios.studies.experiment import read_experiment

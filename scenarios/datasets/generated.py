@@ -58,8 +58,7 @@ def ratings() -> Dataset:
 
 def _films(popularity: Floats, count: int, rng: Generator) -> Integers:
     """A weighted sample of films without replacement, by exponential races."""
-    race = rng.exponential(size=popularity.size) / popularity
-    return np.argpartition(race, count)[:count]
+    return np.argpartition(rng.exponential(size=popularity.size) / popularity, count)[:count]
 
 
 # A small generated data set: who is a friend of whom in a social network.

@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks import Claims, ValueClaims
 from defenses import MicrodataRelease
 from metrics import Scores, equivalence_classes, read_cells
-from metrics.columns import require
+from metrics.columns import Integers, require
 from scenarios.games.control_group import ControlGroupGame
 from scenarios.games.people import Drawn
 from scenarios.games.questions.question import Question, controlled
@@ -85,7 +84,7 @@ class CellDowncoding(ControlGroupGame):
     question = CellQuestion()
 
 
-def overlap(classes: NDArray[np.intp], claimed: pd.Series[Any], truth: pd.Series[Any]) -> int:
+def overlap(classes: Integers, claimed: pd.Series[Any], truth: pd.Series[Any]) -> int:
     """Number of claimed values that are correct, as multisets within each class; missing values do not count."""
     count = len(classes)
     numeric = pd.api.types.is_numeric_dtype(truth)
@@ -99,10 +98,9 @@ def overlap(classes: NDArray[np.intp], claimed: pd.Series[Any], truth: pd.Series
     return int(np.minimum(claims, truths).sum())
 
 
-def _drawn_values(contains: Any, codes: NDArray[np.intp], people: pd.Series[Any], rng: Generator) -> pd.Series[Any]:
+def _drawn_values(contains: Any, codes: Integers, people: pd.Series[Any], rng: Generator) -> pd.Series[Any]:
     """Draw for each row one of people's values that its cell covers, missing if it covers none; shape (rows,)."""
-    values = people.dropna()
-    share = values.value_counts()
+    share = people.dropna().value_counts()
     covered = contains(share.index.to_numpy()) * share.to_numpy()
     cumulative = np.cumsum(covered, axis=1)[codes] if share.size else np.zeros((codes.size, 0))
     total = cumulative[:, -1] if share.size else np.zeros(codes.size)

@@ -26,7 +26,7 @@ from metrics.columns import (
     read_cells,
     refuse,
 )
-from metrics.ranking import area_under_curve
+from metrics.ranking import mean_area_under_curve
 from metrics.table_utility import prediction_target
 from scenarios.games.candidate_file import Membership
 from scenarios.games.people import Drawn
@@ -269,10 +269,4 @@ class ClassifierMembership(Membership):
         """Mean one-against-rest area under the ROC curve of a model; None if nobody is held out."""
         if held_out.empty:
             return None
-        truth, predicted = held_out[model.target].to_numpy(), model.predict_proba(held_out)
-        areas = [
-            area_under_curve(predicted[:, number], truth == name)
-            for number, name in enumerate(model.classes)
-            if 0 < (truth == name).mean() < 1
-        ]
-        return float(np.mean(areas)) if areas else None
+        return mean_area_under_curve(model.predict_proba(held_out), held_out[model.target].to_numpy(), model.classes)

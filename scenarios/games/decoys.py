@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from defenses.base import Microdata
-from metrics.columns import refuse
+from metrics.columns import Floats, Integers, refuse
 
 BLOCK = 256
 """Groups are formed within blocks of at most this many near people, so that time grows linearly."""
@@ -65,20 +64,22 @@ class NearGroups:
         self._categories = np.column_stack(categories).astype(float) if categories else np.zeros((len(records), 0))
 
     @cached_property
-    def groups(self) -> NDArray[np.intp]:
+    def groups(self) -> Integers:
         """Positions of the members of each group, shape (groups, size)."""
         blocks = [block for layer in self._layers() for block in self._blocks(layer)]
         together = [blocks[first : first + TOGETHER] for first in range(0, len(blocks), TOGETHER)]
-        return np.concatenate([self._groups_within(part) for part in together] or [self._no_groups()])
+        return np.concatenate(
+            [self._groups_within(part) for part in together] or [np.zeros((0, self.size), dtype=np.intp)]
+        )
 
     @cached_property
-    def group_of(self) -> NDArray[np.intp]:
+    def group_of(self) -> Integers:
         """Group of each person, shape (people,); -1 for the last records, which are in none."""
         group_of = np.full(len(self._numbers), -1)
         group_of[self.groups] = np.arange(len(self.groups))[:, None]
         return group_of.astype(np.intp)
 
-    def decoys(self, originals: NDArray[np.intp], rng: Generator) -> NDArray[np.intp]:
+    def decoys(self, originals: Integers, rng: Generator) -> Integers:
         """Choose decoys so that whole groups are candidates, as many groups as there are originals.
 
         Parameters
@@ -104,10 +105,7 @@ class NearGroups:
         further = rng.choice(unused, originals.size - used.size, replace=False)
         return np.setdiff1d(self.groups[np.concatenate([used, further])].ravel(), originals, assume_unique=True)
 
-    def _no_groups(self) -> NDArray[np.intp]:
-        return np.zeros((0, self.size), dtype=np.intp)
-
-    def _layers(self) -> list[NDArray[np.intp]]:
+    def _layers(self) -> list[Integers]:
         """Sets of people with few exact equals among them: first copies of all records, second copies and so on.
 
         Layers of less than `BLOCK` people join the next one. Sizes are multiples of the group size.
@@ -122,7 +120,7 @@ class NearGroups:
                 cuts.append(int(end))
         return np.split(order, cuts)
 
-    def _blocks(self, people: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    def _blocks(self, people: Integers) -> list[Integers]:
         """Halve by which of two distant people is nearer, until at most `BLOCK` people are together."""
         if people.size <= max(BLOCK, self.size):
             return [people] if people.size else []
@@ -133,7 +131,7 @@ class NearGroups:
         middle = people.size // 2 // self.size * self.size
         return self._blocks(order[:middle]) + self._blocks(order[middle:])
 
-    def _groups_within(self, blocks: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
+    def _groups_within(self, blocks: Sequence[Integers]) -> Integers:
         """Positions of the members of each group of some blocks; in each block, who is most remote chooses first.
 
         All blocks form their groups at the same time, one group per step. Smaller blocks are filled up with empty
@@ -175,7 +173,7 @@ class NearGroups:
         positions = [block[group[: block.size // self.size]] for block, group in zip(blocks, groups, strict=True)]
         return np.concatenate(positions)
 
-    def _distance(self, people: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _distance(self, people: Integers, others: Integers) -> Floats:
         """Gower distances, up to the number of columns; shape (people, others)."""
         from scipy.spatial.distance import cdist
 

@@ -44,8 +44,7 @@ class GivenPeople(Drawn):
         """Number of the person of each candidate, from 0 in their order, shape (candidates,)."""
         members, others = person_numbers(self.records), person_numbers(self.others)
         numbers = np.concatenate([members, members.max(initial=-1) + 1 + others])[self.order]
-        whose: Integers = pd.factorize(numbers)[0]
-        return whose
+        return np.asarray(pd.factorize(numbers)[0])
 
 
 class FinishedRelease(QuestionGame):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from numpy.random import Generator
@@ -12,7 +12,6 @@ from numpy.random import Generator
 from attacks import Attack, Claims, Knowledge
 from defenses import Defense, Microdata, Release
 from defenses.base import Parametrized
-from metrics.columns import check_choice
 from metrics.score import Scores
 
 # The mechanism as the adversary knows it.
@@ -41,7 +40,8 @@ class Publisher:
 KNOWS = ("mechanism", "nothing")
 
 
-class Secret(ABC):
+@dataclass(frozen=True)
+class Secret:
     """What a game draws at random and hides from the adversary.
 
     Attributes
@@ -50,7 +50,7 @@ class Secret(ABC):
         The publisher's records, the input of the defense.
     """
 
-    records: Microdata
+    records: Microdata = field(repr=False)
 
 
 class Game(Parametrized, ABC):
@@ -173,14 +173,3 @@ class Game(Parametrized, ABC):
     def settings(self) -> Mapping[str, Any]:
         """Return the game's parameters except for its records."""
         return {name: value for name, value in self.get_params().items() if not isinstance(value, Microdata)}
-
-
-def check_attacker_knows(value: Any) -> None:
-    """Check a game's parameter `attacker_knows`.
-
-    Raises
-    ------
-    ValueError
-        If it is neither "mechanism" nor "nothing".
-    """
-    check_choice("attacker_knows", value, KNOWS)

@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks import Claims, Knowledge, RankedAnswers
 from defenses import Defense, Microdata, MicrodataRelease
 from metrics import Scores, TableUtility
-from metrics.columns import check_integer, check_real, refuse, require
+from metrics.columns import Integers, check_integer, check_real, refuse, require
 from scenarios.games.game import Secret
 from scenarios.games.questions.row_question import row_scores
 from scenarios.games.table_game import TableGame, table_worth
@@ -38,11 +37,10 @@ class JoinSecret(Secret):
         Position of each patient in the register, -1 for a patient who is not listed.
     """
 
-    records: Microdata = field(repr=False)
     candidates: pd.DataFrame = field(repr=False)
     auxiliary: Microdata = field(repr=False)
     utility: TableUtility = field(repr=False)
-    positions: NDArray[np.intp] = field(repr=False)
+    positions: Integers = field(repr=False)
 
 
 class Join(TableGame):
@@ -142,7 +140,7 @@ class Join(TableGame):
             positions,
         )
 
-    def _entries(self, people: NDArray[np.intp], rng: Generator) -> pd.DataFrame:
+    def _entries(self, people: Integers, rng: Generator) -> pd.DataFrame:
         """Identifiers and quasi-identifiers of these people in the register, with its errors."""
         columns = [*self.records.identifiers, *self.records.quasi_identifiers]
         entries = self.records.frame[columns].iloc[people].reset_index(drop=True)

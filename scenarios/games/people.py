@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from defenses.base import Microdata
 from metrics.columns import Booleans, Floats, Integers
@@ -34,24 +33,23 @@ class Drawn(Secret):
         Randomness for questions. It is only copied, never drawn from.
     """
 
-    records: Microdata = field(repr=False)
     others: Microdata = field(repr=False)
     auxiliary: Microdata = field(repr=False)
-    order: NDArray[np.intp] = field(repr=False)
+    order: Integers = field(repr=False)
     rng: Generator = field(repr=False)
 
     @property
-    def member(self) -> NDArray[np.bool_]:
+    def member(self) -> Booleans:
         """Whether each candidate is in the table, shape (candidates,)."""
         return self.order < len(self.records)
 
     @property
-    def whose(self) -> NDArray[np.intp]:
+    def whose(self) -> Integers:
         """Number of the person of each candidate, shape (candidates,); each is a person of its own."""
         return np.arange(self.order.size)
 
     @property
-    def answers(self) -> NDArray[np.intp]:
+    def answers(self) -> Integers:
         """Position of each original among the candidates, shape (originals,); every original is one."""
         return np.argsort(self.order)[: len(self.records)]
 

@@ -91,7 +91,6 @@ class PkSecret(Secret):
         Draws the queries that measure the release's utility. It is only copied, never drawn from.
     """
 
-    records: Microdata = field(repr=False)
     query_rng: Generator = field(repr=False)
 
 

@@ -3,44 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks import Claims, Knowledge, RankedAnswers
 from attacks.reports.pool_inference import pool_of_each, preferred_pools
 from defenses import Defense, Microdata, ReportsRelease
 from metrics import CategoricalDomain, Score, Scores
-from metrics.columns import check_integer, refuse
-from scenarios.games.game import Game, Secret
-from scenarios.games.reports import utility_frequencies
+from metrics.columns import Integers, check_integer, refuse, scattered
+from scenarios.games.reports import ReportSecret, ReportsGame
 
 
-@dataclass(frozen=True)
-class PoolSecret(Secret):
-    """Reported items and preferred pools of one play.
-
-    Attributes
-    ----------
-    records : Microdata
-        The reported items, one per row, with the number of the person.
-    preferred : ndarray of int, shape (persons,)
-        The pool that each person prefers.
-    auxiliary : Microdata
-        The auxiliary population: items of other people.
-    """
-
-    records: Microdata = field(repr=False)
-    preferred: NDArray[np.intp] = field(repr=False)
-    auxiliary: Microdata = field(repr=False)
-
-
-class Pool(Game):
+class Pool(ReportsGame):
     """Pool inference: infer from linked reports which pool of items (skin tones, political sides) a person prefers.
 
     Every person reports the same number of items, each under local differential privacy. The adversary knows the
@@ -69,16 +47,11 @@ class Pool(Game):
     section 3.
     """
 
-    accepts: ClassVar[str] = "reports"
-    kind: ClassVar[str] = "reports"
     takes: ClassVar[Mapping[str, type[Claims]]] = {"pool": RankedAnswers}
-    attacker_knows = "mechanism"
 
     def __init__(self, *, records: Microdata, column: str, persons: int = 500, reports: int = 8) -> None:
-        self.persons = check_integer("persons", persons, low=1)
+        super().__init__(records=records, column=column, persons=persons)
         self.reports = check_integer("reports", reports, low=1)
-        self.records = records
-        self.column = column
         refuse(records.person is None, "records: no column names the person whose item it is; declare it as person")
         refuse(
             column not in records.hierarchies or not isinstance(records.domains.get(column), CategoricalDomain),
@@ -98,13 +71,13 @@ class Pool(Game):
         )
 
     @cached_property
-    def _people(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _people(self) -> tuple[Integers, Integers]:
         """Preferred pool of each person, and person of each row."""
         preferred, person = preferred_pools(self.records, self.column, pool_of_each(self.records, self.column))
         return preferred, person
 
     @cached_property
-    def _eligible(self) -> NDArray[np.intp]:
+    def _eligible(self) -> Integers:
         return np.flatnonzero(np.bincount(self._people[1]) >= self.reports)
 
     @property
@@ -112,7 +85,7 @@ class Pool(Game):
         preferred = self._people[0][self._eligible]
         return float(np.bincount(preferred).max(initial=0) / max(1, preferred.size))
 
-    def _table(self, rows: NDArray[np.intp], person: NDArray[np.intp]) -> Microdata:
+    def _table(self, rows: Integers, person: Integers) -> Microdata:
         name = str(self.records.person)
         frame = pd.DataFrame({name: person, self.column: self.records.frame[self.column].to_numpy()[rows]})
         return Microdata(
@@ -124,29 +97,28 @@ class Pool(Game):
             person=name,
         )
 
-    def draw(self, rng: Generator, choice: Any = None) -> PoolSecret:
+    def draw(self, rng: Generator, choice: Any = None) -> ReportSecret:
         """Draw persons and their reported items; all other people are the auxiliary population."""
         preferred, person = self._people
         targets = rng.permutation(self._eligible)[: self.persons]
-        number = np.full(preferred.size, -1)
-        number[targets] = np.arange(self.persons)
+        number = scattered(np.arange(self.persons), targets, preferred.size)
         rows = rng.permutation(person.size)
         rows = rows[np.argsort(number[person[rows]], kind="stable")]
         senders = number[person[rows]]
         first = np.searchsorted(senders, senders)
         chosen = (senders >= 0) & (np.arange(rows.size) - first < self.reports)
         others = np.flatnonzero(number[person] < 0)
-        return PoolSecret(
+        return ReportSecret(
             self._table(rows[chosen], senders[chosen]), preferred[targets], self._table(others, person[others])
         )
 
-    def knowledge(self, secret: PoolSecret, defense: Defense) -> Knowledge:
+    def knowledge(self, secret: ReportSecret, defense: Defense) -> Knowledge:
         """Give the sender of each report, the auxiliary population, and the mechanism."""
         return Knowledge(
             secret.records.frame[[str(self.records.person)]].copy(), secret.auxiliary, self.simulation(defense)
         )
 
-    def score(self, secret: PoolSecret, published: ReportsRelease, claims: Claims, rng: Generator) -> Scores:
+    def score(self, secret: ReportSecret, published: ReportsRelease, claims: Claims, rng: Generator) -> Scores:
         """Score the best answer for each person.
 
         Returns
@@ -168,11 +140,5 @@ class Pool(Game):
             f"the answers are about {ranked.targets} persons, but there are {self.persons}",
         )
         answers = ranked.best(rng)
-        score = Score("pool", float((answers == secret.preferred).mean()), self._chance, self.persons)
+        score = Score("pool", float((answers == secret.truths).mean()), self._chance, self.persons)
         return Scores.of(score, answered=float((answers >= 0).mean()))
-
-    def utility(self, secret: PoolSecret, release: ReportsRelease) -> dict[str, float | None]:
-        """Accuracy of the estimated frequencies of items (`utility_frequencies`)."""
-        codes = secret.records.domains[self.column].codes(secret.records.frame[self.column])
-        counts = np.bincount(codes, minlength=release.protocol.d)
-        return {"utility_frequencies": utility_frequencies(release, counts)}

@@ -9,18 +9,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks import Claims, Knowledge, RankedAnswers
 from defenses import Defense, Microdata, ReportsRelease, project_to_simplex
-from metrics.columns import check_integer, refuse
+from metrics.columns import Floats, Integers, check_integer, refuse
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
 
 # Utility of randomized reports: accuracy of the estimated frequencies.
 
 
-def utility_frequencies(release: ReportsRelease, counts: NDArray[np.intp]) -> float | None:
+def utility_frequencies(release: ReportsRelease, counts: Integers) -> float | None:
     """Anchored accuracy of estimated frequencies: 1 if they are exact, 0 if they are no better than uniform ones.
 
     It is max(0, 1 - T/T_0). T is the total variation distance between the true frequencies and the estimates, which
@@ -50,24 +49,41 @@ def utility_frequencies(release: ReportsRelease, counts: NDArray[np.intp]) -> fl
 
 @dataclass(frozen=True)
 class ReportSecret(Secret):
-    """Persons and their true values in one play.
+    """Reported values of one play, and what the adversary infers about each person.
 
     Attributes
     ----------
     records : Microdata
-        The persons' values, one column.
-    values : ndarray of int, shape (persons,)
-        Positions of the values in the domain.
+        The reported values, one a row.
+    truths : ndarray of int, shape (persons,)
+        Position of each person's value in the domain, or the pool that the person prefers.
     auxiliary : Microdata
         The auxiliary population.
     """
 
-    records: Microdata = field(repr=False)
-    values: NDArray[np.intp] = field(repr=False)
+    truths: Integers = field(repr=False)
     auxiliary: Microdata = field(repr=False)
 
 
-class Reports(Game):
+class ReportsGame(Game):
+    """Base of games about what persons report of a column under local differential privacy."""
+
+    accepts: ClassVar[str] = "reports"
+    kind: ClassVar[str] = "reports"
+    attacker_knows = "mechanism"
+
+    def __init__(self, *, records: Microdata, column: str, persons: int) -> None:
+        self.records = records
+        self.column = column
+        self.persons = check_integer("persons", persons, low=1)
+
+    def utility(self, secret: ReportSecret, release: ReportsRelease) -> dict[str, float | None]:
+        """Accuracy of the estimated frequencies of reported values (`utility_frequencies`)."""
+        codes = secret.records.domain(self.column).codes(secret.records.frame[self.column])
+        return {"utility_frequencies": utility_frequencies(release, np.bincount(codes, minlength=release.protocol.d))}
+
+
+class Reports(ReportsGame):
     """Inference of a person's value from linked reports under local differential privacy.
 
     The adversary knows the sender of each report, the protocol (as every reader of reports does), and the column of
@@ -89,17 +105,12 @@ class Reports(Game):
         If the column does not exist, fewer than two of its values occur, or a number is out of range.
     """
 
-    accepts: ClassVar[str] = "reports"
-    kind: ClassVar[str] = "reports"
     takes: ClassVar[Mapping[str, type[Claims]]] = {"value": RankedAnswers}
-    attacker_knows = "mechanism"
 
     def __init__(self, *, records: Microdata, column: str, persons: int = 1000, auxiliary: int = 5000) -> None:
         records.check_released("column", column)
-        self.persons = check_integer("persons", persons, low=1)
+        super().__init__(records=records, column=column, persons=persons)
         self.auxiliary = check_integer("auxiliary", auxiliary, low=0)
-        self.records = records
-        self.column = column
         refuse(self._shares.max() >= 1, f"column: {column!r} has fewer than two values, so there is nothing to infer")
         refuse(
             len(self._population) < persons,
@@ -115,7 +126,7 @@ class Reports(Game):
         )
 
     @cached_property
-    def _shares(self) -> NDArray[np.float64]:
+    def _shares(self) -> Floats:
         domain = self._population.domain(self.column)
         codes = domain.codes(self._population.frame[self.column])
         return np.asarray(np.bincount(codes, minlength=domain.size) / max(1, codes.size))
@@ -155,10 +166,5 @@ class Reports(Game):
             f"{self.persons} and {published.protocol.d}",
         )
         answers = ranked.best(rng)
-        score = Score("value", float((answers == secret.values).mean()), float(self._shares.max()), self.persons)
+        score = Score("value", float((answers == secret.truths).mean()), float(self._shares.max()), self.persons)
         return Scores.of(score, answered=float((answers >= 0).mean()))
-
-    def utility(self, secret: ReportSecret, release: ReportsRelease) -> dict[str, float | None]:
-        """Accuracy of the estimated frequencies (`utility_frequencies`)."""
-        counts = np.bincount(secret.values, minlength=release.protocol.d)
-        return {"utility_frequencies": utility_frequencies(release, counts)}

@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks import Claims, Knowledge, RankedAnswers
 from defenses import Defense, Microdata, MicrodataRelease, Release
-from metrics.columns import check_boolean, check_integer, check_real, refuse
+from metrics.columns import Integers, check_boolean, check_integer, check_real, refuse, scattered
 from metrics.rating_utility import RatingUtility
 from metrics.score import Score, Scores
 from scenarios.games.game import Secret
@@ -40,9 +39,8 @@ class SparseRatingsSecret(Secret):
         the targets from 0.
     """
 
-    records: Microdata = field(repr=False)
-    person: NDArray[np.intp] = field(repr=False)
-    targets: NDArray[np.intp] = field(repr=False)
+    person: Integers = field(repr=False)
+    targets: Integers = field(repr=False)
     known: pd.DataFrame = field(repr=False)
 
 
@@ -123,7 +121,7 @@ class SparseRatings(TableGame):
         )
 
     @cached_property
-    def _person(self) -> NDArray[np.intp]:
+    def _person(self) -> Integers:
         return pd.factorize(self.records.frame[self.records.person], sort=True, use_na_sentinel=False)[0]
 
     @cached_property
@@ -131,12 +129,12 @@ class SparseRatings(TableGame):
         return int(self._person.max()) + 1 if self._person.size else 0
 
     @cached_property
-    def _eligible(self) -> NDArray[np.intp]:
+    def _eligible(self) -> Integers:
         """People with at least `known` ratings."""
         return np.flatnonzero(np.bincount(self._person, minlength=self._persons) >= self.known)
 
     @cached_property
-    def _item(self) -> NDArray[np.intp]:
+    def _item(self) -> Integers:
         return pd.factorize(self.records.frame[self.item], use_na_sentinel=False)[0]
 
     @cached_property
@@ -153,8 +151,7 @@ class SparseRatings(TableGame):
             If a target has rated nearly every item, so that no wrong rating can be drawn.
         """
         targets = rng.choice(self._eligible, self.targets, replace=False)
-        number = np.full(self._persons, -1)
-        number[targets] = np.arange(self.targets)
+        number = scattered(np.arange(self.targets), targets, self._persons)
         rows = np.flatnonzero(number[self._person] >= 0)
         owner = number[self._person[rows]]
         # Ratings are in random order within each target; the first of them are known.
@@ -178,7 +175,7 @@ class SparseRatings(TableGame):
             ratings = ratings.drop(columns=self.date)
         return SparseRatingsSecret(self.records, self._person, targets, ratings)
 
-    def _unrated(self, person: NDArray[np.intp], rng: Generator) -> NDArray[np.intp]:
+    def _unrated(self, person: Integers, rng: Generator) -> Integers:
         """Draw for each of these people a row of an item that the person did not rate."""
         items = int(self._item.max()) + 1
         rated = np.unique(self._person * items + self._item)
@@ -245,7 +242,7 @@ class SparseRatings(TableGame):
         return self._utility.score(release.frame)
 
 
-def _pseudonyms(published: MicrodataRelease, person: str | None) -> tuple[NDArray[np.intp], int]:
+def _pseudonyms(published: MicrodataRelease, person: str | None) -> tuple[Integers, int]:
     """Position of each row's pseudonym among the sorted distinct pseudonyms, and their number."""
     if person not in published.frame:
         return np.zeros(len(published.frame), dtype=np.intp), 1
@@ -253,11 +250,9 @@ def _pseudonyms(published: MicrodataRelease, person: str | None) -> tuple[NDArra
     return codes, len(distinct)
 
 
-def _majority(group: NDArray[np.intp], value: NDArray[np.intp], groups: int) -> NDArray[np.intp]:
+def _majority(group: Integers, value: Integers, groups: int) -> Integers:
     """Most frequent value of each group, the smallest of several; -1 in an empty group."""
-    result = np.full(groups + 1, -1, dtype=np.intp)
     pairs, count = np.unique(np.column_stack([group, value]), axis=0, return_counts=True)
     # The last assignment wins, so counts ascend, and values descend among equal counts.
     order = np.lexsort((-pairs[:, 1], count))
-    result[pairs[order, 0]] = pairs[order, 1]
-    return result
+    return scattered(pairs[order, 1], pairs[order, 0], groups + 1)

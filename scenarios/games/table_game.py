@@ -12,9 +12,9 @@ from numpy.random import Generator
 from attacks import Claims, Knowledge
 from defenses import Defense, Microdata, MicrodataRelease, Release
 from metrics import Scores, TableUtility, k_anonymity, l_diversity
-from metrics.columns import Domain, Integers, check_integer, require
+from metrics.columns import Domain, Integers, check_choice, check_integer, require
 from metrics.table_utility import prediction_target
-from scenarios.games.game import Game, Publisher, check_attacker_knows
+from scenarios.games.game import KNOWS, Game, Publisher
 from scenarios.games.people import Drawn, People
 from scenarios.games.questions.question import Question
 
@@ -64,9 +64,8 @@ class TableGame(Game):
     """
 
     def __init__(self, *, records: Microdata, attacker_knows: str) -> None:
-        check_attacker_knows(attacker_knows)
+        self.attacker_knows = check_choice("attacker_knows", attacker_knows, KNOWS)
         self.records = records
-        self.attacker_knows = attacker_knows
 
     @cached_property
     def domains(self) -> dict[str, Domain]:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks import Claims, Decisions, Knowledge, ValueClaims
 from attacks.training.gradient_inversion import most_common
 from defenses import Defense, Microdata, TrainingRelease
-from defenses.base import TrainingEncoding
-from metrics.columns import check_integer, refuse
-from metrics.ranking import area_under_curve, balanced_accuracy
+from defenses.base import Encoding
+from metrics.columns import Booleans, Floats, Integers, check_choice, check_integer, refuse
+from metrics.ranking import area_under_curve, balanced_accuracy, mean_area_under_curve
 from metrics.score import Score, Scores
-from scenarios.games.game import Game, check_attacker_knows
+from scenarios.games.game import KNOWS, Game
 from scenarios.games.people import Drawn
 
 
@@ -80,13 +80,12 @@ class Training(Game):
         self.members = check_integer("members", members, low=2)
         self.auxiliary = check_integer("auxiliary", auxiliary, low=1)
         self.held_out = check_integer("held_out", held_out, low=1)
-        check_attacker_knows(attacker_knows)
+        self.attacker_knows = check_choice("attacker_knows", attacker_knows, KNOWS)
         refuse(
             len(records) < 4 * members,
             f"members: {4 * members} records are needed for {members} members, got {len(records)}",
         )
         self.records = records
-        self.attacker_knows = attacker_knows
 
     def draw(self, rng: Generator, choice: Any = None) -> TrainingSecret:
         """Draw members, as many non-members, auxiliary and held-out people, all distinct."""
@@ -183,8 +182,11 @@ class Training(Game):
             "accuracy": accuracy(final, labels),
             "accuracy_central": accuracy(central, labels),
         }
-        classes = np.unique(labels).size
-        for name, measure, floor in (("balanced_accuracy", corrected_accuracy, 1 / classes), ("auc", ranking, 0.5)):
+        classes, numbers = np.unique(labels).size, range(final.shape[1])
+        for name, measure, floor in (
+            ("balanced_accuracy", corrected_accuracy, 1 / classes),
+            ("auc", partial(mean_area_under_curve, classes=numbers), 0.5),
+        ):
             value, best = measure(final, labels), measure(central, labels)
             result |= {name: value, f"{name}_central": best, f"utility_{name}": None}
             if value is not None and best is not None and best > floor:
@@ -192,14 +194,12 @@ class Training(Game):
         return result
 
 
-def matched_cells(
-    encoding: TrainingEncoding, truth: pd.DataFrame, holder: NDArray[np.intp], claimed: pd.DataFrame
-) -> NDArray[np.bool_]:
+def matched_cells(encoding: Encoding, truth: pd.DataFrame, holder: Integers, claimed: pd.DataFrame) -> Booleans:
     """Cells of reconstructed records that agree with the true ones, in an optimal matching for each client.
 
     Parameters
     ----------
-    encoding : TrainingEncoding
+    encoding : Encoding
         Gives the codes of cells; cells agree if their codes are equal.
     truth : DataFrame, shape (n, columns)
         The training records.
@@ -226,9 +226,7 @@ def matched_cells(
     return result
 
 
-def central_probabilities(
-    encoding: TrainingEncoding, records: pd.DataFrame, features: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def central_probabilities(encoding: Encoding, records: pd.DataFrame, features: Floats) -> Floats:
     """Class probabilities, shape (n, classes), of a logistic regression trained on all records in one place."""
     from sklearn.linear_model import LogisticRegression
 
@@ -242,12 +240,12 @@ def central_probabilities(
     return result
 
 
-def accuracy(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> float:
+def accuracy(probabilities: Floats, labels: Integers) -> float:
     """Share of records whose most probable class is the true one."""
     return float((probabilities.argmax(axis=1) == labels).mean())
 
 
-def corrected_accuracy(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> float | None:
+def corrected_accuracy(probabilities: Floats, labels: Integers) -> float | None:
     """Balanced accuracy of predictions corrected for class frequencies; None if only one class occurs.
 
     The predicted class has the largest ratio of its probability to its frequency among the records. The division makes
@@ -257,11 +255,3 @@ def corrected_accuracy(probabilities: NDArray[np.float64], labels: NDArray[np.in
     if present.size < 2:
         return None
     return balanced_accuracy(present[(probabilities[:, present] / counts).argmax(axis=1)], labels)
-
-
-def ranking(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> float | None:
-    """Mean one-against-rest area under the ROC curve over classes; None if only one class occurs."""
-    present = np.unique(labels)
-    if present.size < 2:
-        return None
-    return float(np.mean([area_under_curve(probabilities[:, label], labels == label) for label in present]))

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from leaderboard.pages.number_text import counted
 from leaderboard.results.goals import goal_words
-from leaderboard.results.result import FAILURES, Result, canonical, label
+from leaderboard.results.result import FAILURES, Result, canonical, grouped_by, label
 from leaderboard.statistics.pairs import variant_name
 from metrics.columns.printable import printable
 from metrics.score import advantage
 
 if TYPE_CHECKING:
-    from leaderboard import Result, Store
+    from leaderboard import Store
     from scenarios.running.plan import Plan
     from scenarios.running.units import Catalogue
     from scenarios.tables.note import Note
@@ -311,9 +311,7 @@ class RunDisplay:
         """Print the board of those defenses that have met all attacks in the first play, if there are any."""
         if self.display.console.quiet:
             return
-        by_defense: dict[str, list[Result]] = defaultdict(list)
-        for result in self.first_play:
-            by_defense[label(result.defense, result.parameters)].append(result)
+        by_defense = grouped_by(self.first_play, lambda result: label(result.defense, result.parameters))
         complete = [some for some in by_defense.values() if len(some) == 1 + len(self.plan.pairs())]
         # Once all of them have, `first_board` follows.
         if 0 < len(complete) < len(self.plan.defenses):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +11,7 @@ from typing import Any
 
 from leaderboard.pages.exports import csv_text
 from leaderboard.pages.tables import Column, records_as_text
-from leaderboard.results.result import Result, canonical, label
+from leaderboard.results.result import Result, canonical, grouped_by, label
 from leaderboard.results.store import Store, identity
 from scenarios.running.units import DONE, Catalogue
 
@@ -22,27 +21,10 @@ LONGEST = 100
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """Reason why some plays of one release or trial are missing.
+class Explanation(Result):
+    """One release or trial, the numbers of its plays that are missing, and the reason why."""
 
-    Attributes
-    ----------
-    scenario, game, defense, parameters, attack, attack_parameters
-        See `leaderboard.Result`.
-    plays : tuple of int
-        Numbers of the plays.
-    reason : str
-        The reason.
-    """
-
-    scenario: str
-    game: dict[str, Any]
-    defense: str
-    parameters: dict[str, Any]
-    attack: str | None
-    attack_parameters: dict[str, Any]
-    plays: tuple[int, ...]
-    reason: str
+    plays: tuple[int, ...] = ()
 
 
 def explain(catalogue: Catalogue, store: Store, *, fresh: bool) -> list[Explanation]:
@@ -58,13 +40,17 @@ def explain(catalogue: Catalogue, store: Store, *, fresh: bool) -> list[Explanat
         Whether every result is played again.
     """
     stored = _Stored(catalogue, store)
-    groups: dict[tuple[str, ...], list[Result]] = defaultdict(list)
-    for unit in catalogue.missing(store, fresh=fresh):
-        for result in unit.results:
-            reason = stored.reason(result)
-            what = (canonical(result.game), result.defense, canonical(result.parameters), result.attack or "")
-            groups[(*what, canonical(result.attack_parameters), reason)].append(result)
-    return [_explanation(results, why) for (*_, why), results in groups.items()]
+
+    def subject(result: Result) -> tuple[str, ...]:
+        what = (canonical(result.game), result.defense, canonical(result.parameters), result.attack or "")
+        return (*what, canonical(result.attack_parameters), stored.reason(result))
+
+    missing = catalogue.missing(store, fresh=fresh)
+    groups = grouped_by((result for unit in missing for result in unit.results), subject)
+    return [
+        Explanation(**{**vars(results[0]), "reason": why, "plays": tuple(result.play for result in results)})
+        for (*_, why), results in groups.items()
+    ]
 
 
 class _Stored:
@@ -154,20 +140,6 @@ def _modules(closures: list[tuple[Mapping[str, str], Mapping[str, str]]]) -> lis
         return ["source changed"] if closures else []
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return [f"source of {', '.join(names[:NAMED])}{more} changed"]
-
-
-def _explanation(results: list[Result], reason: str) -> Explanation:
-    first = results[0]
-    return Explanation(
-        scenario=first.scenario,
-        game=first.game,
-        defense=first.defense,
-        parameters=first.parameters,
-        attack=first.attack,
-        attack_parameters=first.attack_parameters,
-        plays=tuple(result.play for result in results),
-        reason=reason,
-    )
 
 
 # Explanations of planned plays as tables, CSV or JSON.

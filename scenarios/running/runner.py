@@ -13,7 +13,7 @@ from leaderboard.results.result import FAILURES
 from metrics.columns import one_line
 from scenarios.running.methods.code_places import defined_at, foreign_place
 from scenarios.running.methods.declarations import check_declarations
-from scenarios.running.methods.fingerprint import is_own_code
+from scenarios.running.methods.fingerprint import is_project_module
 from scenarios.running.plan import NamedMethod, Plan
 from scenarios.running.units import Catalogue, Unit
 from scenarios.running.workers.interrupts import signal_of
@@ -45,7 +45,7 @@ def check_fits(plan: Plan, entries: Sequence[NamedMethod]) -> None:
         reasons = [game.misfit(*pair) for game in plan.games for pair in pairs]
         if reasons and all(reasons):
             cls = type(entry.method)
-            place = "" if is_own_code(cls.__module__) else defined_at(cls)
+            place = "" if is_project_module(cls.__module__) else defined_at(cls)
             raise ValueError(f"{entry.name} plays no game of {plan.name!r}: {reasons[0]}{place}")
 
 

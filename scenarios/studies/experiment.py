@@ -81,8 +81,8 @@ class Experiment(Parametrized, ABC):
 
     @property
     def datasets(self) -> tuple[str, ...]:
-        """Names of the shipped data sets that it reads."""
-        return ()
+        """Names of the shipped data sets that it reads: the parameter `dataset`, if it has one."""
+        return (self.dataset,) if hasattr(self, "dataset") else ()
 
     @abstractmethod
     def run(

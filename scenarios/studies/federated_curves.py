@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from defenses.base import Encoding, Network
 from defenses.federated.averaging import Client, TrainingRules, federated_averaging
 from defenses.federated.clipping import ExampleClipping
-from defenses.federated.encoding import Encoding
-from defenses.federated.models import Network, SoftmaxRegression
+from defenses.federated.models import SoftmaxRegression
 from defenses.federated.noise import SequentialNoise
 from leaderboard import Lines, Section, Series, Table
 from leaderboard.pages.number_text import counted, number
@@ -86,36 +86,9 @@ class BestRounds:
 
 @dataclass(frozen=True)
 class LossGaps:
-    """Results of the experiment.
+    """Results of the experiment: the best loss on all records, measured gaps, and those of the fitted theory."""
 
-    Attributes
-    ----------
-    dataset : str
-        Name of the data set.
-    records : int
-        Records m of each client.
-    clients, rounds : tuple of int
-        Numbers N and T that were tried.
-    epsilon : tuple of float
-        Budgets that were tried, besides no noise.
-    middle : int
-        Number of rounds at which epsilon and the number of clients are compared.
-    plays : int
-        Repetitions of each setting.
-    best_loss : float
-        Smallest loss on all records.
-    gaps : mapping of TrainingSetting to Gap
-        Measured gaps.
-    shape : mapping of TrainingSetting to float
-        Gaps of the fitted theory.
-    """
-
-    dataset: str
-    records: int
-    clients: tuple[int, ...]
-    rounds: tuple[int, ...]
-    epsilon: tuple[float, ...]
-    middle: int
+    experiment: FederatedCurves
     plays: int
     best_loss: float
     gaps: Mapping[TrainingSetting, Gap]
@@ -267,13 +240,14 @@ _SHAPE_NOTE = (
 
 def epsilon_section(results: LossGaps) -> Section:
     """Loss gap against epsilon and the number of clients, at one number of rounds."""
-    turns, gaps, shape = results.middle, results.gaps, results.shape
-    budgets = [*results.epsilon, np.inf]
-    grid = {f"N = {count}": [TrainingSetting(count, turns, budget) for budget in budgets] for count in results.clients}
+    tried, gaps, shape = results.experiment, results.gaps, results.shape
+    turns = tried.middle
+    budgets = [*tried.epsilon, np.inf]
+    grid = {f"N = {count}": [TrainingSetting(count, turns, budget) for budget in budgets] for count in tried.clients}
     rows: list[tuple[str, ...]] = [(name, *(gap_text(gaps[one]) for one in row)) for name, row in grid.items()]
     theory: list[tuple[str | float, ...]] = [(name, *(shape[one] for one in row)) for name, row in grid.items()]
-    columns = ("", *(f"epsilon = {budget:g}" for budget in results.epsilon), "no noise")
-    ascending = sorted(results.clients)
+    columns = ("", *(f"epsilon = {budget:g}" for budget in tried.epsilon), "no noise")
+    ascending = sorted(tried.clients)
     over_clients = tuple(
         _curve(
             f"epsilon = {budget:g}, T = {turns}",
@@ -281,26 +255,26 @@ def epsilon_section(results: LossGaps) -> Section:
             [TrainingSetting(count, turns, budget) for count in ascending],
             results,
         )
-        for budget in results.epsilon
+        for budget in tried.epsilon
     )
     over_epsilon = tuple(
         _curve(
             f"N = {count}, T = {turns}",
             "epsilon",
-            [TrainingSetting(count, turns, budget) for budget in sorted(results.epsilon)],
+            [TrainingSetting(count, turns, budget) for budget in sorted(tried.epsilon)],
             results,
         )
-        for count in results.clients
+        for count in tried.clients
     )
-    by_budget = [[gaps[TrainingSetting(count, turns, budget)] for count in ascending] for budget in results.epsilon]
+    by_budget = [[gaps[TrainingSetting(count, turns, budget)] for count in ascending] for budget in tried.epsilon]
     falls = sum(all(more.mean < fewer.mean for fewer, more in pairwise(row)) for row in by_budget)
     clearly = sum(all(more.high < fewer.low for fewer, more in pairwise(row)) for row in by_budget)
     return Section(
         "Loss gap against epsilon and the number of clients",
         (
-            f"{results.dataset}: {results.records} records a client, T = {turns}, "
+            f"{tried.dataset}: {tried.records} records a client, T = {turns}, "
             f"{counted(results.plays, 'repetition')}; the best loss is {number(results.best_loss, 4)}. The gap falls "
-            f"with N at {falls} of {len(results.epsilon)} epsilons, at {clearly} by more than the intervals. The "
+            f"with N at {falls} of {len(tried.epsilon)} epsilons, at {clearly} by more than the intervals. The "
             "theory's constants are fitted to all settings at "
             "once.",
         ),
@@ -315,17 +289,17 @@ def epsilon_section(results: LossGaps) -> Section:
 def rounds_section(results: LossGaps) -> Section:
     """Loss gap against the number of rounds, at every epsilon and number of clients."""
     tables, charts, best_of_noised = [], [], []
-    for budget in [*results.epsilon, np.inf]:
+    for budget in [*results.experiment.epsilon, np.inf]:
         name = "no noise" if np.isinf(budget) else f"epsilon = {budget:g}"
         rows: list[tuple[str, ...]] = []
-        for count in results.clients:
-            settings = [TrainingSetting(count, turns, budget) for turns in results.rounds]
+        for count in results.experiment.clients:
+            settings = [TrainingSetting(count, turns, budget) for turns in results.experiment.rounds]
             best = best_rounds(settings, results.gaps)
             rows.append((f"N = {count}", *(gap_text(results.gaps[one]) for one in settings), rounds_text(best)))
             if not np.isinf(budget):
                 best_of_noised.append(best)
                 charts.append(_curve(f"N = {count}, {name}", "rounds", settings, results))
-        columns = ("", *(f"T = {turns}" for turns in results.rounds), "best T")
+        columns = ("", *(f"T = {turns}" for turns in results.experiment.rounds), "best T")
         tables.append(Table(f"Measured gap, {name}", columns, rows, digits=3))
     inside = sum(best.inside for best in best_of_noised)
     return Section(
@@ -426,11 +400,6 @@ class FederatedCurves(Experiment):
         self.dataset = dataset
 
     @property
-    def datasets(self) -> tuple[str, ...]:
-        """The data set."""
-        return (self.dataset,)
-
-    @property
     def middle(self) -> int:
         """The number of rounds at which epsilon and the number of clients are compared."""
         return self.rounds[(len(self.rounds) - 1) // 2]
@@ -486,15 +455,4 @@ class FederatedCurves(Experiment):
             ]
             settings += [TrainingSetting(count, turns, np.inf) for turns in self.rounds]
             gaps |= {setting: gap(setting) for setting in settings}
-        return LossGaps(
-            dataset=self.dataset,
-            records=self.records,
-            clients=tuple(self.clients),
-            rounds=tuple(self.rounds),
-            epsilon=tuple(float(budget) for budget in self.epsilon),
-            middle=self.middle,
-            plays=plays,
-            best_loss=best_loss,
-            gaps=gaps,
-            shape=fitted_shape(gaps, self.records),
-        )
+        return LossGaps(self, plays, best_loss, gaps, fitted_shape(gaps, self.records))

@@ -296,11 +296,6 @@ class LinkedSurveys(Experiment):
             ReportedTable(protocol=protocol)
         self.dataset = dataset
 
-    @property
-    def datasets(self) -> tuple[str, ...]:
-        """The data set."""
-        return (self.dataset,)
-
     def run(
         self, plays: int, seed: int, say: Callable[[str], None], measured: Measuring = measured_anew
     ) -> tuple[Section, ...]:

@@ -11,12 +11,12 @@ from tournament_tools import DAY, HOUR, START, opened
 
 from scenarios.tables.dataset import load_table
 from scenarios.tables.review.description import describe_table
-from scenarios.tournament.host.late import admit
+from scenarios.tournament.host.decisions import admit
 from scenarios.tournament.host.presenting import LONGEST_TEXT
 from scenarios.tournament.host.scoring_queue import ScoringQueue
 from scenarios.tournament.rules.sheets import LARGEST
 from scenarios.tournament.rules.submitting import submit
-from scenarios.tournament.site.pages.presentation_pages import method_html
+from scenarios.tournament.site.pages.team_pages import method_html
 
 
 @pytest.mark.parametrize("arguments", [["-m", "tokumei", "--help"], ["-c", "import pandas"]], ids=["help", "pandas"])

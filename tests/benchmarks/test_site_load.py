@@ -18,8 +18,8 @@ from load_tools import LATEST, Client, Crowd, answers_of, at_once, figures, one_
 from tournament_tools import DAY, HOUR, START, opened
 
 from scenarios import load
-from scenarios.tournament.host.backup import verify
-from scenarios.tournament.host.updating import update_boards
+from scenarios.tournament.host.archives import verify
+from scenarios.tournament.host.boards import update_boards
 from scenarios.tournament.rules.folder import Tournament, csv_bytes
 from scenarios.tournament.rules.incidents import REFUSED, tournament_incidents
 from scenarios.tournament.rules.scoring import score_shares

@@ -18,7 +18,7 @@ from defenses import Mondrian, RankSwapping, RetentionReplacement
 from scenarios import load
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
-from scenarios.tournament.host.backup import verify
+from scenarios.tournament.host.archives import verify
 from scenarios.tournament.rules.folder import Tournament, csv_bytes
 from scenarios.tournament.rules.submitting import submit, submit_all
 

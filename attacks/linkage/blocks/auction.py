@@ -71,7 +71,5 @@ def auction(candidate: NDArray[np.integer], value: Floats, alternative: Floats, 
         assigned[evicted] = -1
         owner[won], price[won] = winner, bid[first]
         assigned[winner] = place[first]
-        losing = np.ones(bidder.size, dtype=bool)
-        losing[first] = False
-        active = np.concatenate([bidder[losing], evicted])
+        active = np.concatenate([np.delete(bidder, first), evicted])
     return assigned

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from attacks.linkage.blocks.column_mixture import ColumnMixture
 from attacks.linkage.blocks.run_coded_column import RunCodedColumn, Runs, disjoint_runs, weight_of_runs
-from metrics.columns import Booleans, Floats, Integers, Integers64
+from metrics.columns import Booleans, Floats, Integers, Integers32, Integers64
 
 # Groups of values that a cell may cover in a column before the last one, and their mean number over rows.
 MOST_GROUPS, MEAN_GROUPS = 64, 3.0
@@ -54,7 +54,7 @@ class SearchColumn:
     good: float
     fine: Runs
     starts: Integers
-    group: NDArray[np.int32]
+    group: Integers32
     coarse: Runs
     coarse_starts: Integers
     covered: Integers
@@ -106,13 +106,13 @@ def _windows(model: ColumnMixture) -> Runs:
     reach = WINDOW * model.deviation
     low = np.searchsorted(present, column.written[cells] - reach)
     high = np.searchsorted(present, column.written[cells] + reach, side="right")
-    other = ~model.number[column.owner]
+    other = ~model.number[column.runs.owner]
     return disjoint_runs(
-        np.r_[column.owner[other], cells], np.r_[column.low[other], low], np.r_[column.high[other], high]
+        np.r_[column.runs.owner[other], cells], np.r_[column.runs.low[other], low], np.r_[column.runs.high[other], high]
     )
 
 
-def _groups(column: RunCodedColumn, fine: Runs) -> NDArray[np.int32]:
+def _groups(column: RunCodedColumn, fine: Runs) -> Integers32:
     """Group of each position."""
     border = np.zeros(column.size + 1, dtype=bool)
     border[fine.low] = border[fine.high] = True
@@ -141,7 +141,7 @@ def _covered(column: RunCodedColumn, coarse: Runs) -> Integers:
     return weight_of_runs(coarse, np.ones(groups), column.cells).astype(np.intp)
 
 
-def _over_groups(fine: Runs, group: NDArray[np.int32]) -> Runs:
+def _over_groups(fine: Runs, group: Integers32) -> Runs:
     return disjoint_runs(fine.owner, group[fine.low], group[fine.high - 1] + 1)
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attacks.linkage.blocks.run_coded_column import RunCodedColumn
 from attacks.linkage.fitting.column_tables import PRIOR, START, covering_weights, interval_lengths
-from metrics.columns import Booleans, Floats, Integers
+from metrics.columns import Array, Booleans, Floats, Integers, Singles
 
 # Lower bound of a share, so that no pair is impossible.
 SMALLEST_SHARE = 1e-6
@@ -103,7 +101,7 @@ class ColumnMixture:
         self.deviation = 0.3 * float(np.sqrt((share * (present - mean) ** 2).sum() / total)) or 1.0
         self._least_deviation = float(np.quantile(self._width[self.number], 0.1)) / 2
 
-    def parts(self, cells: NDArray[Any], positions: NDArray[Any]) -> Parts:
+    def parts(self, cells: Array, positions: Array) -> Parts:
         """Probabilities of distinct cells given the values at positions; both are broadcast."""
         kept = self._kept_cell[cells] * np.where(self._flat[cells], 1.0, self._kept_value[positions])
         truthful = np.where(self.number[cells], self.shares[0], 1 - self.shares[2])
@@ -114,7 +112,7 @@ class ColumnMixture:
             squares, disturbed = self._noise(cells, self.column.numbers[positions])
         return Parts(kept, disturbed, np.broadcast_to(self.shares[2] * self._replaced[cells], kept.shape), squares)
 
-    def mean_parts(self, cells: NDArray[Any]) -> Parts:
+    def mean_parts(self, cells: Array) -> Parts:
         """Means of `parts` over all candidates, shape (cells,).
 
         The mean of the squares weighs candidates by the probability of noise.
@@ -159,7 +157,7 @@ class ColumnMixture:
             inner, outer = inner + noise * inside, outer + noise * (1 - inside)
         return inner, outer
 
-    def _noise(self, cells: NDArray[Any], numbers: Floats) -> tuple[Floats, Floats]:
+    def _noise(self, cells: Array, numbers: Floats) -> tuple[Floats, Floats]:
         """Squared standardized distance, and the share of noise times the probability of the cell."""
         squares = ((self.column.written[cells] - numbers) / self.deviation) ** 2
         squares = np.where(np.isfinite(squares) & self.number[cells], squares, np.inf)
@@ -186,11 +184,11 @@ class ColumnMixture:
             self.deviation = max(self.deviation * float(np.sqrt(squares / disturbed)), self._least_deviation)
         return float(np.abs(self.shares - before).max())
 
-    def log_likelihood(self, cells: NDArray[Any], positions: NDArray[Any]) -> NDArray[np.float32]:
+    def log_likelihood(self, cells: Array, positions: Array) -> Singles:
         """Log-probability of distinct cells given the values at positions; both are broadcast."""
         return np.asarray(np.log(self.parts(cells, positions).total), dtype=np.float32)
 
-    def log_likelihoods(self, cells: NDArray[Any]) -> NDArray[np.float32]:
+    def log_likelihoods(self, cells: Array) -> Singles:
         """Log-probability of distinct cells given the value at every position, shape (cells, size)."""
         positions = np.arange(self.column.size)
         if not self.noisy:
@@ -211,9 +209,13 @@ class ColumnMixture:
         density *= height[cells, None].astype(np.float32)
         density[:, -1] = 0.0
         # The run of a number is the position of the equal value, if there is one.
-        first = np.minimum(self.column.starts[cells], max(0, self.column.owner.size - 1))
-        equal = np.flatnonzero(self.column.owner[first] == cells) if self.column.owner.size else np.zeros(0, dtype=int)
-        density[equal, self.column.low[first[equal]]] += np.float32(kept)
+        first = np.minimum(self.column.starts[cells], max(0, self.column.runs.owner.size - 1))
+        equal = (
+            np.flatnonzero(self.column.runs.owner[first] == cells)
+            if self.column.runs.owner.size
+            else np.zeros(0, dtype=int)
+        )
+        density[equal, self.column.runs.low[first[equal]]] += np.float32(kept)
         density += replaced[cells, None].astype(np.float32)
         table[number] = np.log(density, out=density)
         return table

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attacks.linkage.blocks.column_mixture import ColumnMixture
-from metrics.columns import Integers
+from metrics.columns import Integers, Singles
 
-Single = NDArray[np.float32]
 # Entries of a table over the cells and positions of one column, of several columns, and pairs computed at a time.
 LARGEST, JOINT, CHUNK = 2**23, 2**19, 2**20
 # Range of the numbers, in standard deviations of the noise, beyond which they are kept in double precision, and the
@@ -19,15 +17,7 @@ LARGEST, JOINT, CHUNK = 2**23, 2**19, 2**20
 PRECISE, LEAST_KEPT = 1e4, 1e-3
 
 
-class ColumnScore(ABC):
-    """Log-likelihood of some columns for pairs of row and candidate."""
-
-    @abstractmethod
-    def add_to(self, total: Single, rows: Integers, candidates: NDArray[np.integer]) -> None:
-        """Add the log-likelihoods of pairs to `total`; all three have shape (pairs,)."""
-
-
-class TableScore(ColumnScore):
+class TableScore:
     """Log-likelihoods of a few columns together, in a table over joint cells and joint positions.
 
     Parameters
@@ -51,14 +41,14 @@ class TableScore(ColumnScore):
         self._first = cells * table.shape[1]
         self._values = values
 
-    def add_to(self, total: Single, rows: Integers, candidates: NDArray[np.integer]) -> None:
+    def add_to(self, total: Singles, rows: Integers, candidates: NDArray[np.integer]) -> None:
         """Add the log-likelihoods of pairs to `total`; all three have shape (pairs,)."""
         entry = np.take(self._first, rows)
         entry += np.take(self._values, candidates)
         total += np.take(self._table, entry)
 
 
-class ComputedScore(ColumnScore):
+class ComputedScore:
     """Log-likelihoods that are computed pair by pair.
 
     Parameters
@@ -70,7 +60,7 @@ class ComputedScore(ColumnScore):
     def __init__(self, model: ColumnMixture) -> None:
         self._model = model
 
-    def add_to(self, total: Single, rows: Integers, candidates: NDArray[np.integer]) -> None:
+    def add_to(self, total: Singles, rows: Integers, candidates: NDArray[np.integer]) -> None:
         """Add the log-likelihoods of pairs to `total`; all three have shape (pairs,)."""
         column = self._model.column
         for start in range(0, rows.size, CHUNK):
@@ -78,7 +68,7 @@ class ComputedScore(ColumnScore):
             total[part] += self._model.log_likelihood(column.codes[rows[part]], column.values[candidates[part]])
 
 
-class NoiseScore(ColumnScore):
+class NoiseScore:
     """Log-likelihoods of numbers with noise, where released cells are plain numbers or suppressed.
 
     Parameters
@@ -91,8 +81,7 @@ class NoiseScore(ColumnScore):
         column = model.column
         present = column.numbers[:-1]
         middle, scale = float(np.median(present)), 1 / (model.deviation * np.sqrt(2))
-        precise = float(np.ptp(present)) * scale > PRECISE
-        kind = np.float64 if precise else np.float32
+        kind = np.float64 if float(np.ptp(present)) * scale > PRECISE else np.float32
         written = np.where(model.number, column.written, middle)
         self._written = ((written - middle) * scale).astype(kind)[column.codes]
         # A missing value is infinitely far from all numbers.
@@ -105,11 +94,11 @@ class NoiseScore(ColumnScore):
         self._kept = np.float32(kept)
         # The position of the equal value, if there is one and numbers were kept at all.
         equal = np.full(column.cells, -1, dtype=np.int32)
-        equal[column.owner] = np.where(model.number[column.owner], column.low, -1)
+        equal[column.runs.owner] = np.where(model.number[column.runs.owner], column.runs.low, -1)
         self._equal = equal[column.codes] if kept >= LEAST_KEPT else None
         self._values = column.values
 
-    def add_to(self, total: Single, rows: Integers, candidates: NDArray[np.integer]) -> None:
+    def add_to(self, total: Singles, rows: Integers, candidates: NDArray[np.integer]) -> None:
         """Add the log-likelihoods of pairs to `total`; all three have shape (pairs,)."""
         distance = np.take(self._written, rows)
         distance -= np.take(self._numbers, candidates)
@@ -123,6 +112,10 @@ class NoiseScore(ColumnScore):
             density += self._kept * (np.take(self._equal, rows) == np.take(self._values, candidates))
         np.log(density, out=density)
         total += density
+
+
+# How log-likelihoods of pairs in one or several columns are computed.
+ColumnScore = TableScore | ComputedScore | NoiseScore
 
 
 def column_scores(models: Sequence[ColumnMixture]) -> list[ColumnScore]:
@@ -153,7 +146,7 @@ def column_scores(models: Sequence[ColumnMixture]) -> list[ColumnScore]:
     return scores
 
 
-def total_scores(scores: Sequence[ColumnScore], rows: Integers, candidates: NDArray[np.integer]) -> Single:
+def total_scores(scores: Sequence[ColumnScore], rows: Integers, candidates: NDArray[np.integer]) -> Singles:
     """Total log-likelihood of each pair, shape (pairs,)."""
     total = np.zeros(rows.size, dtype=np.float32)
     for score in scores:

@@ -10,10 +10,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metrics.columns import (
+    Array,
     Booleans,
     Domain,
     Floats,
     Integers,
+    Integers32,
     NumericDomain,
     distinct_cells,
     numbers_of,
@@ -34,9 +36,9 @@ class Runs(NamedTuple):
         Distinct cell of each run, ascending, and the positions from `low` up to, not including, `high`.
     """
 
-    owner: NDArray[np.int32]
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
+    owner: Integers32
+    low: Integers32
+    high: Integers32
 
 
 @dataclass(frozen=True)
@@ -55,10 +57,8 @@ class RunCodedColumn:
         Position of each candidate's value.
     size : int
         Number of positions, with the one for the missing value.
-    owner, low, high : ndarray of int, shape (runs,)
-        Distinct cell of each run, ascending, and the positions from `low` up to, not including, `high`.
-    numeric : bool
-        Whether values are numbers.
+    runs : Runs
+        Runs of positions that the cells cover, by ascending cell.
     numbers : ndarray of float, shape (size,)
         The number at each position, NaN for the missing value and for categories.
     written : ndarray of float, shape (cells,)
@@ -72,13 +72,10 @@ class RunCodedColumn:
     """
 
     name: str
-    codes: NDArray[np.int32]
-    values: NDArray[np.int32]
+    codes: Integers32
+    values: Integers32
     size: int
-    owner: NDArray[np.int32]
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
-    numeric: bool
+    runs: Runs
     numbers: Floats
     written: Floats
     count: Integers = field(init=False, repr=False)
@@ -89,17 +86,12 @@ class RunCodedColumn:
         cells = int(self.codes.max(initial=-1)) + 1
         object.__setattr__(self, "count", np.bincount(self.codes, minlength=cells))
         object.__setattr__(self, "share", np.bincount(self.values, minlength=self.size) / max(1, self.values.size))
-        object.__setattr__(self, "starts", np.searchsorted(self.owner, np.arange(cells + 1)))
+        object.__setattr__(self, "starts", np.searchsorted(self.runs.owner, np.arange(cells + 1)))
 
     @property
     def cells(self) -> int:
         """Number of distinct released cells."""
         return self.count.size
-
-    @property
-    def runs(self) -> Runs:
-        """Runs that the cells cover."""
-        return Runs(self.owner, self.low, self.high)
 
     def over_runs(self, weights: Floats) -> Floats:
         """Sum of the weights of the positions that each distinct cell covers, shape (cells,).
@@ -119,16 +111,16 @@ class RunCodedColumn:
         weights : ndarray of float, shape (cells,)
             One weight for each distinct cell.
         """
-        steps = np.bincount(self.low, weights=weights[self.owner], minlength=self.size + 1)
-        ends = np.bincount(self.high, weights=weights[self.owner], minlength=self.size + 1)
+        steps = np.bincount(self.runs.low, weights=weights[self.runs.owner], minlength=self.size + 1)
+        ends = np.bincount(self.runs.high, weights=weights[self.runs.owner], minlength=self.size + 1)
         return np.asarray(np.cumsum(steps - ends)[:-1], dtype=float)
 
-    def covers(self, cells: NDArray[Any], positions: NDArray[Any]) -> Booleans:
+    def covers(self, cells: Array, positions: Array) -> Booleans:
         """Whether each distinct cell covers the position beside it; both are broadcast."""
-        if self.owner.size == self.cells and (np.diff(self.starts) == 1).all():
-            return np.asarray((positions >= self.low[cells]) & (positions < self.high[cells]))
-        borders = np.column_stack([self.low, self.high]).astype(np.int64)
-        borders += (self.owner.astype(np.int64) * (self.size + 1))[:, None]
+        if self.runs.owner.size == self.cells and (np.diff(self.starts) == 1).all():
+            return np.asarray((positions >= self.runs.low[cells]) & (positions < self.runs.high[cells]))
+        borders = np.column_stack([self.runs.low, self.runs.high]).astype(np.int64)
+        borders += (self.runs.owner.astype(np.int64) * (self.size + 1))[:, None]
         wanted = cells.astype(np.int64) * (self.size + 1) + positions
         # Runs of a cell are disjoint and ascending: a position inside one has an odd number of borders before it.
         return np.asarray(np.searchsorted(borders.ravel(), wanted, side="right") % 2 == 1)
@@ -166,8 +158,8 @@ def _numeric(name: str, released: pd.Series[Any], candidates: pd.Series[Any], do
     plain = np.flatnonzero(np.isfinite(written))
     other = np.flatnonzero(~np.isfinite(written))
     written[other] = np.nan
-    owner, low, high = [plain], [np.searchsorted(numbers[:present], written[plain])], []
-    high.append(np.searchsorted(numbers[:present], written[plain], side="right"))
+    low, high = (np.searchsorted(numbers[:present], written[plain], side) for side in ("left", "right"))
+    parts = [(plain, low, high)]
     if other.size:
         cells = _read_some(released, texts, other, domain)
         written[other[cells.plain & ~cells.missing]] = cells.midpoint()[cells.plain & ~cells.missing]
@@ -179,13 +171,10 @@ def _numeric(name: str, released: pd.Series[Any], candidates: pd.Series[Any], do
         )
         # A suppressed cell covers the missing value too.
         empty = np.flatnonzero(cells.missing | cells.or_missing | cells.suppressed)
-        owner += [other[cells.owner], other[empty]]
-        low += [first, np.full(empty.size, present)]
-        high += [last, np.full(empty.size, present + 1)]
-    runs = disjoint_runs(np.concatenate(owner), np.concatenate(low), np.concatenate(high))
-    return RunCodedColumn(
-        name, _small(codes), _small(np.minimum(values, present)), present + 1, *runs, True, numbers, written
-    )
+        parts.append((other[cells.owner], first, last))
+        parts.append((other[empty], np.full(empty.size, present), np.full(empty.size, present + 1)))
+    runs = disjoint_runs(*map(np.concatenate, zip(*parts, strict=True)))
+    return RunCodedColumn(name, _small(codes), _small(np.minimum(values, present)), present + 1, runs, numbers, written)
 
 
 def _categorical(name: str, released: pd.Series[Any], candidates: pd.Series[Any], domain: Any) -> RunCodedColumn:
@@ -196,7 +185,7 @@ def _categorical(name: str, released: pd.Series[Any], candidates: pd.Series[Any]
     )
     simple = np.array([isinstance(text, str) and text[:1] not in ("{", "*", "") for text in texts], dtype=bool)
     plain, other = np.flatnonzero(simple & (positions >= 0)), np.flatnonzero(~simple | (positions < 0))
-    owner, low, high = [plain], [positions[plain]], [positions[plain] + 1]
+    parts = [(plain, positions[plain], positions[plain] + 1)]
     step = max(1, CHUNK // (domain.size + 1))
     for start in range(0, other.size, step):
         some = other[start : start + step]
@@ -204,13 +193,11 @@ def _categorical(name: str, released: pd.Series[Any], candidates: pd.Series[Any]
         full = np.column_stack([cells.member, cells.missing | cells.or_missing | cells.suppressed])
         steps = np.diff(full.astype(np.int8), axis=1, prepend=0, append=0)
         begins, ends = np.nonzero(steps == 1), np.nonzero(steps == -1)
-        owner.append(some[begins[0]])
-        low.append(begins[1])
-        high.append(ends[1])
-    runs = disjoint_runs(np.concatenate(owner), np.concatenate(low), np.concatenate(high))
+        parts.append((some[begins[0]], begins[1], ends[1]))
+    runs = disjoint_runs(*map(np.concatenate, zip(*parts, strict=True)))
     size = domain.size + 1
     nothing = np.full(size, np.nan), np.full(len(texts), np.nan)
-    return RunCodedColumn(name, _small(codes), _small(values), size, *runs, False, *nothing)
+    return RunCodedColumn(name, _small(codes), _small(values), size, runs, *nothing)
 
 
 def _distinct(released: pd.Series[Any]) -> tuple[Integers, NDArray[np.object_]]:
@@ -233,7 +220,7 @@ def _read_some(released: pd.Series[Any], texts: NDArray[np.object_], some: Integ
         raise
 
 
-def weight_of_runs(runs: Runs, weights: NDArray[Any], cells: int) -> Floats:
+def weight_of_runs(runs: Runs, weights: Array, cells: int) -> Floats:
     """Sum of the weights of the positions that each distinct cell covers, shape (cells,).
 
     Parameters
@@ -249,7 +236,7 @@ def weight_of_runs(runs: Runs, weights: NDArray[Any], cells: int) -> Floats:
     return np.asarray(np.bincount(runs.owner, weights=total[runs.high] - total[runs.low], minlength=cells), dtype=float)
 
 
-def disjoint_runs(owner: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> Runs:
+def disjoint_runs(owner: Array, low: Array, high: Array) -> Runs:
     """Runs ordered by cell and position; those of a cell that overlap are united, empty ones left out."""
     filled = high > low
     owner, low, high = owner[filled], low[filled], high[filled]
@@ -262,11 +249,9 @@ def disjoint_runs(owner: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) ->
         # One of each chain of overlapping runs at a time, so that no run is united with one that is gone.
         joined = joined[np.r_[True, np.diff(joined) > 1]]
         high[joined - 1] = np.maximum(high[joined - 1], high[joined])
-        kept = np.ones(owner.size, dtype=bool)
-        kept[joined] = False
-        owner, low, high = owner[kept], low[kept], high[kept]
+        owner, low, high = (np.delete(part, joined) for part in (owner, low, high))
     return Runs(_small(owner), _small(low), _small(high))
 
 
-def _small(values: NDArray[Any]) -> NDArray[np.int32]:
+def _small(values: Array) -> Integers32:
     return np.asarray(values, dtype=np.int32)

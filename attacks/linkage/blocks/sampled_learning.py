@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.linkage.blocks.column_mixture import ColumnMixture
 from attacks.linkage.blocks.run_coded_column import RunCodedColumn
-from attacks.linkage.likeliest_candidates import LikeliestCandidates
-from metrics.columns import Floats, Integers
+from attacks.linkage.likeliest_candidates import LikeliestCandidates, log_sum, set_apart
+from metrics.columns import Array, Floats, Integers
 
 # Pairs of one search, the largest and the smallest number of sampled rows, and the candidates kept of each row.
 PAIRS, MOST_ROWS, FEWEST_ROWS, DEPTH = 4 * 10**8, 1000, 100, 200
 # Searches, rounds of expectation maximization after each, and the change of a share below which they end.
 SEARCHES, ROUNDS, SETTLED = 5, 12, 2e-3
+# Log-likelihood of an empty place in the list of a row.
+NOBODY = -1e9
 # Rows that are compared with all candidates at a time.
 CHUNK_ROWS = 16
 
@@ -92,31 +93,26 @@ def among_all(models: list[ColumnMixture], rows: Integers, depth: int) -> Likeli
             table = model.log_likelihoods(cells)
             for row, cell in enumerate(position.tolist()):
                 total[row] += table[cell][model.column.values]
-        nearest[chunk] = np.argpartition(total, candidates - depth, axis=1)[:, candidates - depth :]
-        score[chunk] = np.take_along_axis(total, nearest[chunk], axis=1)
-        np.put_along_axis(total, nearest[chunk], -np.inf, axis=1)
-        elsewhere[chunk] = log_sum(total)
-    return LikeliestCandidates(nearest, score, elsewhere)
+        nearest[chunk], score[chunk], elsewhere[chunk] = set_apart(total, depth)
+    return LikeliestCandidates(nearest, score, np.maximum(elsewhere, NOBODY))
 
 
-def log_sum(table: NDArray[np.floating]) -> Floats:
+def finite_log_sum(table: Floats) -> Floats:
     """Log of the sum of exponentials of each row, shape (rows,); -1e9 for a row without finite entries."""
-    highest = np.maximum(table.max(axis=1, keepdims=True, initial=-1e9), -1e9)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.maximum(np.log(np.exp(table - highest).sum(axis=1)) + highest[:, 0], -1e9), dtype=float)
+    return np.maximum(log_sum(table), NOBODY)
 
 
-def _rescored(models: list[ColumnMixture], rows: Integers, candidates: NDArray[Any]) -> Floats:
-    total = np.zeros(candidates.shape)
-    for model in models:
-        total += model.log_likelihood(model.column.codes[rows][:, None], model.column.values[candidates])
-    return total
+def _rescored(models: list[ColumnMixture], rows: Integers, candidates: Array) -> Floats:
+    parts: Iterable[Array] = (
+        model.log_likelihood(model.column.codes[rows][:, None], model.column.values[candidates]) for model in models
+    )
+    return np.asarray(sum(parts, np.zeros(candidates.shape)))
 
 
 def _maximized(models: list[ColumnMixture], rows: Integers, near: LikeliestCandidates) -> tuple[float, Floats]:
     """One round of expectation maximization: the largest change of a share, and bits of information by column."""
     everything = np.column_stack([near.log_likelihood, near.elsewhere])
-    weight = np.exp(everything - log_sum(everything)[:, None])
+    weight = np.exp(everything - finite_log_sum(everything)[:, None])
     inside, outside = weight[:, :-1], weight[:, -1]
     moved, bits = 0.0, np.zeros(len(models))
     for number, model in enumerate(models):

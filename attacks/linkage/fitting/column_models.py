@@ -8,12 +8,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attacks.base import SharedColumn
 from attacks.linkage.fitting.column_tables import GAUSSIAN, ColumnTables, Noise
-from metrics.columns import Floats, Integers
+from metrics.columns import Array, Floats, Integers, Singles
 
 # Marginal likelihood of a release: each row stems from any candidate with equal probability.
 
@@ -21,7 +20,7 @@ from metrics.columns import Floats, Integers
 SMALLEST_RATIO, LARGEST_RATIO = 1e-12, 1e12
 
 
-def marginal_log_likelihood(log_likelihood: NDArray[Any]) -> float:
+def marginal_log_likelihood(log_likelihood: Array) -> float:
     """Sum over rows of the log mean over candidates of the likelihood.
 
     Unlike the likelihood of the best matching, it does not grow with the number of candidates. A model that explains
@@ -36,14 +35,14 @@ def marginal_log_likelihood(log_likelihood: NDArray[Any]) -> float:
     return float((np.log(np.exp(log_likelihood - most).mean(axis=1)) + most[:, 0]).sum())
 
 
-def candidate_weights(log_likelihood: NDArray[Any]) -> NDArray[np.float32]:
+def candidate_weights(log_likelihood: Array) -> Singles:
     """Posterior of each candidate of each row by itself, shape (rows, candidates)."""
     weights = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
     return np.asarray(weights, dtype=np.float32)
 
 
-def gains(weights: NDArray[np.float32], columns: Sequence[SharedColumn], ratios: Sequence[Floats]) -> Floats:
+def gains(weights: Singles, columns: Sequence[SharedColumn], ratios: Sequence[Floats]) -> Floats:
     """Gain in marginal log-likelihood by one more column, for each of several columns.
 
     Parameters
@@ -170,7 +169,7 @@ class ColumnModels:
             ]
         return self._latest
 
-    def log_likelihood(self, precision: type[np.floating[Any]] | None = None) -> NDArray[Any]:
+    def log_likelihood(self, precision: type[np.floating[Any]] | None = None) -> Array:
         """Log-likelihood of each released row under each candidate, shape (rows, candidates).
 
         Parameters
@@ -179,7 +178,7 @@ class ColumnModels:
             In which logarithms are taken and added up; by default that of the models.
         """
         logarithm = np.log(self._likelihood, dtype=precision or self.precision)
-        total: NDArray[Any] | None = None
+        total: Array | None = None
         for place in self._places:
             tables = self._sorted[place]
             vector = self._segment(logarithm, place)
@@ -201,18 +200,18 @@ class ColumnModels:
             total += float(np.log(mean)[column.cells.codes].sum())
         return total
 
-    def ratio(self, number: int) -> NDArray[Any]:
+    def ratio(self, number: int) -> Array:
         """Likelihood of each distinct cell given each value against replacement, of a column, shape (cells, values)."""
         place, tables = self._places[number], self.tables[number]
-        vector: NDArray[Any] = self._segment(self._likelihood, place) / self._segment(self._given_replaced, place)
+        vector: Array = self._segment(self._likelihood, place) / self._segment(self._given_replaced, place)
         return vector.reshape(tables.given_kept.shape, order=tables.order)
 
-    def expected_counts(self, posterior: NDArray[Any]) -> list[NDArray[Any]]:
+    def expected_counts(self, posterior: Array) -> list[Array]:
         """Expected number of rows with each distinct cell and value, as a vector for each column."""
         vector = self._collapsed(posterior)
         return [self._segment(vector, place) for place in self._places]
 
-    def maximize(self, posterior: NDArray[Any]) -> float:
+    def maximize(self, posterior: Array) -> float:
         """Set shares and scales to their most likely values if rows match candidates as in `posterior`.
 
         Returns
@@ -222,8 +221,7 @@ class ColumnModels:
         """
         weight = self._collapsed(posterior)
         weight /= self._likelihood
-        split = self._ends[self._noisy]
-        disturbed = weight[:split] * self._disturbed
+        disturbed = weight[: self._ends[self._noisy]] * self._disturbed
         totals = np.zeros_like(self._shares)
         totals[:, 0] = self._sums(weight * self._kept_part)
         totals[: self._noisy, 1] = self._sums(disturbed)
@@ -258,10 +256,10 @@ class ColumnModels:
         self._likelihood[: disturbed.size] += disturbed
         self._likelihood += self._replaced_part
 
-    def _segment(self, vector: NDArray[Any], place: int) -> NDArray[Any]:
+    def _segment(self, vector: Array, place: int) -> Array:
         return vector[self._ends[place] : self._ends[place + 1]]
 
-    def _collapsed(self, weights: NDArray[Any]) -> NDArray[Any]:
+    def _collapsed(self, weights: Array) -> Array:
         """Weights of rows and candidates added up by distinct cell and distinct value, as a vector of all columns."""
         by_cell = self._by_cell @ weights.astype(self.precision, copy=False)
         result = np.empty(self._ends[-1], dtype=self.precision)
@@ -273,7 +271,7 @@ class ColumnModels:
             first = last
         return result
 
-    def _sums(self, vector: NDArray[Any]) -> list[float]:
+    def _sums(self, vector: Array) -> list[float]:
         """Sum over each column's part of a vector."""
         ends = [end for end in self._ends if end <= vector.size]
         return [np.add.reduce(vector[first:last]) for first, last in pairwise(ends)]

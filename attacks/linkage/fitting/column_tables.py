@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attacks.base import SharedColumn
-from metrics.columns import CategoricalCells, Floats, NumericCells
+from metrics.columns import Array, CategoricalCells, Floats, NumericCells
 
 # Noise families of a numeric column: Gaussian and Laplace, with scale and offset.
 
@@ -53,7 +52,7 @@ class Noise:
     scale: float
     offset: float = 0.0
 
-    def probability(self, residual: NDArray[Any], width: NDArray[Any]) -> NDArray[Any]:
+    def probability(self, residual: Array, width: Array) -> Array:
         """Probability of each released number given an original number, on the grid of numbers that occur.
 
         Parameters
@@ -68,7 +67,7 @@ class Noise:
         ndarray of float
             In the precision of `residual`.
         """
-        result: NDArray[Any] = residual - self.offset if self.offset else residual.copy()
+        result: Array = residual - self.offset if self.offset else residual.copy()
         if self.family == LAPLACE:
             np.abs(result, out=result)
             result *= -1 / self.scale
@@ -83,7 +82,7 @@ class Noise:
         result /= sum_over_grid(self.family, self.scale / width).astype(result.dtype, copy=False)
         return result
 
-    def refitted(self, distance: NDArray[Any], weight: NDArray[Any], least: float) -> Noise:
+    def refitted(self, distance: Array, weight: Array, least: float) -> Noise:
         """Same family and offset with the most likely scale.
 
         Parameters

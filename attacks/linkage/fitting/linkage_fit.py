@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attacks.linkage.fitting.column_models import (
     ColumnMechanism,
@@ -18,7 +16,7 @@ from attacks.linkage.fitting.column_models import (
 )
 from attacks.linkage.fitting.column_tables import GAUSSIAN, LAPLACE, ColumnTables, Noise, sum_over_grid
 from attacks.linkage.linkage_answers import matching_posterior
-from metrics.columns import Booleans, Floats, Integers
+from metrics.columns import Array, Booleans, Floats, Integers, Singles
 
 # Most likely mechanism of each column, from expected counts of cells and values.
 
@@ -70,8 +68,7 @@ def weighted_pairs(tables: list[ColumnTables], counts: list[Floats]) -> Pairs:
     counts : list of ndarray of float, shape (cells x values,)
         Expected number of rows, in the memory order of each column's tables.
     """
-    rows = tables[0].column.cells.codes.size
-    most = max(LEAST_PAIRS, PAIRS_FOR_ROW * rows)
+    most = max(LEAST_PAIRS, PAIRS_FOR_ROW * tables[0].column.cells.codes.size)
     chosen = [_systematic(count, most) for count in counts]
     shape = (len(tables), max(1, max(entries.size for entries, _ in chosen)))
     weight, kept, by_frequency = np.zeros(shape), np.ones(shape), np.ones(shape)
@@ -250,7 +247,7 @@ def entropy_sizes(columns: int) -> list[int]:
     return sizes
 
 
-def starting_evidence(tables: list[ColumnTables]) -> Iterator[NDArray[np.float32]]:
+def starting_evidence(tables: list[ColumnTables]) -> Iterator[Singles]:
     """Evidence of several sets of columns: log-likelihood ratios of shape (rows, candidates).
 
     The sets are all columns, the 2, 3, 4, 6, ... columns of largest entropy, and a greedy set. It begins with the
@@ -283,17 +280,17 @@ class _Evidence:
         self.columns = [one.column for one in tables]
         self.ratios = [one.starting_ratio() for one in tables]
 
-    def nothing(self) -> NDArray[np.float32]:
+    def nothing(self) -> Singles:
         """Evidence of no column."""
         column = self.columns[0]
         return np.zeros((column.cells.codes.size, column.codes.size), dtype=np.float32)
 
-    def added(self, total: NDArray[np.float32], number: int) -> NDArray[np.float32]:
+    def added(self, total: Singles, number: int) -> Singles:
         """Evidence with one more column."""
         logarithm = np.log(self.ratios[number]).astype(np.float32)
         return np.asarray(total + self.columns[number].expand(logarithm), dtype=np.float32)
 
-    def greedy(self, order: list[int]) -> NDArray[np.float32]:
+    def greedy(self, order: list[int]) -> Singles:
         """Evidence of the first column and of those that gain most, one by one, while a column gains."""
         chosen, total = order[:1], self.added(self.nothing(), order[0])
         while len(chosen) <= ADDED:
@@ -339,12 +336,12 @@ class End:
     """
 
     mechanisms: list[ColumnMechanism]
-    evidence: NDArray[Any]
+    evidence: Array
     value: float
     moved: float
 
 
-def fitted(models: ColumnModels, distance_posterior: NDArray[Any], iterations: int) -> End:
+def fitted(models: ColumnModels, distance_posterior: Array, iterations: int) -> End:
     """Fit the models from several starts.
 
     The usual start is Gower's distance. The others are those of `starting_evidence`. The best of their ends replaces
@@ -420,15 +417,13 @@ def _next(models: ColumnModels, end: End) -> End:
     return _step(models, matching_posterior(end.evidence, ROUNDS))
 
 
-def _step(models: ColumnModels, posterior: NDArray[Any]) -> End:
+def _step(models: ColumnModels, posterior: Array) -> End:
     moved = models.maximize(posterior)
     evidence = models.log_likelihood()
     return End(models.mechanisms(), evidence, marginal_log_likelihood(evidence), moved)
 
 
-def _round(
-    models: ColumnModels, mechanisms: list[ColumnMechanism], posterior: NDArray[Any], fit: Callable[..., Fit]
-) -> End:
+def _round(models: ColumnModels, mechanisms: list[ColumnMechanism], posterior: Array, fit: Callable[..., Fit]) -> End:
     """One round: the most likely mechanisms under a posterior, and the evidence that they give."""
     before = fit_of(mechanisms)
     after = fit(weighted_pairs(models.tables, models.expected_counts(posterior)), before)

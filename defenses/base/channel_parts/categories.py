@@ -61,6 +61,7 @@ class RetentionVector(ColumnsPart):
             "retention_vector: retention must hold probabilities",
         )
 
+    @np.errstate(divide="ignore")
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""
         cells = self.joined(
@@ -70,9 +71,8 @@ class RetentionVector(ColumnsPart):
             [domain.codes(original[name]) for name, domain in zip(self.names, self.domains, strict=True)]
         )
         probability = np.array(self.retention)
-        with np.errstate(divide="ignore"):
-            same = np.where(values >= 0, np.log(probability)[values], -np.inf)
-            other = np.where(values >= 0, np.log((1 - probability) / max(probability.size - 1, 1))[values], -np.inf)
+        same = np.where(values >= 0, np.log(probability)[values], -np.inf)
+        other = np.where(values >= 0, np.log((1 - probability) / max(probability.size - 1, 1))[values], -np.inf)
         return Likelihood((cells,), (values, same, other), _kernel)
 
     def joined(self, codes: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
@@ -120,11 +120,11 @@ class TransitionTable(ColumnPart):
             "transition_table: the columns of matrix must hold probabilities that sum to 1",
         )
 
+    @np.errstate(divide="ignore")
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""
         size = len(self.matrix)
-        with np.errstate(divide="ignore"):
-            logs = np.log(np.array(self.matrix))
+        logs = np.log(np.array(self.matrix))
         padded = np.full((size + 1, size + 1), -np.inf)
         padded[:size, :size] = logs
 
@@ -149,13 +149,13 @@ class Containment(ColumnPart):
 
     kind: ClassVar[str] = "containment"
 
+    @np.errstate(divide="ignore")
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""
         cells = read_cells(released[self.column], self.domain)
         values = original[self.column]
         codes, distinct = distinct_cells(values) if is_mixed(values) else pd.factorize(values, use_na_sentinel=False)
-        with np.errstate(divide="ignore"):
-            table = np.log(cells.contains(distinct).astype(float))
+        table = np.log(cells.contains(distinct).astype(float))
         return Likelihood((cells.codes,), (codes,), lambda cell, value: table[cell, value])
 
 
@@ -232,6 +232,6 @@ def _check_probability(name: str, value: float) -> None:
     require(0 <= value <= 1, f"{name} must lie in [0, 1], got {value}")
 
 
+@np.errstate(divide="ignore")
 def _logs(*probabilities: float) -> Floats:
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.array(probabilities)))
+    return np.asarray(np.log(np.array(probabilities)))

@@ -124,16 +124,16 @@ class AddedNoise(ValuePart):
         upper = np.where(possible, np.where(cells == self.high, np.inf, cells + half), np.inf)
         return Likelihood((lower, upper), (values,), self._log_likelihood)
 
+    @np.errstate(divide="ignore", invalid="ignore", over="ignore")
     def _log_likelihood(self, lower: Floats, upper: Floats, original: Floats) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            left, right = (lower - original) / self.deviation, (upper - original) / self.deviation
-            # Both distributions are symmetric; the lower tail is numerically accurate.
-            mirrored = left + right > 0
-            left, right = np.where(mirrored, -right, left), np.where(mirrored, -left, right)
-            top = self._log_cdf(right)
-            inside = np.log(-np.expm1(self._log_cdf(left) - top))
-            mass = np.where(np.isneginf(top), top, top + inside)
-            density = self._log_density(left) - np.log(self.deviation)
+        left, right = (lower - original) / self.deviation, (upper - original) / self.deviation
+        # Both distributions are symmetric; the lower tail is numerically accurate.
+        mirrored = left + right > 0
+        left, right = np.where(mirrored, -right, left), np.where(mirrored, -left, right)
+        top = self._log_cdf(right)
+        inside = np.log(-np.expm1(self._log_cdf(left) - top))
+        mass = np.where(np.isneginf(top), top, top + inside)
+        density = self._log_density(left) - np.log(self.deviation)
         result = np.where(left == right, density, mass)
         both_missing = np.isnan(lower) & np.isnan(original)
         return np.where(np.isnan(left), np.where(both_missing, 0.0, -np.inf), result)

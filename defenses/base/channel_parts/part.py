@@ -100,7 +100,19 @@ class ChannelPart(ABC):
 
 
 @dataclass(frozen=True)
-class ColumnPart(ChannelPart):
+class SingleColumnPart(ChannelPart):
+    """A part for one column, with or without its domain."""
+
+    column: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The one column."""
+        return (self.column,)
+
+
+@dataclass(frozen=True)
+class ColumnPart(SingleColumnPart):
     """A part for one column.
 
     Parameters
@@ -111,13 +123,7 @@ class ColumnPart(ChannelPart):
         Domain of its original values, by which released cells are read.
     """
 
-    column: str
     domain: Domain
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The one column."""
-        return (self.column,)
 
     @property
     def original_domains(self) -> Mapping[str, Domain]:
@@ -152,7 +158,7 @@ class ColumnsPart(ChannelPart):
 
 
 @dataclass(frozen=True)
-class ValuePart(ChannelPart):
+class ValuePart(SingleColumnPart):
     """A part for one column whose released cells are plain values, readable without a domain.
 
     Parameters
@@ -160,13 +166,6 @@ class ValuePart(ChannelPart):
     column : str
         Its name.
     """
-
-    column: str
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The one column."""
-        return (self.column,)
 
 
 def equal(cell: Floats, value: Floats) -> Floats:
@@ -208,6 +207,7 @@ class Presence(ValuePart):
 
     kind: ClassVar[str] = "presence"
 
+    @np.errstate(divide="ignore")
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""
         if is_number_column(original[self.column]):
@@ -217,6 +217,5 @@ class Presence(ValuePart):
             values = escape_column(original[self.column]).to_numpy(dtype=object)
         codes, distinct = pd.factorize(np.concatenate([cells, values]), use_na_sentinel=False)
         count = np.bincount(codes[: cells.size], minlength=len(distinct))
-        with np.errstate(divide="ignore"):
-            table = np.log(count / max(1, cells.size))
+        table = np.log(count / max(1, cells.size))
         return Likelihood((np.zeros(len(released)),), (table[codes[cells.size :]],), np.add)

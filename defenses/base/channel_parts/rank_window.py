@@ -136,6 +136,7 @@ class RankWindow(ColumnPart):
         occurs = np.append(distinct, np.nan)[positions] == values
         return np.where(np.isnan(values), -1, np.where(occurs, positions, -2))
 
+    @np.errstate(divide="ignore")
     def _log_likelihood(self, cell: NDArray[np.intp], value: NDArray[np.intp]) -> Floats:
         counts = np.asarray(self.counts, dtype=np.int64)
         starts = np.cumsum(counts) - counts
@@ -143,8 +144,7 @@ class RankWindow(ColumnPart):
         low, high, own = np.maximum(below, 0), np.maximum(above, 0), np.maximum(value, 0)
         swapped = self._law.between(starts[low], counts[low], starts[high], counts[high])
         unswapped = self._law.within(starts, counts)[own]
-        with np.errstate(divide="ignore"):
-            present = np.log(np.where(cell == value, unswapped, swapped) / counts[own])
+        present = np.log(np.where(cell == value, unswapped, swapped) / counts[own])
         return np.where(below >= 0, present, np.where((cell == -1) & (value == -1), 0.0, -np.inf))
 
 

@@ -126,12 +126,12 @@ class ReportAmongFakes(ColumnsPart):
             ratios.append(self._ratio(position, supported))
         total = len(self.names) + self.others
 
+        @np.errstate(divide="ignore", invalid="ignore")
         def kernel(*sides: NDArray[np.intp]) -> Floats:
             result: Any = float(self.others)
             for ratio, cell, value in zip(ratios, sides[: len(ratios)], sides[len(ratios) :], strict=True):
                 result = result + ratio[cell, value]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                return np.asarray(np.where(np.isnan(result), -np.inf, np.log(result / total)))
+            return np.asarray(np.where(np.isnan(result), -np.inf, np.log(result / total)))
 
         return Likelihood(tuple(cells), tuple(values), kernel)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from defenses.base.microdata import Microdata
 from defenses.base.queries.columns import codes, labels
 from defenses.base.queries.query import Query
-from metrics.columns import Floats, refuse
+from metrics.columns import Floats, Integers, refuse
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,15 @@ class ContingencyTable(Query):
     def exact(self, records: Microdata) -> Floats:
         """Return the counts, shape (categories of the first column, ... of the last)."""
         sizes = tuple(len(labels(records, name)) for name in self.columns)
-        cells = np.column_stack([codes(records, name) for name in self.columns])
-        cells = cells[self.selected(records) & (cells >= 0).all(axis=1)]
-        flat = np.ravel_multi_index(tuple(cells.T), sizes)
-        return np.bincount(flat, minlength=math.prod(sizes)).reshape(sizes).astype(float)
+        selected = self.selected(records)
+        return counted([codes(records, name)[selected] for name in self.columns], sizes)
+
+
+def counted(codes: Sequence[Integers], shape: tuple[int, ...]) -> Floats:
+    """Number of rows in each combination of values, one axis for each column; rows with a negative code do not count.
+
+    Codes are arrays of shape (n,) for each column, and the shape is the number of values of each column.
+    """
+    valid = np.all([code >= 0 for code in codes], axis=0)
+    flat = np.ravel_multi_index(tuple(code[valid] for code in codes), shape)
+    return np.bincount(flat, minlength=math.prod(shape)).astype(float).reshape(shape)

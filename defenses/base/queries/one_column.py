@@ -175,10 +175,16 @@ class _OfTwo(Query):
         """Both columns."""
         return (self.first, self.second)
 
-    def values(self, records: Microdata) -> tuple[Floats, Floats]:
-        """Numbers of the selected records in both columns, clipped into the declared bounds, shape (m,) each."""
+    def centred(self, records: Microdata) -> tuple[Floats, Floats]:
+        """Clipped numbers of the selected records in both columns, less the middles of the bounds, shape (m,) each.
+
+        Products of large numbers would lose their digits.
+        """
         chosen = self.selected(records)
-        return numbers(records, self.first)[chosen], numbers(records, self.second)[chosen]
+        first, second = (
+            require_selection(numbers(records, name)[chosen]) - middle_of(records, name) for name in self.subjects
+        )
+        return first, second
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,11 +192,8 @@ class Covariance(_OfTwo):
     """Covariance of two columns over the selected records, the mean product of deviations (divided by n)."""
 
     def exact(self, records: Microdata) -> float:
-        """Return the covariance; it is computed near 0, since products of large numbers would lose its digits."""
-        first, second = self.values(records)
-        return covariance_of(
-            require_selection(first) - middle_of(records, self.first), second - middle_of(records, self.second)
-        )
+        """Return the covariance."""
+        return covariance_of(*self.centred(records))
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,9 +202,7 @@ class Correlation(_OfTwo):
 
     def exact(self, records: Microdata) -> float:
         """Return the correlation, in [-1, 1]."""
-        first, second = self.values(records)
-        first = require_selection(first) - middle_of(records, self.first)
-        second = second - middle_of(records, self.second)
+        first, second = self.centred(records)
         return correlation_of(covariance_of(first, first), covariance_of(second, second), covariance_of(first, second))
 
 

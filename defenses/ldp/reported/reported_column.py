@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 
 from defenses.base import category_cells
 from defenses.base.channel_parts import ChannelPart, ReportedSet
-from defenses.ldp.frequency_oracle import FrequencyOracle
-from defenses.ldp.pure_oracle import PureOracle
-from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
+from defenses.ldp import FrequencyOracle, GeneralizedRandomizedResponse, PureOracle
 from defenses.ldp.report_batch import ReportBatch, chunks
 from metrics.columns import SUPPRESSED, Booleans, Domain, Floats, Integers, Integers64
 

@@ -13,13 +13,10 @@ from numpy.typing import NDArray
 
 from defenses.base import Microdata
 from defenses.base.channel_parts import ReportedNumber
-from defenses.ldp.hybrid_mechanism import HybridMechanism
+from defenses.ldp import HybridMechanism, NumberMechanism, PiecewiseMechanism, TwoPointMechanism
 from defenses.ldp.local_reports import refuse_missing
-from defenses.ldp.number_mechanism import NumberMechanism
-from defenses.ldp.piecewise_mechanism import PiecewiseMechanism
 from defenses.ldp.report_batch import chunks
 from defenses.ldp.reported.reported_column import TableColumn
-from defenses.ldp.two_point_mechanism import TwoPointMechanism
 from metrics.columns import Domain, Floats, Integers64, NumericDomain, format_number, refuse_rows
 
 # Mechanisms for numbers, by class name.

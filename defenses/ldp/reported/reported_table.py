@@ -329,11 +329,8 @@ class ReportedTable(MicrodataDefense):
         return MicrodataRelease(frame, np.arange(len(frame)), channel, frame.assign(**rebuilt))
 
     def _strategy(self) -> Splitting:
-        if self.splitting == "SPL":
-            return BudgetSplitting()
-        if self.splitting == "SMP":
-            return ColumnSampling()
-        return ColumnSamplingAmongFakes(blank=self.fakes == "blank", amplified=self.amplified)
+        among_fakes = ColumnSamplingAmongFakes(blank=self.fakes == "blank", amplified=self.amplified)
+        return {"SPL": BudgetSplitting(), "SMP": ColumnSampling(), "RS+FD": among_fakes}[self.splitting]
 
     def _names(self, records: Microdata) -> tuple[str, ...]:
         return chosen_columns(records, self.columns, records.released_columns)

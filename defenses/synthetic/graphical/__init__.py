@@ -1,1 +1,5 @@
 """Graphical models of noisy marginals: junction trees, belief propagation, estimation and drawn rows."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from defenses.synthetic.counted_columns import MeasuredTable, counted
+from defenses.base.queries.counts import counted
+from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical.clique_tree import Columns, model_cells
 from defenses.synthetic.graphical.estimation import GraphicalModel, NoisyMarginal, Placement
 from defenses.synthetic.graphical.sampled_rows import sampled_rows

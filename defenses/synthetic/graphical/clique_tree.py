@@ -167,9 +167,4 @@ def _cost(column: int, adjacent: list[int], sizes: Sequence[int]) -> tuple[int, 
 
 def _members(bits: int) -> list[int]:
     """Positions of the bits that are 1."""
-    members = []
-    while bits:
-        lowest = bits & -bits
-        members.append(lowest.bit_length() - 1)
-        bits ^= lowest
-    return members
+    return [position for position in range(bits.bit_length()) if bits >> position & 1]

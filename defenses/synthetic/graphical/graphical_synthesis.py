@@ -7,21 +7,23 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
+import pandas as pd
 from numpy.random import Generator
 
-from defenses.base import Guarantee, Microdata, MicrodataDefense, MicrodataRelease, released_frame
+from defenses.base import Guarantee, Microdata, MicrodataDefense, MicrodataRelease, category_cells, released_frame
 from defenses.base.queries import codes
-from defenses.dp.composition import zcdp_rho
-from defenses.dp.exponential import Exponential
+from defenses.dp import Exponential, zcdp_rho
 from defenses.dp.mechanism import check_delta
 from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical.clique_tree import Columns, model_cells
-from defenses.synthetic.released_columns import Inside, check_public_domains, uniform_inside, value_cells, value_draw
+from defenses.synthetic.mixed_column import Drawn
+from defenses.synthetic.released_columns import Inside, check_public_domains, numbers_inside
 from defenses.synthetic.row_synthesizer import possible_rows
 from defenses.synthetic.structural_zero import StructuralZero, Zeros, check_structural_zeros, structural_zeros
-from metrics.columns import Booleans, Floats, Integers, check_real
+from metrics.columns import Booleans, Floats, Integers, NumericDomain, check_real
 
 DrawnCodes = Callable[[int, Generator], list[Integers]]
 """``draw(rows, rng)``: position of the value of new rows in each column, one array of shape (rows,) for each."""
@@ -159,10 +161,20 @@ def drawn_release(
         sizes = tuple(domain.size for domain in domains)
         zeros = structural_zeros(records, impossible)
         table = MeasuredTable([codes(records, name) for name in names], sizes, _impossible(zeros, names, sizes))
-        numbers = [inside.get(name, uniform_inside(domain)) for name, domain in zip(names, domains, strict=True)]
-        drawn = possible_rows(value_draw(numbers, fit(table)), names, zeros, len(records), rng)
+        model = fit(table)
+
+        def draw(rows: int, rng: Generator) -> list[Drawn]:
+            return [
+                inside.get(name, partial(numbers_inside, domain))(drawn, rng)
+                if isinstance(domain, NumericDomain)
+                else drawn
+                for name, domain, drawn in zip(names, domains, model(rows, rng), strict=True)
+            ]
+
+        values = possible_rows(draw, names, zeros, len(records), rng)
         for name, domain in zip(names, domains, strict=True):
-            frame[name] = value_cells(domain, drawn[name], rng)
+            numeric = isinstance(domain, NumericDomain)
+            frame[name] = pd.Series(values[name] if numeric else category_cells(domain)[values[name]])
     return MicrodataRelease(frame, np.full(len(frame), -1), None)
 
 

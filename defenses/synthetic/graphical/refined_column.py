@@ -17,7 +17,7 @@ from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical.estimation import NoisyMarginal
 from defenses.synthetic.graphical.sampled_rows import rounded
 from defenses.synthetic.mixed_column import Drawn
-from defenses.synthetic.released_columns import released_column
+from defenses.synthetic.released_columns import numbers_inside
 from metrics.columns import Booleans, Floats, Integers, NumericDomain
 
 # Rare values of a column, merged before pairs of columns are measured.
@@ -26,7 +26,6 @@ from metrics.columns import Booleans, Floats, Integers, NumericDomain
 DEVIATIONS = 3.0
 
 
-@dataclass(frozen=True)
 class MergedValues:
     """A column whose rare values are one value; with fewer than two rare ones, nothing is merged.
 
@@ -40,20 +39,12 @@ class MergedValues:
     McKenna, Miklau and Sheldon (2021), Winning the NIST contest, section 4.2 (compression of domains).
     """
 
-    measurement: NoisyMarginal
-    rare: Integers = field(init=False)
-    codes: Integers = field(init=False)
-
-    def __post_init__(self) -> None:
-        counts = self.measurement.counts
-        rare = np.flatnonzero(counts < DEVIATIONS * np.sqrt(self.measurement.variance))
-        rare = rare if rare.size > 1 else rare[:0]
-        common = np.ones(counts.size, dtype=bool)
-        common[rare] = False
-        codes = np.cumsum(common) - 1
-        codes[rare] = common.sum()
-        object.__setattr__(self, "rare", rare)
-        object.__setattr__(self, "codes", codes)
+    def __init__(self, measurement: NoisyMarginal) -> None:
+        self.measurement = measurement
+        common = measurement.counts >= DEVIATIONS * np.sqrt(measurement.variance)
+        common |= np.count_nonzero(~common) < 2
+        self.rare: Integers = np.flatnonzero(~common)
+        self.codes: Integers = np.where(common, np.cumsum(common) - 1, common.sum())
 
     @property
     def size(self) -> int:
@@ -152,7 +143,7 @@ class RefinedColumn:
 
         def numbers(drawn: Integers, rng: Generator) -> Drawn:
             cell = starts[drawn] + rounded(weights, drawn, rng)
-            return released_column(self.cells, cell, rng).to_numpy()
+            return numbers_inside(self.cells, cell, rng)
 
         return numbers
 

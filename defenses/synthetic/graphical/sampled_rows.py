@@ -86,7 +86,4 @@ def rounded(weights: Floats, given: Integers, rng: Generator) -> Integers:
 
 def combined(columns: Sequence[Integers], sizes: Sequence[int], n: int) -> Integers:
     """Number of each row's combination of values, shape (n,)."""
-    result = np.zeros(n, dtype=np.intp)
-    for column, size in zip(columns, sizes, strict=True):
-        result = result * size + column
-    return result
+    return np.ravel_multi_index(tuple(columns), tuple(sizes)) if columns else np.zeros(n, dtype=np.intp)

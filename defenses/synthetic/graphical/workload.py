@@ -104,7 +104,4 @@ class CandidateCounts:
 
 def _membership(sets: Sequence[Columns], columns: int) -> Floats:
     """1 where a set holds a column, shape (sets, columns)."""
-    result = np.zeros((len(sets), columns))
-    for row, part in enumerate(sets):
-        result[row, list(part)] = 1
-    return result
+    return np.array([[column in part for column in range(columns)] for part in sets], dtype=float)

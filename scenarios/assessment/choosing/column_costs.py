@@ -152,7 +152,7 @@ def _distance(original: pd.Series[Any], cells: NumericCells | CategoricalCells, 
     if not isinstance(cells, NumericCells):
         return ""
     distance = np.abs(cells.midpoint()[cells.codes] - original.to_numpy(dtype=float, na_value=np.nan))[changed]
-    return f", by {_amount(np.nanmedian(distance), unit)} (median)" if np.isfinite(distance).any() else ""
+    return f", by {amount(np.nanmedian(distance), unit)} (median)" if np.isfinite(distance).any() else ""
 
 
 def _shift(original: pd.Series[Any], cells: NumericCells, unit: str) -> str:
@@ -160,11 +160,11 @@ def _shift(original: pd.Series[Any], cells: NumericCells, unit: str) -> str:
     before = float(np.nanmean(original.to_numpy(dtype=float, na_value=np.nan)))
     after = float(np.nanmean(cells.midpoint()[cells.codes]))
     if unit == VALUES:
-        return f"mean {_amount(before, unit)} before, {_amount(after, unit)} after"
-    return f"mean {_amount(abs(after - before), unit)} {'later' if after > before else 'earlier'}"
+        return f"mean {amount(before, unit)} before, {amount(after, unit)} after"
+    return f"mean {amount(abs(after - before), unit)} {'later' if after > before else 'earlier'}"
 
 
-def _amount(value: float, unit: str) -> str:
+def amount(value: float, unit: str = VALUES) -> str:
     """An amount of three digits, more before the point, and its unit unless it is a plain number."""
     digits = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
     return digits if unit == VALUES else f"{digits} {unit}"

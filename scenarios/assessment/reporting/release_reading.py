@@ -15,7 +15,7 @@ from leaderboard.pages.number_text import counted, exact
 from leaderboard.results.goals import goal_title
 from leaderboard.statistics.pairs import FEWEST_TRIALS
 from metrics.columns import Domain, Integers, NumericCells, NumericDomain, read_cells
-from scenarios.assessment.choosing.column_costs import column_costs
+from scenarios.assessment.choosing.column_costs import amount, column_costs
 from scenarios.assessment.evaluation.control_people import control_warnings, refuse_control_in_release
 from scenarios.assessment.evaluation.control_size import trials_needed
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, most_asked
@@ -265,7 +265,7 @@ def far_value_warnings(released: pd.DataFrame, records: pd.DataFrame, domains: M
         before, after = float(values.std()), float(numbers.std())
         if beyond and after > WIDER * before:
             yield (
-                f"{name}: the standard deviation grows from {_digits(before)} to {_digits(after)}, since "
+                f"{name}: the standard deviation grows from {amount(before)} to {amount(after)}, since "
                 f"{_percent(beyond)} of the released numbers lie beyond all original ones, by noise or in wide bins at "
                 "the ends; narrower cuts mend the bins"
             )
@@ -273,10 +273,6 @@ def far_value_warnings(released: pd.DataFrame, records: pd.DataFrame, domains: M
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.01 else f"{100 * share:.1g} %"
-
-
-def _digits(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 # Ends of released intervals that are values of single people.

@@ -32,23 +32,8 @@ class Neighbours:
 
 
 @dataclass(frozen=True)
-class Subject:
-    """A mechanism with its claim and the neighbouring inputs on which the claim is audited.
-
-    Parameters
-    ----------
-    name : str
-        The mechanism with its parameters.
-    epsilon, delta : float
-        The claimed privacy parameters.
-    neighbours : tuple of Neighbours
-        Pairs of inputs on which the mechanism is run; the claim must hold on all of them.
-    tight : bool
-        True if the pairs include one that is known to be worst. A bound far below the claim then has
-        one of two causes. The mechanism adds more noise than necessary, or events of probability delta are too rare to
-        be observed.
-    runs : int
-        Default number of runs on each input, which take some seconds.
+class Claim:
+    """A mechanism with its parameters, by name, and the privacy that it claims.
 
     Raises
     ------
@@ -59,9 +44,6 @@ class Subject:
     name: str
     epsilon: float
     delta: float
-    neighbours: tuple[Neighbours, ...]
-    tight: bool = True
-    runs: int = 200_000
 
     def __post_init__(self) -> None:
         check_real(f"epsilon that {self.name} claims", self.epsilon, low=0)
@@ -69,22 +51,43 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Audit:
-    """Result of an audit.
+class Subject(Claim):
+    """A claim, and the neighbouring inputs on which it is audited.
+
+    Parameters
+    ----------
+    neighbours : tuple of Neighbours
+        Pairs of inputs on which the mechanism is run; the claim must hold on all of them.
+    tight : bool
+        True if the pairs include one that is known to be worst. A bound far below the claim then has
+        one of two causes. The mechanism adds more noise than necessary, or events of probability delta are too rare to
+        be observed.
+    runs : int
+        Default number of runs on each input, which take some seconds.
+    """
+
+    neighbours: tuple[Neighbours, ...]
+    tight: bool = True
+    runs: int = 200_000
+
+
+@dataclass(frozen=True)
+class ClaimAudit:
+    """Lower bounds on the epsilon of a claim, which hold jointly with probability `confidence`.
 
     Attributes
     ----------
-    subject : Subject
-        The audited mechanism.
+    subject : Claim
+        The audited claim.
     bounds : tuple of float
-        Lower bound on epsilon for each pair of neighbours; they hold jointly with probability `confidence`.
+        Lower bounds on epsilon.
     runs : int
-        Runs on each input; the bounds are computed from half of them.
+        Runs of the mechanism.
     confidence : float
         1 minus the false-alarm probability: a correct mechanism fails with probability at most 1 - confidence.
     """
 
-    subject: Subject
+    subject: Claim
     bounds: tuple[float, ...]
     runs: int
     confidence: float
@@ -98,6 +101,13 @@ class Audit:
     def holds(self) -> bool:
         """True if no bound exceeds the claimed epsilon."""
         return self.bound <= self.subject.epsilon
+
+
+@dataclass(frozen=True)
+class Audit(ClaimAudit):
+    """An audit with a bound for each pair of neighbours, computed from half of the runs on each input."""
+
+    subject: Subject
 
 
 def audit(subject: Subject, *, runs: int | None = None, confidence: float = 0.999, rng: Generator) -> Audit:

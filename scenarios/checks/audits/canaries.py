@@ -65,9 +65,9 @@ def canaries(mechanism: Any) -> Canaries:
     pair = examined.neighbours[0]
     return Canaries(
         examined.name,
-        f"disjoint groups: {pair.title}",
         examined.epsilon,
         examined.delta,
+        f"disjoint groups: {pair.title}",
         partial(_of_groups, pair),
         count=max(100, min(NUMBERS, examined.runs // 40)),
         gaussian=isinstance(mechanism, GAUSSIAN),
@@ -86,9 +86,9 @@ def _of_noise(mechanism: NoiseMechanism) -> Canaries:
     guarantee = mechanism.guarantee
     return Canaries(
         repr(mechanism),
-        f"numbers of one array, each 0 or {step:g}",
         float(guarantee.epsilon or 0.0),
         float(guarantee.delta or 0.0),
+        f"numbers of one array, each 0 or {step:g}",
         partial(_of_numbers, mechanism, step),
         count=NUMBERS,
         gaussian=isinstance(mechanism, GAUSSIAN),
@@ -127,9 +127,9 @@ def _of_defense(defense: Defense) -> Canaries:
         title, score, count = "rows, each with a category of its own", _cells, CELLS
     return Canaries(
         repr(defense),
-        title,
         float(claim.epsilon),
         float(claim.delta or 0.0),
+        title,
         partial(_of_tables, score, defense, removable),
         count=count,
         gaussian=_has_gaussian_noise(defense),

@@ -11,6 +11,7 @@ from numpy.random import Generator
 from defenses.federated.accounting import gaussian_epsilon
 from metrics.columns import Booleans, Floats, check_integer, check_real, refuse
 from metrics.empirical_epsilon import gaussian_shift_bound, one_run_epsilon
+from scenarios.checks.audits.audit import Claim, ClaimAudit
 
 # Shares of the canaries that are guessed. They are fixed before the run, and their bounds hold jointly.
 SHARES = (1.0, 1 / 4, 1 / 16)
@@ -24,41 +25,25 @@ CanaryRelease = Callable[[Booleans, Generator], Floats]
 
 
 @dataclass(frozen=True)
-class Canaries:
-    """A mechanism with its claim, and a way to run it once on many canaries.
+class Canaries(Claim):
+    """A claim, which must cover the inclusion of each single canary, and a way to run the mechanism on many canaries.
 
     Parameters
     ----------
-    name : str
-        The mechanism with its parameters.
     title : str
         Short description of the canaries.
-    epsilon, delta : float
-        The claimed privacy parameters. They must cover the inclusion of each single canary.
     release : callable
         Runs the mechanism; see `CanaryRelease`.
     count : int
         Default number of canaries in a run.
     gaussian : bool
         True if the mechanism protects a canary by Gaussian noise, so that its trade-off function is Gaussian.
-
-    Raises
-    ------
-    ValueError
-        If the claimed epsilon is not finite and at least 0, or the claimed delta is not in [0, 1).
     """
 
-    name: str
     title: str
-    epsilon: float
-    delta: float
     release: CanaryRelease
     count: int = 2_000
     gaussian: bool = False
-
-    def __post_init__(self) -> None:
-        check_real(f"epsilon that {self.name} claims", self.epsilon, low=0)
-        check_real(f"delta that {self.name} claims", self.delta, low=0, high=1, open_high=True)
 
 
 @dataclass(frozen=True)
@@ -84,38 +69,12 @@ class Guesses:
 
 
 @dataclass(frozen=True)
-class OneRunAudit:
-    """Result of an audit in one run.
-
-    Attributes
-    ----------
-    subject : Canaries
-        The audited mechanism.
-    canaries : int
-        Number of canaries in each run.
-    runs : int
-        Number of runs.
-    parts : tuple of Guesses
-        The bounds; they hold jointly with probability `confidence`.
-    confidence : float
-        1 minus the false-alarm probability: a correct mechanism fails with probability at most 1 - confidence.
-    """
+class OneRunAudit(ClaimAudit):
+    """An audit in one run or a few, with the number of canaries in each run and the guesses behind each bound."""
 
     subject: Canaries
     canaries: int
-    runs: int
     parts: tuple[Guesses, ...]
-    confidence: float
-
-    @property
-    def bound(self) -> float:
-        """The largest bound."""
-        return max(part.bound for part in self.parts)
-
-    @property
-    def holds(self) -> bool:
-        """True if no bound exceeds the claimed epsilon."""
-        return self.bound <= self.subject.epsilon
 
 
 def one_run_audit(
@@ -175,7 +134,7 @@ def one_run_audit(
     >>> import numpy as np
     >>> def answers(included, rng):
     ...     return np.where(rng.random(included.shape) < 0.73, included, ~included).astype(float)
-    >>> result = one_run_audit(Canaries("coin", "answers", 0.5, 0.0, answers), rng=np.random.default_rng(1))
+    >>> result = one_run_audit(Canaries("coin", 0.5, 0.0, "answers", answers), rng=np.random.default_rng(1))
     >>> result.holds, round(result.bound, 1)
     (False, 0.9)
     """
@@ -207,7 +166,8 @@ def one_run_audit(
             shift = gaussian_shift_bound(hits, number, count, runs=runs, confidence=level)
             bound = gaussian_epsilon(shift, subject.delta) if shift > 0 else 0.0
         parts.append(Guesses(form, number, hits, bound))
-    return OneRunAudit(subject, count, runs, tuple(parts), confidence)
+    bounds = tuple(part.bound for part in parts)
+    return OneRunAudit(subject, bounds, runs, confidence, count, tuple(parts))
 
 
 def _plan(count: int, guesses: int | None, gaussian: bool) -> list[tuple[str, int]]:

@@ -27,7 +27,7 @@ from defenses.ldp.shuffling import ShuffledResponse
 from metrics.columns import CategoricalDomain, Floats, Integers64, require
 from scenarios.checks.audits.audit import Neighbours, Subject
 from scenarios.checks.audits.tables import of_defense, session_answers
-from scenarios.running.methods.fingerprint import is_own_code
+from scenarios.running.methods.fingerprint import is_project_module
 
 # Pairs of values of a domain on which local mechanisms are audited.
 
@@ -287,7 +287,7 @@ def _check_domain(protocol: FrequencyOracle) -> None:
 
 def _treats_values_alike(mechanism: Any) -> bool:
     """True of the project's own classes, for which any two values are a worst pair; unknown of a user's."""
-    return is_own_code(type(mechanism).__module__)
+    return is_project_module(type(mechanism).__module__)
 
 
 def _rounds(protocol: LongitudinalUnaryEncoding, pair: list[int], value: int, runs: int, rng: Generator) -> Floats:

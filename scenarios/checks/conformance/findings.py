@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 from defenses.base import Parametrized
 from metrics.columns import one_line
 from scenarios.running.methods.code_places import defined_at, foreign_place
-from scenarios.running.methods.fingerprint import is_own_code
+from scenarios.running.methods.fingerprint import is_project_module
 from scenarios.running.workers.isolation import Death, TaskStep
 
 # State that a method keeps between its runs.
@@ -74,7 +74,7 @@ def _state(method: Parametrized) -> dict[str, bytes]:
     """Content of what an instance, the classes of a user's own above it, and their modules hold, by name."""
     held = {f"self.{name}": value for name, value in vars(method).items()}
     for cls in type(method).__mro__:
-        if is_own_code(cls.__module__):
+        if is_project_module(cls.__module__):
             continue
         held |= {f"{cls.__name__}.{name}": value for name, value in vars(cls).items() if not name.startswith("__")}
         module = vars(sys.modules.get(cls.__module__, sys))

@@ -10,7 +10,7 @@ import math
 import os
 import pickle
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import NoReturn
@@ -61,14 +61,16 @@ def checks(method: type[Parametrized]) -> Iterator[Check]:
     """Checks that apply to a class, each with its title; a `Prerequisite` stands before those that need it."""
     if issubclass(method, Defense | Attack):
         goal = " and goal" if issubclass(method, Attack) else ""
-        yield Prerequisite(f"its kind{goal} exist" + ("" if goal else "s"), partial(_declared, method))
+        yield Prerequisite(f"its kind{goal} exist" + ("" if goal else "s"), partial(_holds, check_declarations, method))
         yield Prerequisite("its methods take the contract's arguments", partial(check_signatures, method))
     yield from (
         Prerequisite("every parameter has a default", partial(check_constructor, method)),
         Prerequisite("parameters are stored under their own names", partial(check_stored, method)),
         Check("parameters round-trip", partial(_parameters, method)),
         Check("parameters that are no numbers are refused", partial(_refused, method)),
-        Check("parameters can be stored with results", partial(_storable, method)),
+        Check(
+            "parameters can be stored with results", partial(_holds, lambda cls: check_storable(example(cls)), method)
+        ),
         Check("pickles", partial(_pickles, method)),
     )
     if issubclass(method, Defense) and method.kind == "microdata":
@@ -121,9 +123,10 @@ def _search(folders: Sequence[str], here: str) -> None:
     os.chdir(here)
 
 
-def _declared(method: type[Parametrized]) -> None:
+def _holds(check: Callable[[type[Parametrized]], object], method: type[Parametrized]) -> None:
+    """Make a check, whose ValueError says what fails."""
     try:
-        check_declarations(method)
+        check(method)
     except ValueError as error:
         raise AssertionError(str(error)) from None
 
@@ -164,13 +167,6 @@ def _refused(method: type[Parametrized]) -> None:
                 raise AssertionError(f"{name}={bad!r} raises {type(error).__name__}; {right}") from None
             else:
                 raise AssertionError(f"{name}={bad!r} is accepted; {right}")
-
-
-def _storable(method: type[Parametrized]) -> None:
-    try:
-        check_storable(example(method))
-    except ValueError as error:
-        raise AssertionError(str(error)) from None
 
 
 def _pickles(method: type[Parametrized]) -> None:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks import Claims, Decisions, Knowledge
 from attacks.statistics.distinguishing import DistinguishingKnowledge
@@ -28,8 +27,8 @@ from defenses.base.queries import (
 )
 from defenses.dp.graphs import check_level
 from metrics import CategoricalDomain, NumericDomain, Score, Scores, epsilon_lower_bound
-from metrics.columns import check_choice, check_integer, check_real, refuse, require
-from scenarios.games.curators.statistics_game import AnalystQuery, answered_utility, seed_of
+from metrics.columns import Booleans, Floats, check_choice, check_integer, check_real, refuse, require
+from scenarios.games.curators.statistics_game import AnalystQuery, CuratorGame, answered_utility, seed_of
 from scenarios.games.game import Game, Secret
 
 OF_NUMBERS: dict[str, Callable[[str], Query]] = {"Maximum": Maximum, "Mean": Mean, "Median": Median, "Sum": Sum}
@@ -50,13 +49,12 @@ class DistinguishingSecret(Secret):
         Seed of the challenges' noise.
     """
 
-    records: Microdata = field(repr=False)
     neighbour: Microdata = field(repr=False)
-    second: NDArray[np.bool_] = field(repr=False)
+    second: Booleans = field(repr=False)
     seed: int
 
 
-class Indistinguishability(Game):
+class Indistinguishability(CuratorGame):
     """Distinguishing game of differential privacy: decide which of two neighbouring tables is behind an answer.
 
     The adversary chooses both tables, which differ in at most one record. The curator runs once for each challenge,
@@ -86,11 +84,8 @@ class Indistinguishability(Game):
         If the column does not fit the query, a number is out of range or the table has too few records.
     """
 
-    accepts: ClassVar[str] = "statistics"
-    kind: ClassVar[str] = "statistics"
     takes: ClassVar[Mapping[str, type[Claims]]] = {"distinguishing": Decisions}
     lets_choose: ClassVar[bool] = True
-    attacker_knows = "mechanism"
 
     def __init__(
         self,
@@ -171,8 +166,7 @@ class Indistinguishability(Game):
         def session(which: int, rng: Generator) -> QuerySession:
             release = defense.apply(tables[which], rng)
             assert isinstance(release, StatisticsRelease)  # noqa: S101 (the game accepts nothing else)
-            curator_session: QuerySession = release.open(rng)  # type: ignore[assignment]  # a curator's, with a budget
-            return curator_session
+            return release.open(rng)
 
         rngs = np.random.default_rng(secret.seed).spawn(self.challenges)
         challenges = [session(int(which), rng) for which, rng in zip(secret.second, rngs, strict=True)]
@@ -218,8 +212,7 @@ class Indistinguishability(Game):
             f"there must be {secret.second.size} decisions on the challenges, got {decisions.scores.size}",
         )
         count = int(secret.second.sum())
-        decided = np.zeros(self.challenges, dtype=bool)
-        decided[decisions.first(count, rng)] = True
+        decided = np.isin(np.arange(self.challenges), decisions.first(count, rng))
         # A random choice of `count` challenges decides each challenge correctly with this probability.
         chance = (count**2 + (self.challenges - count) ** 2) / self.challenges**2
         return Scores.of(
@@ -228,7 +221,7 @@ class Indistinguishability(Game):
             auc=area_under_curve(decisions.scores, secret.second),
         )
 
-    def _bound(self, secret: DistinguishingSecret, scores: NDArray[np.float64]) -> float:
+    def _bound(self, secret: DistinguishingSecret, scores: Floats) -> float:
         one, other = scores[~secret.second], scores[secret.second]
         # Bonferroni correction for two events.
         level = 1 - (1 - self.confidence) / 2

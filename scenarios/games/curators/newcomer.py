@@ -7,14 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base import Knowledge
 from attacks.statistics.statistical_disclosure import LinearSecret, StatisticsKnowledge
 from defenses import Defense, Release, StatisticsRelease
 from defenses.base import Microdata
 from defenses.base.queries import Histogram, Mean, numbers
-from metrics.columns import NumericDomain, check_integer, check_real, refuse, require
+from metrics.columns import Floats, NumericDomain, check_integer, check_real, refuse, require
 from scenarios.games.candidate_file import Membership
 from scenarios.games.curators.statistics_game import (
     AnalystQuery,
@@ -180,7 +179,7 @@ class Newcomer(StatisticsGame):
         return bool(abs(claimed - truth) <= (self.tolerance + 1e-12) * abs(truth))
 
 
-def best_guess(values: NDArray[np.float64], tolerance: float) -> float:
+def best_guess(values: Floats, tolerance: float) -> float:
     """Largest share of values that a single guess hits up to a relative error.
 
     A guess g hits the values v with v - tolerance |v| <= g <= v + tolerance |v|. The share is the largest number of

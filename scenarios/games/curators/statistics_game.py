@@ -8,14 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base import Claims, ValueClaims
 from attacks.statistics.query_budget import ask, even_share
 from attacks.statistics.statistical_disclosure import StatisticsKnowledge
 from defenses import Defense, Microdata, StatisticsRelease
-from defenses.base.queries import Query, QuerySession
-from metrics.columns import refuse
+from defenses.base.queries import Query
+from metrics.columns import Array, refuse
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
 
@@ -56,24 +55,28 @@ class StatisticsSecret(Secret):
         Seed of the noise in these answers, the same for every release of the play.
     """
 
-    records: Microdata = field(repr=False)
-    truths: NDArray[Any] = field(repr=False)
+    truths: Array = field(repr=False)
     chance: float
     known: StatisticsKnowledge = field(repr=False)
     workload: Sequence[AnalystQuery] = field(repr=False)
     analyst_seed: int
 
 
-class StatisticsGame(Game):
+class CuratorGame(Game):
+    """Base of games about what a curator answers."""
+
+    accepts: ClassVar[str] = "statistics"
+    kind: ClassVar[str] = "statistics"
+    attacker_knows = "mechanism"
+
+
+class StatisticsGame(CuratorGame):
     """Abstract disclosure game: a curator answers queries, and the adversary claims secret values.
 
     The adversary knows which weighted sums of answers equal the secrets, and everything public about the records.
     """
 
-    accepts: ClassVar[str] = "statistics"
-    kind: ClassVar[str] = "statistics"
     takes: ClassVar[Mapping[str, type[Claims]]] = {"disclosure": ValueClaims}
-    attacker_knows = "mechanism"
 
     def right(self, claimed: Any, truth: Any) -> bool:
         """Whether a claimed value counts as correct."""
@@ -127,7 +130,7 @@ def answered_utility(
     records: Microdata, release: StatisticsRelease, workload: Sequence[AnalystQuery], seed: int
 ) -> dict[str, float | None]:
     """Utility of a release for a workload (`StatisticsGame.utility`); `seed` seeds the noise."""
-    session: QuerySession = release.open(np.random.default_rng(seed))  # type: ignore[assignment]  # of a curator
+    session = release.open(np.random.default_rng(seed))
     epsilon = even_share(session, len(workload))
     error = guess_error = 0.0
     for question in workload:

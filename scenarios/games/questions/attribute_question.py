@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base import Claims, ValueClaims
 from defenses import Microdata, MicrodataRelease
-from metrics.columns import Booleans, Domain, Floats, NumericDomain, check_integer, refuse, require
+from metrics.columns import Booleans, Domain, Floats, Integers, NumericDomain, check_integer, refuse, require
 from metrics.score import Scores
 from scenarios.games.people import Drawn, by_person
 from scenarios.games.questions.question import Question, controlled
@@ -92,9 +91,7 @@ class AttributeQuestion(Question):
         return by_person(correct, ~people.member & has_value, people.whose)
 
 
-def successes(
-    claims: ValueClaims, column: str, domain: Domain, truth: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def successes(claims: ValueClaims, column: str, domain: Domain, truth: Integers) -> tuple[Floats, Floats]:
     """Probabilities that each person's value is inferred, and that the attack answers; two arrays (people,).
 
     Parameters
@@ -120,9 +117,9 @@ def successes(
     codes = domain.codes(values.astype(float) if isinstance(domain, NumericDomain) else values.astype(object))
     given = codes < domain.size
     matches = given & (codes == truth[claims.about])
-    correct, answered = np.zeros(truth.size), np.zeros(truth.size)
-    np.add.at(correct, claims.about, claims.weight * matches)
-    np.add.at(answered, claims.about, claims.weight * given)
+    correct, answered = (
+        np.bincount(claims.about, claims.weight * part, truth.size).astype(float) for part in (matches, given)
+    )
     return correct, answered
 
 
@@ -247,8 +244,7 @@ def information(codes: Any, size: int) -> Floats:
     counts = np.bincount(codes, minlength=size + 1)[: size + 1].astype(float)
     counts[size] = 0
     shares = counts / max(1.0, counts.sum())
-    bits: Floats = -np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
-    return bits
+    return np.asarray(-np.log2(shares, out=np.zeros_like(shares), where=shares > 0))
 
 
 def _weighted(correct: Floats, weight: Floats, group: Booleans) -> tuple[float, int]:

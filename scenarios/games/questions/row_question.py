@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base import Claims, Knowledge, RankedAnswers
 from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows, TwoFiles
 from defenses.base import Microdata, MicrodataRelease
-from metrics.columns import refuse, require
+from metrics.columns import Floats, Integers, refuse, require
 from metrics.ranking import area_under_curve
 from metrics.score import Score, Scores
 from scenarios.games.people import Drawn
@@ -120,7 +119,7 @@ def two_halves(columns: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(columns[:half]), list(columns[half:])
 
 
-def common_row_probability(first: NearestRows, second: NearestRows) -> NDArray[np.float64]:
+def common_row_probability(first: NearestRows, second: NearestRows) -> Floats:
     """Probability that two sets of rows have a row in common, for each person, shape (people,).
 
     Notes
@@ -143,7 +142,7 @@ def common_row_probability(first: NearestRows, second: NearestRows) -> NDArray[n
     return np.where((first.sure & second.sure).any(axis=0), 1.0, np.clip(1.0 - none, 0.0, 1.0))
 
 
-def _log_ways(total: NDArray[np.intp], drawn: NDArray[np.intp] | int) -> NDArray[np.float64]:
+def _log_ways(total: Integers, drawn: Integers | int) -> Floats:
     """Logarithm of a binomial coefficient, which itself may overflow; -inf where the coefficient is 0."""
     from scipy.special import gammaln
 
@@ -154,7 +153,7 @@ def _log_ways(total: NDArray[np.intp], drawn: NDArray[np.intp] | int) -> NDArray
     return ways
 
 
-def _second_order(people: Drawn) -> NDArray[np.intp]:
+def _second_order(people: Drawn) -> Integers:
     """Order of the second file, as positions in the first."""
     return deepcopy(people.rng).permutation(people.order.size)
 
@@ -162,9 +161,7 @@ def _second_order(people: Drawn) -> NDArray[np.intp]:
 # Scores of links between released rows and candidates.
 
 
-def row_scores(
-    claims: RankedAnswers, origin: NDArray[np.intp], positions: NDArray[np.intp], candidates: int, rng: Generator
-) -> Scores:
+def row_scores(claims: RankedAnswers, origin: Integers, positions: Integers, candidates: int, rng: Generator) -> Scores:
     """Score the links of released rows.
 
     Parameters
@@ -205,8 +202,7 @@ def row_scores(
     matches = claims.answer == truth[claims.target]
     rank = claims.ranking(rng)
     correct, among_three = int((matches & (rank == 0)).sum()), int((matches & (rank < 3)).sum())
-    answered = np.zeros(rows, dtype=bool)
-    answered[claims.target] = True
+    answered = np.isin(np.arange(rows), claims.target)
     return Scores.of(
         Score("reidentification", _rate(correct, linkable), 1 / candidates, linkable),
         top3=_rate(among_three, linkable),
@@ -244,7 +240,7 @@ class RowQuestion(CandidateQuestion):
 
 
 def score_answers(
-    claims: RankedAnswers, origin: NDArray[np.intp], answers: NDArray[np.intp], candidates: int, rng: Generator
+    claims: RankedAnswers, origin: Integers, answers: Integers, candidates: int, rng: Generator
 ) -> Scores:
     """Score links of the rows of one table, and the membership of candidates that they imply.
 
@@ -274,8 +270,7 @@ def score_answers(
     """
     rows = row_scores(claims, origin, answers, candidates, rng)
     originals = len(answers)
-    member = np.zeros(candidates, dtype=bool)
-    member[answers] = True
+    member = np.isin(np.arange(candidates), answers)
     decisions = claims.members()
     membership = Score(
         "membership", float(member[decisions.first(originals, rng)].mean()), originals / candidates, originals

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import leaderboard as lb
 from leaderboard import BaselineDifference, Change, Earlier, GateCheck, Pair, Promise, Row
+from leaderboard.pages.pictures import StandalonePicture, pictures_of
 from leaderboard.pages.tables import ALIGNMENT, HEADERS, board_cells, board_notes, place_title, text_table
 from leaderboard.results.result import FAILURES, Result, label
 from leaderboard.results.version import version
@@ -23,7 +24,6 @@ from scenarios.running.methods.descriptions import defense_kinds, one_liners
 if TYPE_CHECKING:
     import pandas as pd
 
-    from leaderboard.pages.pictures import StandalonePicture
 
 # Names of methods as tables show them: a class of one's own by its class name, where that says which class it is.
 
@@ -317,8 +317,6 @@ class BoardResult:
 
     def pictures(self) -> list[StandalonePicture]:
         """Every picture of the board's page, each as one that stands alone."""
-        from leaderboard.pages.pictures import pictures_of
-
         return pictures_of(self.to_html())
 
     def plot(self, place: str | None = None, *, scale: str = "logit") -> StandalonePicture:
@@ -341,8 +339,6 @@ class BoardResult:
         ValueError
             If there is no such place or scale, or no defense has a score.
         """
-        from leaderboard.pages.pictures import pictures_of
-
         places = list(dict.fromkeys((row.scenario, row.variant) for row in self.rows))
         titles = [place_title(*each) for each in places]
         refuse(scale not in ("logit", "linear"), f"scale must be 'logit' or 'linear', got {scale!r}")

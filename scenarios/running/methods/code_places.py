@@ -17,8 +17,9 @@ from metrics.columns.printable import printable
 # The line of a user's own code that an exception comes from.
 
 _ROOT = Path(__file__).parents[3]
-_PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
-_OWN = (*(str(_ROOT / package) for package in _PACKAGES), str(_ROOT / "tokumei.py"))
+# Packages of this project, which count even if they are installed.
+PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
+_OWN = (*(str(_ROOT / package) for package in PACKAGES), str(_ROOT / "tokumei.py"))
 _INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
@@ -59,9 +60,14 @@ def foreign_place(error: BaseException) -> str:
     return ""
 
 
+def is_installed(file: str) -> bool:
+    """Whether a file belongs to the standard library or to an installed package."""
+    return bool({"site-packages", "dist-packages"} & set(Path(file).parts)) or file.startswith(_INSTALLED)
+
+
 def _is_foreign(file: str) -> bool:
-    is_installed = {"site-packages", "dist-packages"} & set(Path(file).parts)
-    return not is_installed and not file.startswith(("<", *_OWN, *_INSTALLED))
+    """Whether a file is neither the project's nor installed."""
+    return not is_installed(file) and not file.startswith(("<", *_OWN))
 
 
 def _place(file: str, line: int | None) -> str:

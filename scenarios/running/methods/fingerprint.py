@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
-import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import metadata
@@ -14,6 +13,8 @@ from typing import Any
 
 from defenses.base import Parametrized
 from leaderboard.results.result import canonical
+from scenarios.running.methods.code_places import PACKAGES as PACKAGES
+from scenarios.running.methods.code_places import is_installed
 
 # Source code without docstrings and comments.
 
@@ -83,9 +84,6 @@ def _stands_alone(node: ast.Expr, lines: list[str]) -> bool:
     after = lines[(node.end_lineno or node.lineno) - 1].encode()[node.end_col_offset :]
     return not before.strip() and not after.strip()
 
-
-PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
-"""Packages of this project, which count even if they are installed."""
 
 NUMERIC = ("numpy", "pandas", "scipy", "scikit-learn", "cvxopt", "dp-accounting")
 """Packages whose computations enter results."""
@@ -257,36 +255,24 @@ def source_file(module: str) -> str:
     try:
         # To find a submodule is to import its parents: of an installed package that would take seconds.
         spec = importlib.util.find_spec(top)
-        if top != module and (own or not (spec and spec.origin and _installed(Path(spec.origin)))):
+        if top != module and (own or not (spec and spec.origin and is_installed(spec.origin))):
             spec = importlib.util.find_spec(module)
     except (ImportError, AttributeError, ValueError):
         return ""
     origin = spec.origin if spec else None
     if not origin or not origin.endswith(".py"):
         return ""
-    return origin if own or not _installed(Path(origin)) else ""
-
-
-def _installed(file: Path) -> bool:
-    """Whether a file belongs to the standard library or to an installed package."""
-    below_packages = {"site-packages", "dist-packages"} & set(file.parts)
-    return bool(below_packages) or any(file.is_relative_to(folder) for folder in _standard_library())
-
-
-@cache
-def _standard_library() -> tuple[str, ...]:
-    """Folders of the standard library."""
-    return sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")
+    return origin if own or not is_installed(origin) else ""
 
 
 # Which code is the project's own, and which a user's.
 
 
-def is_own_code(module: str) -> bool:
+def is_project_module(module: str) -> bool:
     """Whether a module belongs to the project, or is one of Python's built-in ones."""
     return module.partition(".")[0] in (*PACKAGES, "builtins", "abc")
 
 
-def is_foreign(method: Any) -> bool:
+def is_user_defined(method: Any) -> bool:
     """Whether a class of a method or of a method among its parameters is not the project's."""
-    return not all(is_own_code(module) for module in modules(method))
+    return not all(is_project_module(module) for module in modules(method))

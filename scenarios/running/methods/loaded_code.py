@@ -178,7 +178,7 @@ def check_loaded(plans: Iterable[Plan]) -> None:
             _check_module(name, code)
 
 
-def foreign_code(plan: Plan) -> dict[str, str]:
+def user_module_hashes(plan: Plan) -> dict[str, str]:
     """Code hash of each file of a user's own code that a plan's methods use, as keys of results hold it."""
     hashes = closure(modules(plan.methods))
     return {source_file(name): code for name, code in hashes.items() if name.partition(".")[0] not in PACKAGES}
@@ -190,7 +190,7 @@ def check_unchanged(code: Mapping[str, str]) -> None:
     Parameters
     ----------
     code : mapping of str to str
-        Code hash by file (`foreign_code`).
+        Code hash by file (`user_module_hashes`).
 
     Raises
     ------

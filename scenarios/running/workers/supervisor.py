@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 
-from leaderboard.results.result import Result
-from scenarios.running.methods.loaded_code import check_unchanged, foreign_code
+from leaderboard.results.result import Result, grouped_by
+from scenarios.running.methods.loaded_code import check_unchanged, user_module_hashes
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
 from scenarios.running.workers import worker
@@ -63,7 +63,7 @@ class Supervisor(IsolatedWorker[Unit, Ending]):
     folders : sequence of str
         Folders that the process searches last for the modules of methods.
     code : mapping of str to str
-        Code hash of the files of a user's own code, which every process must load (`loaded_code.foreign_code`).
+        Code hash of the files of a user's own code, which every process must load (`loaded_code.user_module_hashes`).
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class LocalProcesses:
 
     def played(self, plan: Plan, units: Sequence[Unit]) -> Generator[list[Result], None, None]:
         """Yield results in batches as trials end; closing the generator ends the processes."""
-        waiting, packed, code = Waiting(units), pickle.dumps(plan), foreign_code(plan)
+        waiting, packed, code = Waiting(units), pickle.dumps(plan), user_module_hashes(plan)
         supervisors = [
             Supervisor(packed, plan.limits, (str(Path.cwd()),), code) for _ in range(min(self.jobs, len(units)))
         ]
@@ -154,9 +154,7 @@ class Waiting:
     """
 
     def __init__(self, units: Sequence[Unit]) -> None:
-        self._plays: dict[int, deque[Unit]] = {}
-        for unit in units:
-            self._plays.setdefault(unit.play, deque()).append(unit)
+        self._plays = {play: deque(some) for play, some in grouped_by(units, lambda unit: unit.play).items()}
         self._first = min(self._plays, default=0)
         self._untouched = deque(sorted(self._plays))
         self._taking = threading.Lock()

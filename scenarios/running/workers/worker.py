@@ -23,7 +23,7 @@ from metrics.columns import require
 from metrics.score import Score, Scores
 from scenarios.games.playing import attack_release, make_release, play_alone
 from scenarios.running.methods.code_places import defined_at
-from scenarios.running.methods.fingerprint import is_foreign
+from scenarios.running.methods.fingerprint import is_user_defined
 from scenarios.running.methods.methods import describe, game_settings, source_name
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
@@ -187,7 +187,7 @@ def guarded(defense: Defense) -> Defense:
     attacker's own. The project's own defenses stay as they are, since the conformance suite holds them to it and some
     games apply them thousands of times.
     """
-    if not is_foreign(defense):
+    if not is_user_defined(defense):
         return defense
     same = copy.copy(defense)
 
@@ -307,7 +307,7 @@ class Worker:
         if unit.release:
             yield TaskStep("the measuring of utility", (0,))
             # The time of a release is the time to make it, without measuring its utility.
-            code = self._own_code(self.plan.defenses[unit.defense].method, "apply")
+            code = self._user_defined(self.plan.defenses[unit.defense].method, "apply")
             measured = _timed(0, lambda: _measured(self.plan.games[0].utility(draw.secret, release)), seconds, code)
             if measured.status == "ok":
                 measured = replace(measured, reason="; ".join([*texts, *filter(None, [measured.reason])]))
@@ -348,7 +348,7 @@ class Worker:
         yield TaskStep("the defense", everything)
         started = time.perf_counter()
         defense = self.plan.defenses[unit.defense].method
-        code = self._own_code(defense, "apply")
+        code = self._user_defined(defense, "apply")
         with user_warnings() as texts:
             outcome, failure = _tried("the defense failed: ", lambda: self._release(unit, draw.secret), code)
             if failure is None and self._is_first_of(defense):
@@ -380,7 +380,7 @@ class Worker:
     def _is_first_of(self, method: Any) -> bool:
         """Whether this is the first play of a user's own method in this process; a second call says no."""
         name = repr(method)
-        if name in self.repeated or not is_foreign(method):
+        if name in self.repeated or not is_user_defined(method):
             return False
         self.repeated.add(name)
         return True
@@ -411,11 +411,11 @@ class Worker:
         attacker = self.plan.attacks[attack].method
         witness = Witness(copy.deepcopy(attacker))
         run = partial(self._trial, unit, game, attack, witness, secret, published)
-        return _timed(result, run, code=self._own_code(attacker, "run")), witness.claims
+        return _timed(result, run, code=self._user_defined(attacker, "run")), witness.claims
 
-    def _own_code(self, method: Any, name: str) -> Callable[..., Any] | None:
+    def _user_defined(self, method: Any, name: str) -> Callable[..., Any] | None:
         """The function that a user's own method runs, whose line messages name; None for the project's methods."""
-        return getattr(type(method), name) if is_foreign(method) else None
+        return getattr(type(method), name) if is_user_defined(method) else None
 
     def _trial(self, unit: Unit, game: int, attack: int, witness: Witness, secret: Any, published: Any) -> Scores:
         """Scores of one attack on a release, or on what it chose."""

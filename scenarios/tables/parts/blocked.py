@@ -18,7 +18,7 @@ from defenses.base import (
     CellList,
     ReleasedBlock,
     block_generator,
-    promise_of_parts,
+    guarantee_of_parts,
 )
 from defenses.grouping.constraints import ConstrainsValues, Constraint, SensitiveColumn, all_hold
 from leaderboard.pages.number_text import counted as counted_text
@@ -205,7 +205,7 @@ def blocked(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence
 
     Notes
     -----
-    Guarantee: what `promise_of_parts` makes of the blocks' guarantees. Blocks: see
+    Guarantee: what `guarantee_of_parts` makes of the blocks' guarantees. Blocks: see
     `scenarios.tables.parts.blocked`.
     """
     require(rows >= LEAST_ROWS, f"--blocks {rows}: blocks must have at least {LEAST_ROWS} rows")
@@ -233,7 +233,7 @@ def blocked(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence
 
     def promise() -> Guarantee:
         made = f"made in random blocks of about {rows:,} rows"
-        return promise_of_parts(records.roles, list(promises.values()), made)
+        return guarantee_of_parts(records.roles, list(promises.values()), made)
 
     return LargeRelease(tuple(kinds), cells, blocks, records.rows, promise, None, (*drawn.notes, loss))
 

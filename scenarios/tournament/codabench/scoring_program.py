@@ -1,29 +1,177 @@
-"""Scoring of one submission on Codabench, by the functions that score the tournament itself."""
+"""Scoring of one submission on Codabench against reference data, by the functions that score the tournament itself."""
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Mapping, Sequence
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from html import escape
 from pathlib import Path
 
 from leaderboard.results.result import Result
-from metrics.columns import refuse, require
+from metrics.columns import PRIVATE, refuse, require
 from metrics.table_utility import COMPONENTS
-from scenarios.tournament.codabench.competition import COLUMNS
-from scenarios.tournament.codabench.reference_data import unpacked
-from scenarios.tournament.codabench.submission_files import RefusedSubmissionError, SubmissionFiles, read_files
-from scenarios.tournament.rules.folder import Submission, Tournament
-from scenarios.tournament.rules.problems import InvalidFileError
+from scenarios.tournament.codabench.make_submission import key
+from scenarios.tournament.rules.folder import Submission, Tournament, store_file, write_whole, zip_bytes
+from scenarios.tournament.rules.log import Log
+from scenarios.tournament.rules.problems import FileError, InvalidFileError
 from scenarios.tournament.rules.scoring import Target, baseline_name, baselines, leaking_columns, scored_here
-from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.rules.settings import FILE, Phase
+from scenarios.tournament.rules.sheets import read_submission
 from scenarios.tournament.rules.standings import AttackOutcome, outcome_of, standings
-from scenarios.tournament.rules.validating import attacked, named_target, validated
+from scenarios.tournament.rules.submitting import attacked, named_target, validated
+
+# Reference data of a Codabench task: a tournament's folder with all that scoring needs, answers included.
+
+ARCHIVE = "tournament.zip"
+"""The only file of the reference data: the platform would move the content of folders."""
+_SHARE = "share.json"
+_NEEDED = (FILE, "host/roles.toml", "host/others.csv", "host/secret.json", "host/originals", "host/candidates")
+
+
+def reference_data(tournament: Tournament, phase: Phase, share: float) -> bytes:
+    """Reference data of the task of a phase, as a ZIP archive.
+
+    It holds the host's files from which submissions are scored, and a log of its own: the opening, disqualifications,
+    the tables in force and the phase. Every secret of the tournament follows from it.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch).resolve()
+        for name in ("host", "host/submissions"):
+            (folder / name).mkdir(mode=0o700)
+        _write_log(tournament, folder, phase)
+        write_whole(folder / "host" / _SHARE, json.dumps({"share": share}).encode(), mode=PRIVATE)
+        roots = (*(tournament.folder / name for name in _NEEDED), folder / "host")
+        return zip_bytes([(ARCHIVE, zip_bytes(_needed(roots, (folder, tournament.folder))))])
+
+
+def _needed(roots: Iterable[Path], bases: tuple[Path, Path]) -> Iterator[tuple[str, bytes]]:
+    """Files of some folders and files: the path below the one of two folders in which it lies, and the content."""
+    for root in roots:
+        base = next(one for one in bases if one in root.parents)
+        for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
+            if path.is_file() and path.suffix in (".csv", ".json", ".jsonl", ".toml", ""):
+                yield path.relative_to(base).as_posix(), path.read_bytes()
+
+
+def _write_log(tournament: Tournament, folder: Path, phase: Phase) -> None:
+    """Write the log of the reference data, and the tables in force that it names."""
+    state = tournament.state(tournament.log.entries())
+    opened = state.entries[0]
+    now = datetime.fromisoformat(opened.time)
+    log = Log(folder / "host" / "log.jsonl")
+    with log.locked():
+        log.append("opened", opened.details, now)
+        for team, reason in state.disqualified.items():
+            log.append("disqualified", {"team": team, "reason": reason}, now)
+        if phase is not Phase.ATTACK:
+            return
+        tables = state.tables if state.phase.published else {}
+        for team, table in sorted(tables.items()):
+            details = {"team": team, "phase": str(table.phase), "against": None, "sha256": table.content}
+            log.append("submitted", {**details, "rows": table.rows}, now)
+            store_file(folder / "host" / "submissions", tournament.content(table.content), mode=PRIVATE)
+        log.append("advanced", {"from": str(tournament.settings.phases[-3]), "to": str(Phase.ATTACK)}, now)
+
+
+def unpacked(reference: Path, folder: Path) -> tuple[Tournament, float]:
+    """Unpack reference data into an empty folder; return the tournament and the share of the rows that counts."""
+    with zipfile.ZipFile(reference / ARCHIVE) as archive:
+        archive.extractall(folder)
+    (folder / "host" / "submissions").mkdir(exist_ok=True)
+    return Tournament(folder), float(json.loads((folder / "host" / _SHARE).read_bytes())["share"])
+
+
+# Files of a submission on Codabench, and the key that shows whose they are.
+
+MOST_FILES = 250
+"""Largest number of files in a submission."""
+
+
+class RefusedSubmissionError(ValueError):
+    """A submission that breaks a rule; the message is one line for its team."""
+
+
+@dataclass(frozen=True)
+class SubmissionFiles:
+    """Files of a submission.
+
+    Attributes
+    ----------
+    team : str
+        The team that made it.
+    contents : dict of str to bytes
+        Content of each CSV file by its name, in order of names.
+    """
+
+    team: str
+    contents: dict[str, bytes]
+
+
+def read_files(tournament: Tournament, folder: Path) -> SubmissionFiles:
+    """Read the files of a submission.
+
+    The platform does not tell a scoring program who submits. The key, which follows from the team's originals, does.
+    Otherwise anybody could measure tables against another team's originals, or a team could attack its own table.
+    """
+    paths = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.suffix.lower() in (".csv", ".key")
+        and not any(part.startswith((".", "__MACOSX")) for part in path.relative_to(folder).parts)
+    ]
+    refuse(
+        len(paths) > MOST_FILES,
+        f"the submission has {len(paths)} files; at most {MOST_FILES} are read",
+        RefusedSubmissionError,
+    )
+    contents: dict[str, bytes] = {}
+    for path in paths:
+        refuse(path.name in contents, f"{path.name}: is in the submission twice", RefusedSubmissionError)
+        try:
+            contents[path.name] = read_submission(path)
+        except FileError as error:
+            raise RefusedSubmissionError(f"{path.name}: {error.reason}") from None
+    keys = [name for name in contents if name.lower().endswith(".key")]
+    refuse(
+        len(keys) != 1,
+        f"the submission has {len(keys)} files TEAM.key; make_submission.py of the starting kit makes it with one",
+        RefusedSubmissionError,
+    )
+    team, given = keys[0][: -len(".key")], contents.pop(keys[0])
+    expected = (
+        key(tournament.unchanged(tournament.original_path(team)).read_bytes()).encode()
+        if team in tournament.settings.teams
+        else b"no team"
+    )
+    refuse(
+        not hmac.compare_digest(given.strip(), expected),
+        f"{keys[0][:40]!r}: is not the key of that team; make_submission.py makes it from TEAM_original.csv as the "
+        "host handed it out",
+        RefusedSubmissionError,
+    )
+    out = tournament.state().disqualified
+    refuse(team in out, f"team {team} is disqualified: {out.get(team)}", RefusedSubmissionError)
+    return SubmissionFiles(team, contents)
+
+
+COLUMNS = {
+    "score": ("Score", "desc"),
+    "utility": ("Utility", "desc"),
+    "utility_table": ("Utility of the table", "desc"),
+    "utility_record": ("Utility of the records", "desc"),
+    "advantage": ("Advantage of the strongest built-in attack", "asc"),
+    "attacked": ("Tables attacked", "desc"),
+}
+"""Title and better direction of each column of the leaderboard; the first one ranks."""
 
 # Page about a scored submission, which the platform shows to its team.
 
@@ -36,19 +184,7 @@ def table_page(
     values: Mapping[str, float | None],
     outcomes: Sequence[AttackOutcome],
 ) -> str:
-    """Page about a table: parts of its utility, the baseline attacks, and the columns that leak.
-
-    Parameters
-    ----------
-    team : str
-        The team.
-    numbers : mapping of str to float
-        Scores by the leaderboard's columns.
-    values : mapping of str to (float or None)
-        Values of the table's result.
-    outcomes : sequence of AttackOutcome
-        Outcomes of the baseline attacks, strongest first.
-    """
+    """Page about a table: parts of its utility, the baseline attacks, and the columns that leak."""
     parts = [(name, values[f"table_{name}"]) for name in COMPONENTS if f"table_{name}" in values]
     return _page(
         f"Table of {team}",
@@ -65,19 +201,7 @@ def table_page(
 
 
 def attack_page(team: str, score: float, outcomes: Mapping[str, AttackOutcome], tables: int) -> str:
-    """Page about a team's attacks.
-
-    Parameters
-    ----------
-    team : str
-        The team.
-    score : float
-        Mean advantage over the other teams' tables.
-    outcomes : mapping of str to AttackOutcome
-        Outcome by attacked team.
-    tables : int
-        Number of the other teams' tables.
-    """
+    """Page about a team's attacks."""
     return _page(
         f"Attacks of {team}",
         f"<p>Score {score:.3f}, the mean advantage over {tables} tables. A table without an attack counts 0.</p>",
@@ -119,16 +243,6 @@ def run(arguments: Sequence[str]) -> int:
     A submission that breaks a rule is refused: its problems are written to standard error, one a line, and there is no
     ``scores.json``. The platform then lists it as failed. Unexpected errors name no detail, since participants see
     them and they might quote the host's files.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        Folder of the input, and folder of the output.
-
-    Returns
-    -------
-    int
-        Exit code: 0, 1 if scoring failed, 2 if the submission breaks a rule.
     """
     if len(arguments) != 2:
         print("usage: score.py INPUT OUTPUT", file=sys.stderr)
@@ -156,28 +270,10 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def scored(tournament: Tournament, share: float, folder: Path) -> tuple[dict[str, float], str]:
-    """Scores of a submission by the leaderboard's columns, and a page about it.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The reference data.
-    share : float
-        Share of each table's rows that counts, in (0, 1].
-    folder : Path
-        Folder of the submission.
-
-    Raises
-    ------
-    InvalidFileError
-        If a file breaks rules, with all problems.
-    RefusedSubmissionError
-        If the submission breaks a rule otherwise.
-    """
+    """Scores of a submission by the leaderboard's columns, and a page about it."""
     files = read_files(tournament, folder)
-    if tournament.state().phase is Phase.ATTACK:
-        return _attacks_scored(tournament, share, files)
-    return _table_scored(tournament, share, files)
+    scoring = _attacks_scored if tournament.state().phase is Phase.ATTACK else _table_scored
+    return scoring(tournament, share, files)
 
 
 def _table_scored(tournament: Tournament, share: float, files: SubmissionFiles) -> tuple[dict[str, float], str]:
@@ -263,13 +359,7 @@ def _stored(tournament: Tournament, files: SubmissionFiles, name: str, phase: Ph
 
 
 def _results(tournament: Tournament, target: Target) -> list[Result]:
-    """Results of scoring a table or attacks on it.
-
-    Raises
-    ------
-    RuntimeError
-        If a step failed.
-    """
+    """Results of scoring a table or attacks on it."""
     results = scored_here(tournament.folder, target)
     for one in results:
         if one.status != "ok":

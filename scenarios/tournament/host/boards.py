@@ -1,29 +1,33 @@
-"""Boards of a tournament: standings, chart, and the matrix of tables and attackers."""
+"""Boards of a tournament from its scores: standings, chart, matrix of tables and attackers, and the teams' reports."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 import leaderboard as lb
+from leaderboard import Store
 from leaderboard.pages.report import Section, Table
 from leaderboard.results.goals import goal_words
 from leaderboard.results.result import FAILURES, Result
 from leaderboard.results.version import version
 from leaderboard.statistics.board import ranked
-from metrics.columns import PRIVATE
+from metrics.columns import PRIVATE, one_line, refuse
+from metrics.columns.printable import printable
+from metrics.table_utility import COMPONENTS
 from scenarios.running.methods.descriptions import one_liners
-from scenarios.tournament.rules.folder import PUBLIC, Tournament, write_whole
-from scenarios.tournament.rules.incidents import tournament_incidents
-from scenarios.tournament.rules.log import LogEntry
-from scenarios.tournament.rules.scoring import BASELINE, WAITING
+from scenarios.tournament.rules.advancing import publish_again
+from scenarios.tournament.rules.folder import PUBLIC, State, Tournament, write_whole
+from scenarios.tournament.rules.incidents import record_scoring, tournament_incidents
+from scenarios.tournament.rules.scoring import BASELINE, WAITING, leaking_columns, score_shares, scoring_plan
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.rules.standings import AttackOutcome, Standing, standings
+from scenarios.tournament.rules.standings import UNSCORABLE, AttackOutcome, Standing, outcome_of, standings
 
 # CSV files that spreadsheets may open: no cell becomes a formula.
 
@@ -38,12 +42,7 @@ def neutralized(cell: Any, separator: str = ",") -> Any:
     Numbers stay as they are. So that a spreadsheet with other habits finds no formula either, the same holds behind a
     line break and behind the separators that the file does not use.
 
-    Parameters
-    ----------
-    cell : object
-        The cell.
-    separator : str
-        Separator of the file.
+
 
     Examples
     --------
@@ -74,13 +73,7 @@ def neutralized_csv(header: Sequence[str], rows: Iterable[Sequence[Any]], separa
 
 
 def tournament_status(tournament: Tournament) -> Section:
-    """Phase, deadline, and what each team has submitted.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    """
+    """Phase, deadline, and what each team has submitted."""
     state = tournament.state(tournament.log.entries())
     titles, out, tables = state.titles, state.disqualified, state.tables
     rows = [
@@ -103,20 +96,7 @@ def tournament_status(tournament: Tournament) -> Section:
 
 
 def team_status(tournament: Tournament, team: str) -> Section:
-    """All submissions of a team, with the one in force, and what is left of its quota.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    team : str
-        The team.
-
-    Raises
-    ------
-    ValueError
-        If there is no such team.
-    """
+    """All submissions of a team, with the one in force, and what is left of its quota."""
     tournament.team_folder(team)
     state = tournament.state(tournament.log.entries())
     in_force = {one.number for one in state.in_force.values() if one.team == team}
@@ -165,13 +145,6 @@ def standings_csv(
 
     The column ``status`` is ``partial`` while results are missing. Afterwards it is ``final`` once the tournament is
     closed, and ``provisional`` before.
-
-    Parameters
-    ----------
-    ordered, titles
-        See `standings_table`.
-    closed, partial : bool
-        See `what_counts`.
     """
     status = "partial" if partial else "final" if closed else "provisional"
     rows = [
@@ -200,23 +173,8 @@ def remark(one: Standing) -> str:
     return "; ".join(filter(None, (one.unscored, one.tie)))
 
 
-def is_partial(results: Sequence[Result]) -> bool:
-    """Whether results that the log asks for are missing, so that scoring goes on."""
-    return any(one.status == WAITING for one in results)
-
-
 def what_counts(share: float, *, closed: bool, partial: bool = False) -> str:
-    """What standings count now, in words.
-
-    Parameters
-    ----------
-    share : float
-        Share of the rows that counts.
-    closed : bool
-        Whether the tournament is closed.
-    partial : bool
-        Whether results are missing; see `is_partial`.
-    """
+    """What standings count now, in words."""
     if closed and not partial:
         return "All rows and membership count; these standings are final."
     if closed or share >= 1:
@@ -229,17 +187,7 @@ def what_counts(share: float, *, closed: bool, partial: bool = False) -> str:
 
 
 def standings_table(ordered: Sequence[Standing], titles: Mapping[str, str] | None = None, counts: str = "") -> lb.Table:
-    """Standings as a table of a report.
-
-    Parameters
-    ----------
-    ordered : sequence of Standing
-        The standings, best first.
-    titles : mapping of str to str, optional
-        Title by team.
-    counts : str
-        What the standings count; see `what_counts`.
-    """
+    """Standings as a table of a report."""
     rows = [
         (
             "–" if one.disqualified else one.rank,
@@ -280,62 +228,87 @@ def _called(team: str, titles: Mapping[str, str]) -> str:
     return team if title == team else f"{title} ({team})"
 
 
-def write_boards(
-    tournament: Tournament, entries: Sequence[LogEntry], full: Sequence[Result], public: Sequence[Result], share: float
-) -> None:
-    """Write the host's boards over all rows, and the public boards over the public share of the rows.
+@dataclass(frozen=True)
+class Board:
+    """Standings of a tournament by the results at one share of the rows; those of a closed one count all rows."""
 
-    If standings are hidden, public boards are written only once the tournament is closed.
+    state: State
+    results: Sequence[Result]
+    share: float = 1.0
 
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    entries : sequence of LogEntry
-        Lasting entries of its log, in the phase of the scoring.
-    full, public : sequence of Result
-        Scores over all rows, and over the rows that count in public.
-    share : float
-        Share of the rows that count in public.
-    """
-    closed = tournament.state(entries).phase is Phase.CLOSED
-    pages: dict[str, str] = {}
-    for folder, results, part in ((tournament.host, full, 1.0), (tournament.public, public, share)):
-        if folder == tournament.public and tournament.settings.hide_standings and not closed:
+    @property
+    def tournament(self) -> Tournament:
+        """The tournament."""
+        return self.state.tournament
+
+    @property
+    def closed(self) -> bool:
+        """Whether the tournament is closed."""
+        return self.state.phase is Phase.CLOSED
+
+    @property
+    def partial(self) -> bool:
+        """Whether results that the log asks for are missing, so that scoring goes on."""
+        return any(one.status == WAITING for one in self.results)
+
+    @property
+    def counts(self) -> str:
+        """What these standings count, in words."""
+        return what_counts(self.share, closed=self.closed, partial=self.partial)
+
+    @property
+    def failed(self) -> list[Result]:
+        """Results of failed scorings."""
+        return [one for one in self.results if one.status in FAILURES]
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What pages say of the tournament and the software."""
+        return {"teams": str(len(self.tournament.settings.teams)), "version": f"tokumei {version()}"}
+
+    @cached_property
+    def ordered(self) -> list[Standing]:
+        """Standings of all teams, best first."""
+        return standings(self.tournament.settings.teams, self.results, self.state.disqualified)
+
+    @property
+    def table(self) -> lb.Table:
+        """The standings as a table of a report."""
+        return standings_table(self.ordered, self.state.titles, self.counts)
+
+    def standings_csv(self) -> str:
+        """The standings as CSV."""
+        return standings_csv(self.ordered, self.state.titles, closed=self.closed, partial=self.partial)
+
+    @cached_property
+    def pages(self) -> dict[str, str]:
+        """Content of each board by its file name."""
+        title, out = self.tournament.settings.title, set(self.state.disqualified)
+        results = [one for one in self.results if one.status == "ok" and not {one.defense, one.attack} & out]
+        about = self.about
+        if self.share < 1:
+            results = [_without_answered(one) for one in results]
+            about["rows that count"] = f"{self.share:.0%} until the tournament closes"
+        pages = {
+            "standings.csv": self.standings_csv(),
+            "standings.html": lb.render_report(title, about, (lb.Section("Standings", tables=(self.table,)),)),
+            "matrix.csv": lb.matrix_to_csv(lb.matrix(results)),
+        }
+        if results:
+            pages["board.html"] = _page(title, self.state.titles, self.ordered, results, about)
+        return pages
+
+
+def write_boards(full: Board, public: Board) -> None:
+    """Write the host's boards over all rows, and the public boards over the public share of the rows."""
+    tournament = full.tournament
+    for folder, board, mode in ((tournament.host, full, PRIVATE), (tournament.public, public, PUBLIC)):
+        if folder == tournament.public and public.state.hidden:
             for name in PAGES:
                 (folder / name).unlink(missing_ok=True)
-            continue
-        # Where all rows count in public, too, both boards are the same.
-        if folder == tournament.host or (part, results) != (1.0, full):
-            pages = _pages(tournament, entries, results, part, closed=closed)
-        for name, text in pages.items():
-            write_whole(folder / name, text.encode(), mode=PRIVATE if folder == tournament.host else PUBLIC)
-
-
-def _pages(
-    tournament: Tournament, entries: Sequence[LogEntry], results: Sequence[Result], part: float, *, closed: bool
-) -> dict[str, str]:
-    """Content of each board by its file name, over a share of the rows."""
-    state, teams = tournament.state(entries), tournament.settings.teams
-    titles, out = state.titles, state.disqualified
-    partial = is_partial(results)
-    ordered = standings(teams, results, out)
-    results = [one for one in results if one.status == "ok" and not {one.defense, one.attack} & set(out)]
-    about = {"teams": str(len(teams)), "version": f"tokumei {version()}"}
-    if part < 1:
-        results = [_without_answered(one) for one in results]
-        about["rows that count"] = f"{part:.0%} until the tournament closes"
-    table = standings_table(ordered, titles, what_counts(part, closed=closed, partial=partial))
-    pages = {
-        "standings.csv": standings_csv(ordered, titles, closed=closed, partial=partial),
-        "standings.html": lb.render_report(
-            tournament.settings.title, about, (lb.Section("Standings", tables=(table,)),)
-        ),
-        "matrix.csv": lb.matrix_to_csv(lb.matrix(results)),
-    }
-    if results:
-        pages["board.html"] = _page(tournament.settings.title, titles, ordered, results, about)
-    return pages
+        else:
+            for name, text in board.pages.items():
+                write_whole(folder / name, text.encode(), mode=mode)
 
 
 def _without_answered(result: Result) -> Result:
@@ -346,37 +319,11 @@ def _without_answered(result: Result) -> Result:
     return replace(result, values={name: value for name, value in result.values.items() if name not in OF_ANSWERED})
 
 
-def write_host_report(
-    tournament: Tournament,
-    entries: Sequence[LogEntry],
-    ordered: Sequence[Standing],
-    results: Sequence[Result],
-    now: datetime,
-) -> None:
-    """Write the host's report: standings over all rows, failed scorings, and downtime by failures.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    entries : sequence of LogEntry
-        Lasting entries of its log, in the phase of the scoring.
-    ordered : sequence of Standing
-        Standings over all rows.
-    results : sequence of Result
-        Scores over all rows, failed scorings included.
-    now : datetime
-        Current time, with a time zone.
-    """
-    closed = tournament.state(entries).phase is Phase.CLOSED
-    counts = what_counts(1.0, closed=closed, partial=is_partial(results))
+def write_host_report(full: Board, now: datetime) -> None:
+    """Write the host's report: standings over all rows, failed scorings, and downtime by failures."""
     sections = (
-        lb.Section(
-            "Standings",
-            () if closed else (FOR_THE_HOST,),
-            tables=(standings_table(ordered, tournament.state(entries).titles, counts),),
-        ),
-        *failures_section([one for one in results if one.status in FAILURES], FAILED),
+        lb.Section("Standings", () if full.closed else (FOR_THE_HOST,), tables=(full.table,)),
+        *failures_section(full.failed, FAILED),
         lb.Section(
             "Failures",
             (
@@ -384,12 +331,11 @@ def write_host_report(
                 "which is a table, or an attack on the same team. Its team had no valid file, or an older one, in the "
                 "meantime. A refusal that stays open counts until the attack phase ends.",
             ),
-            (lb.downtime_table(tournament_incidents(tournament), now),),
+            (lb.downtime_table(tournament_incidents(full.tournament), now),),
         ),
     )
-    about = {"teams": str(len(tournament.settings.teams)), "version": f"tokumei {version()}"}
-    page = lb.render_report(tournament.settings.title, about, sections)
-    write_whole(tournament.host / "report.html", page.encode(), mode=PRIVATE)
+    page = lb.render_report(full.tournament.settings.title, full.about, sections)
+    write_whole(full.tournament.host / "report.html", page.encode(), mode=PRIVATE)
 
 
 def failures_table(failed: Sequence[Result]) -> lb.Table:
@@ -467,3 +413,225 @@ def _as_scored(row: lb.Row, standing: Standing) -> lb.Row:
 
 def _rounded(value: float | None) -> float | str:
     return "" if value is None else round(value, 6) + 0.0
+
+
+# Boards and reports of a tournament from its scores.
+
+# Report to each team: scores, strongest attacks on its table, and the columns that leak.
+
+
+def write_reports(board: Board) -> list[str]:
+    """Write each team's report into its folder; return in one line each which team got none, and why."""
+    skipped = []
+    by_team = {one.team: one for one in board.ordered}
+    for team in board.tournament.settings.teams:
+        lines = [*_report(board, by_team[team]), *_failure_report(team, board.failed)]
+        try:
+            write_whole(board.tournament.team_folder(team) / "report.md", "\n".join(lines).encode(), mode=0o640)
+        except (ValueError, OSError) as error:
+            skipped.append(f"{team} has no report: {one_line(error)}")
+    return skipped
+
+
+def _report(board: Board, standing: Standing) -> list[str]:
+    """A team's report without its failed scorings."""
+    state, team, title = board.state, standing.team, board.state.titles[standing.team]
+    called = team if title == team else f"{one_line_of(title)} ({team})"
+    lines = [f"# Report for {called}", "", board.counts, ""]
+    if team in state.disqualified:
+        return [*lines, f"Your team is disqualified: {state.disqualified[team]}", ""]
+    if state.hidden:
+        return [*lines, *_hidden_report(standing)]
+    if remark(standing):
+        lines += [f"Rank {standing.rank}: {remark(standing)}.", ""]
+    scored = [one for one in board.results if one.status == "ok"]
+    if standing.utility is not None:
+        lines += _table_report(team, standing, scored)
+    elif team in state.tables:
+        fails = UNSCORABLE in standing.unscored
+        lines += [f"Your table {f'{UNSCORABLE}; see below' if fails else 'is not scored yet'}.", ""]
+    else:
+        lines += ["You have submitted no table. Your defense has no score and ranks last.", ""]
+    return [*lines, *_attack_report(team, standing, scored)]
+
+
+def _hidden_report(standing: Standing) -> list[str]:
+    """What a team sees while standings are hidden: its own utility."""
+    return [
+        "## Your table",
+        f"Utility {written(standing.utility)}: of the table {written(standing.utility_table)}, of the records "
+        f"{written(standing.utility_record)}; the smaller counts.",
+        "",
+        "Standings and attacks are hidden until the tournament closes.",
+        "",
+    ]
+
+
+def _failure_report(team: str, failed: Sequence[Result]) -> list[str]:
+    """Scorings that the team's own submissions made fail.
+
+    Messages of exceptions may quote the host's files; the team sees the kind of failure alone.
+    """
+    own = [one for one in failed if team == (one.attack or one.defense)]
+    own += [one for one in failed if one.defense == team and str(one.attack).startswith(BASELINE)]
+    if not own:
+        return []
+    lines = [
+        f"- {'your table' if one.attack != team else f'your attack on {one.defense}'}: "
+        f"{one.status} ({one_line_of(one.reason.partition(chr(10))[0].partition(':')[0])})"
+        for one in own
+    ]
+    return ["## Scoring failed", "The host sees this, too, and can score again.", "", *dict.fromkeys(lines), ""]
+
+
+def one_line_of(text: str) -> str:
+    """A text in one line of Markdown, without markup."""
+    return re.sub(r"([\\`*_{}\[\]<>#|!])", r"\\\1", printable(" ".join(text.split())))
+
+
+def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> list[str]:
+    values = next(result.values for result in results if result.defense == team and result.attack is None)
+    outcomes = [outcome_of(result) for result in results if result.defense == team and result.attack is not None]
+    strongest = sorted(outcomes, key=lambda one: (-one.advantage, one.attacker))
+    return [
+        "## Your table",
+        f"Utility {written(standing.utility)}: of the table {written(standing.utility_table)} ("
+        + ", ".join(f"{name} {written(values[f'table_{name}'])}" for name in COMPONENTS if f"table_{name}" in values)
+        + f"), of the records {written(standing.utility_record)}; the smaller counts.",
+        f"Defense {written(standing.defense)}, rank {standing.defense_rank}.",
+        "",
+        "## Strongest attacks on it",
+        *_outcome_table("attacker", [(one.attacker, one) for one in strongest[:10]]),
+        "",
+        "## Which columns leak",
+        "The share of your rows whose original is the nearest candidate (Gower), by all columns and without one.",
+        "The larger the drop, the more that column leaks. A drop of 0 or less says that it leaks nothing: without it,",
+        "as many rows are nearest to their originals, or more.",
+        "",
+        "| without | nearest | drop |",
+        "|---|---|---|",
+        *(f"| {name} | {written(rate)} | {written(drop)} |" for name, rate, drop in leaking_columns(values)),
+        "",
+    ]
+
+
+def _outcome_table(what: str, outcomes: Sequence[tuple[str, AttackOutcome]]) -> list[str]:
+    """Outcomes of attacks as a table of a report; `what` heads the column of their names."""
+    return [
+        f"| {what} | best at | success | advantage |",
+        "|---|---|---|---|",
+        *(
+            f"| {name} | {goal_words(one.goal)} | {written(one.success)} | {written(one.advantage)} |"
+            for name, one in outcomes
+        ),
+    ]
+
+
+def _attack_report(team: str, standing: Standing, results: Sequence[Result]) -> list[str]:
+    own = [(result.defense, outcome_of(result)) for result in results if result.attack == team]
+    table = _outcome_table("table", own) if own else []
+    return ["## Your attacks", f"Attack {written(standing.attack)}, rank {standing.attack_rank}.", "", *table, ""]
+
+
+def written(value: float | None) -> str:
+    """A number as text; a dash if it is missing."""
+    return "–" if value is None else f"{value:.3f}"
+
+
+@dataclass(frozen=True)
+class Boards:
+    """What was written: the board of all rows, the public one, and which teams got no report and why."""
+
+    full: Board
+    public: Board
+    warnings: list[str]
+
+    @property
+    def secret(self) -> bool:
+        """Whether the board of all rows is for the host only."""
+        return not self.full.closed and (self.public.share < 1 or self.full.state.hidden)
+
+    @property
+    def sections(self) -> list[Section]:
+        """Standings, and what could not be scored."""
+        about = f"{self.full.tournament.settings.title}{', for the host only' * self.secret}"
+        return [Section(about, tables=(self.full.table,)), *failures_section(self.full.failed)]
+
+
+class PhaseChangedError(Exception):
+    """The phase changed while scores were computed, so that other rows count now."""
+
+
+def shares_of(tournament: Tournament, share: float) -> list[float]:
+    """Shares of the rows at which a tournament is scored now; see `scored_phase` and `shares_in`."""
+    return shares_in(scored_phase(tournament), share)
+
+
+def scored_phase(tournament: Tournament) -> Phase:
+    """Current phase, in which the tables are scored."""
+    state = tournament.state()
+    phase = state.phase
+    if phase.published:
+        return phase
+    refuse(
+        any(entry.opens == Phase.ATTACK for entry in state.entries),
+        f"phase {phase} is open again; scores follow once the attack phase is open",
+    )
+    raise ValueError(f"no table is published yet; the phase is {phase}")
+
+
+def shares_in(phase: Phase, share: float) -> list[float]:
+    """Shares of the rows at which a tournament is scored: in public, and for the host; all rows once it is closed."""
+    return sorted({1.0 if phase is Phase.CLOSED else share, 1.0})
+
+
+def write_all(tournament: Tournament, phase: Phase, results: Mapping[float, Sequence[Result]]) -> Boards:
+    """Write boards, the teams' reports and the host's report from the results at each share of the rows."""
+    state = tournament.state()
+    refuse(state.phase is not phase, "the phase has changed meanwhile; scores are computed again", PhaseChangedError)
+    by_share = {share: Board(state, scored, share) for share, scored in results.items()}
+    full, public = by_share[1.0], by_share[min(by_share)]
+    write_boards(full, public)
+    warnings = write_reports(public)
+    write_host_report(full, datetime.now(UTC))
+    return Boards(full, public, warnings)
+
+
+def score_all(
+    tournament: Tournament,
+    share: float,
+    jobs: int,
+    progress: Callable[[int, int], None],
+    say: Callable[[str], None],
+    *,
+    retry: bool = False,
+) -> Boards:
+    """Score all tables, and write boards and reports; once more if the phase changes meanwhile."""
+    phase = scored_phase(tournament)
+    publish_again(tournament)
+    began = datetime.now(UTC)
+    try:
+        scored = score_shares(tournament, shares_in(phase, share), jobs, progress, retry=retry)
+    except Exception:
+        record_scoring(tournament, began, datetime.now(UTC), failed=True)
+        raise
+    record_scoring(tournament, began, datetime.now(UTC), failed=False)
+    try:
+        return write_all(tournament, phase, scored)
+    except PhaseChangedError as error:
+        say(str(error))
+        return score_all(tournament, share, jobs, progress, say, retry=retry)
+
+
+def update_boards(tournament: Tournament, share: float) -> list[Result]:
+    """Write boards and reports from the stored results, as far as there are any; return those of failed scorings.
+
+    Nothing is written before the tables are published.
+    """
+    phase = tournament.state().phase
+    if not phase.published:
+        return []
+    publish_again(tournament)
+    with Store(tournament.host / "results.db") as store:
+        results = scoring_plan(tournament, shares_in(phase, share)).results(store)
+    return write_all(tournament, phase, results).full.failed

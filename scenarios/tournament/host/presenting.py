@@ -15,7 +15,7 @@ from scenarios.tournament.rules.settings import Phase, checked_text
 
 # Pictures of presentations: PNG or JPEG within limits, and without metadata.
 
-LARGEST = 2 << 20
+LARGEST_PICTURE = 2 << 20
 """Largest size of a picture, in bytes."""
 LONGEST_SIDE, MOST_PIXELS = 4096, 8_000_000
 _BEGINNINGS = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
@@ -33,14 +33,8 @@ def checked_picture(data: bytes) -> bytes:
     """A picture to store: Pillow writes it anew, which drops metadata and appended data.
 
     The size in pixels is read from the header, so no pixel of a too large picture is decoded.
-
-    Raises
-    ------
-    ValueError
-        If it is neither PNG nor JPEG, damaged or too large. Also if Pillow is not installed: metadata may tell where a
-        photograph was taken.
     """
-    refuse(len(data) > LARGEST, f"picture: has {len(data)} bytes, at most {LARGEST} are allowed")
+    refuse(len(data) > LARGEST_PICTURE, f"picture: has {len(data)} bytes, at most {LARGEST_PICTURE} are allowed")
     kind = media_type(data)
     if kind is None:
         raise ValueError("picture: is neither PNG nor JPEG; save it as one of them")
@@ -102,7 +96,7 @@ def _written_anew(data: bytes, kind: str) -> bytes:
         clean.save(target, name, **({"quality": 90} if name == "JPEG" else {}))
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
         raise ValueError("picture: is damaged; save it again") from None
-    refuse(target.tell() > 2 * LARGEST, "picture: is too large when it is decoded; save it with fewer pixels")
+    refuse(target.tell() > 2 * LARGEST_PICTURE, "picture: is too large when it is decoded; save it with fewer pixels")
     return target.getvalue()
 
 
@@ -144,31 +138,7 @@ def present(
     *,
     keep_picture: bool = False,
 ) -> Presentation:
-    """Store a team's presentation in place of its former one.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    team : str
-        The team.
-    text : str
-        Text in Markdown.
-    picture : bytes or None
-        A PNG or JPEG file.
-    now : datetime
-        Current time, with a time zone.
-    keep_picture : bool
-        Whether the former picture stays if no new one is given.
-
-    Raises
-    ------
-    ValueError
-        If text or picture break rules, the tournament has ended, the team is disqualified, or there were too many
-        changes.
-    OSError
-        If a file cannot be written; then nothing has changed.
-    """
+    """Store a team's presentation in place of its former one."""
     tournament.team_folder(team)
     content = checked_text(text, "text of the presentation", LONGEST_TEXT).encode()
     image = None if picture is None else checked_picture(picture)
@@ -200,18 +170,17 @@ def shown_presentations(tournament: Tournament, entries: Sequence[LogEntry]) -> 
 
 def presented_names(entries: Sequence[LogEntry]) -> list[str]:
     """Hashes of all texts and pictures that the log names."""
-    presented = [entry.details for entry in entries if entry.kind == "presented"]
-    return [details[name] for details in presented for name in ("text", "picture") if name in details]
+    return [
+        entry.details[name]
+        for entry in entries
+        if entry.kind == "presented"
+        for name in ("text", "picture")
+        if name in entry.details
+    ]
 
 
 def presented_file(tournament: Tournament, sha256: str) -> bytes:
-    """Content of a text or picture.
-
-    Raises
-    ------
-    ValueError
-        If the file is missing or was changed.
-    """
+    """Content of a text or picture."""
     return stored_file(tournament.host / _FOLDER / sha256, "stored")
 
 

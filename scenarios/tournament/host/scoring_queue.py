@@ -21,7 +21,7 @@ from metrics.columns import one_line
 from scenarios.running.workers.isolation import LIMITS, IsolatedWorker, SeparateProcess, yield_processor
 from scenarios.running.workers.limits import Limits
 from scenarios.running.workers.supervisor import cores
-from scenarios.tournament.host.updating import shares_of, update_boards
+from scenarios.tournament.host.boards import shares_of, update_boards
 from scenarios.tournament.rules.folder import Tournament, opened_tournament
 from scenarios.tournament.rules.scoring import Target, results_of, score_target, scoring_plan
 
@@ -183,13 +183,7 @@ class ScoringQueue:
                     self._lock.wait_for(lambda: self._stopping, POLL)
 
     def _plan(self, *, retry: bool) -> tuple[bool, bool]:
-        """Queue all tables with missing results that are not in work.
-
-        Returns
-        -------
-        tuple of bool
-            Whether there are none, in work or not, and whether any result is stored.
-        """
+        """Queue all tables with missing results that are not in work."""
         with self._lock:
             in_work = set(self._running)
         if retry:

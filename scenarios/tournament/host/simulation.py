@@ -55,21 +55,7 @@ def cast() -> dict[str, tuple[MicrodataDefense, Attack]]:
 def simulate(
     folder: Path, dataset: Dataset, *, originals: int, candidates: int, seed: int, say: Callable[[str], None]
 ) -> Tournament:
-    """Play a tournament until it closes; the caller scores it.
-
-    Parameters
-    ----------
-    folder : Path
-        New or empty folder.
-    dataset : Dataset
-        Records to draw from.
-    originals, candidates : int
-        Number of rows of a team's table, and of its candidate file.
-    seed : int
-        Seed of all random draws.
-    say : callable
-        Called with a line of progress.
-    """
+    """Play a tournament until it closes; the caller scores it."""
     teams = cast()
     open_tournament(
         folder,
@@ -97,7 +83,9 @@ def simulate(
         say(f"{team} attacks with {type(attack).__name__}")
         for target in teams:
             if target != team:
-                path = _attack(tournament, team, target, seen[target], attack, seed)
+                rng = generator(seed, "simulation", "attack", team, target)
+                path = tournament.team_folder(team) / f"{team}_attack_{target}.csv"
+                path.write_bytes(csv_bytes(correspondence(seen[target].claims(attack, rng), rng)))
                 submit(tournament, team, path, START + timedelta(days=1, hours=1))
     advance(tournament, START + timedelta(days=2))
     return tournament
@@ -125,21 +113,6 @@ def _seen(tournament: Tournament, target: str) -> AttackedTable:
     others = tournament.people
     auxiliary = tournament.records(others) if others is not None else people.take([])
     return AttackedTable.of(candidates.written.read_frame(text), GivenPeople.listed(people, auxiliary))
-
-
-def _attack(
-    tournament: Tournament,
-    team: str,
-    target: str,
-    seen: AttackedTable,
-    attack: Attack,
-    seed: int,
-) -> Path:
-    """Attack as a team would, and write a correspondence table into its folder."""
-    rng = generator(seed, "simulation", "attack", team, target)
-    path = tournament.team_folder(team) / f"{team}_attack_{target}.csv"
-    path.write_bytes(csv_bytes(correspondence(seen.claims(attack, rng), rng)))
-    return path
 
 
 def correspondence(claims: RankedAnswers, rng: np.random.Generator) -> pd.DataFrame:

@@ -17,34 +17,14 @@ from metrics.columns import refuse
 from scenarios.tables.seeds import generator
 from scenarios.tournament.rules.arrivals import undecided_tables
 from scenarios.tournament.rules.folder import State, Submission, Tournament, csv_bytes, opened_tournament, write_whole
-from scenarios.tournament.rules.log import read_own
+from scenarios.tournament.rules.log import read_host_file
 from scenarios.tournament.rules.problems import GuidedError
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.sheets import Sheet, read_sheet
 
 
 def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Phase:
-    """Close the phase and open the next.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    now : datetime
-        Current time, with a time zone.
-    early : bool
-        Allow a phase to close before its announced end.
-
-    Returns
-    -------
-    Phase
-        The phase that is open now.
-
-    Raises
-    ------
-    ValueError
-        If the phase has not ended and `early` is false, or if the tournament is closed.
-    """
+    """Close the phase and open the next."""
     with tournament.log.locked():
         tournament.sweep()
         state = tournament.state(tournament.log.entries())
@@ -58,9 +38,8 @@ def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Ph
             _publish_candidates(tournament)
         if following is Phase.ATTACK:
             _publish_tables(state)
-        # Files that arrive in the same second are told by the whole moment.
-        details = {"from": str(phase), "to": str(following), "moment": now.isoformat()}
-        tournament.log.append("advanced", details, now)
+        # Files that arrive in the same second are told apart by the whole moment.
+        tournament.log.append("advanced", {"from": str(phase), "to": str(following), "moment": now.isoformat()}, now)
     return following
 
 
@@ -77,18 +56,14 @@ def publish_again(tournament: Tournament) -> None:
 
 
 def wrongly_published(tournament: Tournament) -> list[Path]:
-    """Files that should be published and are missing or have another content; none before the attack phase.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament. While an earlier phase is open again, what was published before it stays.
-    """
+    """Files that should be published and are missing or have another content; none before the attack phase."""
     state = tournament.state()
     if not state.phase.published:
         return []
     expected = {
-        tournament.public / tournament.candidate_path(team).name: _sha256(read_own(tournament.candidate_path(team)))
+        tournament.public / tournament.candidate_path(team).name: _sha256(
+            read_host_file(tournament.candidate_path(team))
+        )
         for team in tournament.settings.teams
     } | {
         _table_path(tournament, team): _table_sha256(tournament.folder, tournament.secret["seed"], team, one.content)
@@ -101,7 +76,7 @@ def _publish_candidates(tournament: Tournament) -> None:
     """Publish all candidate files that are not published yet."""
     for team in tournament.settings.teams:
         path = tournament.unchanged(tournament.candidate_path(team))
-        _write_new(tournament.public / path.name, read_own(path))
+        _write_new(tournament.public / path.name, read_host_file(path))
 
 
 def _publish_tables(state: State) -> None:

@@ -82,28 +82,7 @@ def record(
     arrived: datetime,
     now: datetime,
 ) -> Arrival:
-    """Record an upload; it is safe on the disk when this returns.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    number : int
-        Larger than that of any earlier upload.
-    team, chosen, arrived
-        See `Arrival`.
-    files : sequence of (str, bytes)
-        Name and content of each file.
-    now : datetime
-        Current time, which is later than `arrived` if the server is busy.
-
-    Raises
-    ------
-    TooManyBytesError
-        If too much of the team waits already.
-    OSError
-        If it cannot be written; then there is no record.
-    """
+    """Record an upload; it is safe on the disk when this returns."""
     folder = tournament.host / "arrivals"
     folder.mkdir(mode=0o700, exist_ok=True)
     size = sum(len(data) for _, data in files)

@@ -39,13 +39,7 @@ _REMEMBERED, _SHORT = 1 << 14, 100
 
 
 def canonical_cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) -> str | None:
-    """Canonical form of a cell.
-
-    Raises
-    ------
-    ValueError
-        If it is no valid cell of the domain; the message continues a sentence that begins with the cell.
-    """
+    """Canonical form of a cell."""
     return (_remembered if len(text) <= _SHORT else _canonical)(text, domain, decimals, may_miss)
 
 
@@ -112,7 +106,8 @@ LONGEST_SUGGESTION = 100
 MOST_DIGITS = 15
 """Largest power of ten of a number that is rounded."""
 _UNKNOWN = {"", "?", "-", "na", "n/a", "nan", "none", "null", "any", "all", "unknown", "missing", "不明"}
-_PART = r"([+-]?\d{1,15}(?:\.\d{1,15})?)"
+_NUMBER_TEXT = r"[+-]?\d{1,15}(?:\.\d{1,15})?"
+_PART = f"({_NUMBER_TEXT})"
 _DASH = r"(?:-|‐|–|—|−|ー|~|〜|\.\.+|…|:|;|,|、|to|bis|から)"
 _RANGE = re.compile(rf"([\[(]?)\s*{_PART}\s*({_DASH})\s*{_PART}(?:まで)?\s*([\])]?)", re.IGNORECASE)
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
@@ -120,29 +115,28 @@ _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _SPACED = re.compile(r"[+-]?\d{1,3}(?:[ '’]\d{3})+(?:\.\d{1,15})?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d{1,15},\d{1,15}")
 _OR_MORE = r"(?:\+|or more|and over|以上|から|~|〜)"
-_AT_LEAST = re.compile(rf"(?:>=|≥|=>|from|over)\s*{_PART}|{_PART}\s*{_OR_MORE}", re.IGNORECASE)
-_AT_MOST = re.compile(rf"(?:<=|≤|=<|up to|[~〜])\s*{_PART}|{_PART}\s*(?:or less|and under|以下|まで)", re.IGNORECASE)
-_BELOW = re.compile(rf"<\s*{_PART}|{_PART}\s*未満")
-_BOTH_BOUNDS = re.compile(rf"{_PART}\s*以上[、,]?\s*{_PART}\s*(以下|未満)")
+_OR_LESS = r"(?:or less|and under|以下|まで)"
+_LOW, _HIGH = f"(?P<low>{_NUMBER_TEXT})", f"(?P<high>{_NUMBER_TEXT})"
+_INTERVALS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"{_LOW}\s*以上[、,]?\s*{_HIGH}\s*(?:以下|(?P<below>未満))",
+        rf"(?:>=|≥|=>|from|over)\s*{_LOW}",
+        rf"{_LOW}\s*{_OR_MORE}",
+        rf"(?:<=|≤|=<|up to|[~〜])\s*{_HIGH}",
+        rf"{_HIGH}\s*{_OR_LESS}",
+        rf"(?P<below><)\s*{_HIGH}",
+        rf"{_HIGH}\s*(?P<below>未満)",
+    )
+)
+"""Intervals in words; without `low` or `high` they reach to the end of the domain, and `below` excludes `high`."""
 _DECADE = re.compile(r"(\d*0)(?:s|代)")
 _UNIT = re.compile(r"(?<=\d)\s*(?:歳|才|円|回|日|秒|人|件)")
 _BETWEEN = re.compile(r"\s*(?:[|,;/、・]|または)\s*|\s+or\s+")
 
 
 def suggested_cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) -> str | None:
-    """A valid cell that a wrong one probably stands for; None without an idea.
-
-    Parameters
-    ----------
-    text : str
-        The wrong cell.
-    domain : Domain
-        Domain of its column.
-    decimals : int
-        Largest number of decimals.
-    may_miss : bool
-        Whether a cell may be empty.
-    """
+    """A valid cell that a wrong one probably stands for; None without an idea."""
     if len(text) > LONGEST_SUGGESTION:
         return None
     plain = unicodedata.normalize("NFKC", text).strip().removeprefix("=").strip('"').strip()
@@ -172,14 +166,11 @@ def _numeric(text: str, domain: NumericDomain, decimals: int) -> Iterator[str]:
         text = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
     if (match := _RANGE.fullmatch(text)) and not _may_be_one_number(match):
         yield from _interval(*_ends(match, domain), domain, decimals)
-    if match := _BOTH_BOUNDS.fullmatch(text):
-        yield from _interval(match[1], match[2], domain, decimals, closed=match[3] == "以下")
-    if match := _AT_LEAST.fullmatch(text):
-        yield from _interval(match[1] or match[2], high, domain, decimals)
-    if match := _AT_MOST.fullmatch(text):
-        yield from _interval(low, match[1] or match[2], domain, decimals)
-    if match := _BELOW.fullmatch(text):
-        yield from _interval(low, match[1] or match[2], domain, decimals, closed=False)
+    for pattern in _INTERVALS:
+        if match := pattern.fullmatch(text):
+            ends = match.groupdict()
+            closed = not ends.get("below")
+            yield from _interval(ends.get("low") or low, ends.get("high") or high, domain, decimals, closed=closed)
     if match := _DECADE.fullmatch(text):
         yield from _interval(match[1], str(int(match[1]) + 9), domain, decimals)
     if "|" in text and not text.startswith("{"):

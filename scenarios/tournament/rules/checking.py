@@ -10,19 +10,30 @@ import numpy as np
 import pandas as pd
 
 from defenses.base import Microdata
+from leaderboard.pages.number_text import counted
+from leaderboard.pages.tables import text_table
+from leaderboard.results.goals import goal_words
 from metrics.columns import Floats, Integers, refuse
 from metrics.profile import original_profile, profile, record_similarity
 from scenarios.games.decoys import NearGroups
 from scenarios.games.finished_release import GivenPeople
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
+from scenarios.tables.toml.json_text import json_text
 from scenarios.tables.toml.toml_file import read_bytes, read_toml
 from scenarios.tournament.rules.folder import Tournament, originals_of
-from scenarios.tournament.rules.forms import form_of
 from scenarios.tournament.rules.opening import decimals
 from scenarios.tournament.rules.scoring import AttackedTable, baseline_name, baselines, seed_name
 from scenarios.tournament.rules.settings import FILE, Settings
-from scenarios.tournament.rules.sheets import ORIGINAL_ROW, Sheet, notes_on, read_answers, read_sheet, read_submission
+from scenarios.tournament.rules.sheets import (
+    ORIGINAL_ROW,
+    Sheet,
+    form_of,
+    notes_on,
+    read_answers,
+    read_sheet,
+    read_submission,
+)
 from scenarios.tournament.rules.standings import AttackOutcome, best_outcome
 from scenarios.tournament.rules.submission_utility import Originals, RecordCosts, SubmissionUtility
 
@@ -132,24 +143,7 @@ class CheckReport:
 
 
 def check(path: Path, original: Path, *, roles: Path | None = None, others: Path | None = None) -> CheckReport:
-    """Check an anonymized table against its originals.
-
-    Parameters
-    ----------
-    path : Path
-        The table, as it would be submitted.
-    original : Path
-        The team's originals.
-    roles, others : Path, optional
-        Roles and domains of the columns, and other people, who are decoys and test the classifier. The default is
-        ``roles.toml`` and ``others.csv`` in the folder of the originals. Settings are read from ``tournament.toml``
-        in that folder; without it, the report notes that the host's utility may differ.
-
-    Raises
-    ------
-    ValueError
-        If a file is invalid; the message names file, row and column.
-    """
+    """Check an anonymized table against its originals."""
     folder = original.parent
     roles = roles or _if_file(folder / "roles.toml")
     others = others or _if_file(folder / "others.csv")
@@ -163,43 +157,13 @@ def check(path: Path, original: Path, *, roles: Path | None = None, others: Path
 
 
 def check_answers(path: Path, released: Path, candidates: Path) -> tuple[str, ...]:
-    """Check a correspondence table before it is submitted.
-
-    Parameters
-    ----------
-    path : Path
-        The correspondence table.
-    released, candidates : Path
-        The published table that it is about, and its candidate file.
-
-    Returns
-    -------
-    tuple of str
-        What the team should know about its answers; see `notes_on`.
-
-    Raises
-    ------
-    ValueError
-        If a file is invalid; the message names file, row and column.
-    """
+    """Check a correspondence table before it is submitted."""
     rows, people = (len(load_table(one).records) for one in (released, candidates))
     return notes_on(read_answers(path.name, read_submission(path), rows, people))
 
 
 def measured(sheet: Sheet, records: Microdata, people: Microdata | None, settings: Settings) -> CheckReport:
-    """Utility of a valid table, and the outcomes of the baseline attacks on it.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        The table.
-    records : Microdata
-        The team's originals.
-    people : Microdata or None
-        Other people, who are decoys and test the classifier; without them no attack is played.
-    settings : Settings
-        The tournament's settings.
-    """
+    """Utility of a valid table, and the outcomes of the baseline attacks on it."""
     scale = originals_of(records, settings.queries_seed, people)
     utility = scale.utility(sheet.frame, sheet.origin)
     costs = scale.record_costs(sheet.frame, sheet.origin)
@@ -268,6 +232,64 @@ def _outcomes(
     return outcomes, decoys.size
 
 
+# Check report of a table as text and JSON.
+
+
+def check_report_to_terminal(report: CheckReport) -> str:
+    """Check report as plain text."""
+    utility = report.utility
+    parts = ", ".join(f"{name} {value:.3f}" for name, value in utility.components.items())
+    rows = [
+        [one.attacker, goal_words(one.goal), *(f"{value:.3f}" for value in (one.success, one.chance, one.advantage))]
+        for one in report.outcomes
+    ]
+    lines = [
+        f"valid: {counted(len(report.sheet.frame), 'row')}",
+        f"utility {utility.counted:.3f}, the smaller one of two: of the table {utility.table:.3f} ({parts}), "
+        f"of the records {utility.record:.3f}",
+        *filter(None, (report.note, report.costs.words() if report.costs else "", report.fit.words())),
+    ]
+    if rows:
+        table = text_table(("attack", "best at", "success", "chance", "advantage"), rows)
+        end = f"defense {report.defense:.3f} against these attacks, with {report.decoys} decoys from others.csv; the "
+        lines += ["", table, "", f"{end}tournament uses other decoys, and teams may attack better"]
+    else:
+        lines.append(
+            "no attack was played and no classifier tested: there is no others.csv in the folder of the originals "
+            "(--others names another file)"
+        )
+    return "\n".join(lines)
+
+
+def check_report_to_json(report: CheckReport) -> str:
+    """Check report as JSON."""
+    utility = report.utility
+    content = {
+        "rows": len(report.sheet.frame),
+        "utility": utility.counted,
+        "utility_table": utility.table,
+        "utility_record": utility.record,
+        "components": utility.components,
+        "record_costs": report.costs and {**report.costs.columns, "originals without a row": report.costs.left_out},
+        "dearest": report.costs.words() if report.costs else "",
+        "warning": report.fit.words(),
+        "note": report.note,
+        "decoys": report.decoys,
+        "defense": report.defense,
+        "attacks": [
+            {
+                "attack": one.attacker,
+                "goal": one.goal,
+                "success": one.success,
+                "chance": one.chance,
+                "advantage": one.advantage,
+            }
+            for one in report.outcomes
+        ],
+    }
+    return json_text(content)
+
+
 # Preview of a table before its team submits it: utility, and the built-in attacks with decoys of its own.
 
 
@@ -276,18 +298,6 @@ def preview(tournament: Tournament, team: str, name: str, data: bytes) -> CheckR
 
     It uses what the team holds itself: its originals, and the people in ``others.csv`` as decoys. The report is the one
     that `scenarios.tournament.rules.checking.check` gives in the team's folder.
-
-    Parameters
-    ----------
-    tournament, team, name, data
-        See `submit_content`.
-
-    Raises
-    ------
-    InvalidFileError
-        If the table breaks rules, with all problems.
-    ValueError
-        If there is no such team.
     """
     tournament.team_folder(team)
     dataset = tournament.dataset(team)

@@ -33,12 +33,83 @@ from defenses.base import Microdata
 from metrics.columns import UNFINISHED, Integers, refuse, write_atomically
 from metrics.table_utility import prediction_target
 from scenarios.tables.dataset import Dataset, load_table
-from scenarios.tournament.rules.forms import Forms
-from scenarios.tournament.rules.log import DamagedFileError, Log, LogEntry, named_file, own_files, read_own
-from scenarios.tournament.rules.opening_record import changed_file, changed_files, changed_setting
+from scenarios.tournament.rules.log import (
+    DamagedFileError,
+    Log,
+    LogEntry,
+    named_file,
+    read_host_file,
+    tournament_files,
+)
 from scenarios.tournament.rules.settings import FILE, Phase, Settings, read_settings
-from scenarios.tournament.rules.sheets import Form
+from scenarios.tournament.rules.sheets import Form, Forms
 from scenarios.tournament.rules.submission_utility import Originals
+
+# What the opening of a tournament logs about the host's files, by which later changes are noticed.
+
+_FILES = ("host/roles.toml", "host/others.csv", "host/secret.json")
+_FOLDERS = ("host/originals", "host/candidates")
+
+
+def file_hashes(folder: Path) -> dict[str, str]:
+    """SHA-256 of each file on which scores depend, by its path in the tournament's folder."""
+    return {name: hash_of(folder / name) for name in _names(folder)}
+
+
+def hash_of(path: Path) -> str:
+    """SHA-256 of a file; empty if it cannot be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def changed_file(folder: Path, recorded: Mapping[str, str], path: Path) -> str:
+    """What is wrong with one of the host's files; empty if nothing is, or if the opening logged no file."""
+    expected, actual = recorded.get(path.relative_to(folder).as_posix(), ""), hash_of(path)
+    if not recorded or actual == expected:
+        return ""
+    if not actual:
+        return f"{path}: is missing or cannot be read; put it back as it was at the opening, for example from a backup"
+    if not expected:
+        return f"{path}: was added after the opening; remove it"
+    return f"{path}: was changed since the opening; put it back as it was then, for example from a backup"
+
+
+def changed_files(folder: Path, recorded: Mapping[str, str]) -> list[str]:
+    """What is wrong with each of the host's files that is missing, was changed or was added since the opening."""
+    return [
+        wrong
+        for name in dict.fromkeys((*recorded, *_names(folder)))
+        if (wrong := changed_file(folder, recorded, folder / name))
+    ]
+
+
+def changed_setting(path: Path, recorded: Mapping[str, Any], actual: Mapping[str, Any], movers: str) -> str:
+    """Which setting was changed by hand since the opening; empty if none was, or if the opening logged none."""
+    for name, value in recorded.items():
+        if value != actual.get(name):
+            return f"{path}: {name} was changed by hand from {value!r} to {actual.get(name)!r}; put it back ({movers})"
+    return ""
+
+
+def changed_copies(folder: Path, recorded: Mapping[str, str]) -> list[str]:
+    """What is wrong with the copies in the teams' folders; a folder or file that was handed over may be gone."""
+    wrong = []
+    for copy in sorted((folder / "teams").glob("*/*")):
+        team, name = copy.parent.name, copy.name
+        source = f"host/originals/{name}" if name == f"{team}_original.csv" else f"host/{name}"
+        if source in recorded and copy.is_file() and hash_of(copy) != recorded[source]:
+            wrong.append(f"{copy}: is not what the team was given; copy {folder / source} over it")
+    return wrong
+
+
+def _names(folder: Path) -> Iterator[str]:
+    """Paths, in the tournament's folder, of the files on which scores depend."""
+    yield from (name for name in _FILES if (folder / name).is_file())
+    for name in _FOLDERS:
+        yield from (f"{name}/{path.name}" for path in sorted((folder / name).glob("[!.]*.csv")))
+
 
 PUBLIC = 0o644
 SITE_LOCK = "site.lock"
@@ -114,17 +185,17 @@ class Tournament:
         self.host = self.folder / "host"
         self.public = self.folder / "public"
         self.submissions = self.host / "submissions"
+        self.site_lock = self.host / SITE_LOCK
+        """File whose lock the server of the tournament's site holds."""
+        self.roles_path = self.host / "roles.toml"
+        """Roles and public domains of the columns."""
+        self.others_path = self.host / "others.csv"
+        """Records of people who are neither originals nor decoys, which every team may study."""
         self.log = Log(self.host / "log.jsonl")
         self._forms = Forms(self.roles_path, self.settings)
 
     def team_folder(self, team: str) -> Path:
-        """Folder that a team may see, besides the public one.
-
-        Raises
-        ------
-        ValueError
-            If there is no such team.
-        """
+        """Folder that a team may see, besides the public one."""
         refuse(
             team not in self.settings.teams,
             f"there is no team {team[:40]!r}; the teams are {', '.join(self.settings.teams[:20])}",
@@ -148,13 +219,7 @@ class Tournament:
                 path.unlink(missing_ok=True)
 
     def content(self, sha256: str) -> bytes:
-        """Content of an accepted file.
-
-        Raises
-        ------
-        ValueError
-            If the file is missing or was changed.
-        """
+        """Content of an accepted file."""
         return stored_file(self.submissions / sha256, "accepted")
 
     def original_path(self, team: str) -> Path:
@@ -165,20 +230,10 @@ class Tournament:
         """The host's own copy of a team's candidate file."""
         return self.host / "candidates" / f"{team}_candidate.csv"
 
-    @property
-    def site_lock(self) -> Path:
-        """File whose lock the server of the tournament's site holds."""
-        return self.host / SITE_LOCK
-
-    @property
-    def roles_path(self) -> Path:
-        """Roles and public domains of the columns."""
-        return self.host / "roles.toml"
-
-    @property
-    def others_path(self) -> Path:
-        """Records of people who are neither originals nor decoys, which every team may study."""
-        return self.host / "others.csv"
+    def published_files(self, kinds: Sequence[str]) -> dict[str, bytes]:
+        """Published files of all teams by name; kinds are ``anonymized`` and ``candidate``."""
+        paths = (self.public / f"{team}_{kind}.csv" for team in self.settings.teams for kind in kinds)
+        return {path.name: path.read_bytes() for path in paths if path.is_file()}
 
     @property
     def recorded_files(self) -> Mapping[str, str]:
@@ -191,13 +246,7 @@ class Tournament:
         return entries[0].details.get("files", {}) if entries else {}
 
     def unchanged(self, path: Path) -> Path:
-        """The path of one of the host's files, which is as it was at the opening.
-
-        Raises
-        ------
-        ValueError
-            If the file is missing, was changed or was added since.
-        """
+        """The path of one of the host's files, which is as it was at the opening."""
         wrong = changed_file(self.folder, self.recorded_files, path)
         refuse(wrong, wrong, DamagedFileError)
         return path
@@ -218,13 +267,7 @@ class Tournament:
         return f"{wrong[0]} ({len(wrong) - 1} more)" if len(wrong) > 1 else "".join(wrong)
 
     def check_opening(self, *, settings: bool = True) -> None:
-        """Check that files, and settings unless they are left out, are as they were at the opening.
-
-        Raises
-        ------
-        ValueError
-            If one was changed by hand, is missing or was added; the message names it.
-        """
+        """Check that files, and settings unless they are left out, are as they were at the opening."""
         wrong = self.changed_since_opening(settings=settings)
         refuse(wrong, wrong, DamagedFileError)
 
@@ -238,7 +281,7 @@ class Tournament:
         """Records in one of the host's files, with the tournament's roles."""
         return _records(_File.of(self.unchanged(path)), _File.of(self.unchanged(self.roles_path)))
 
-    @own_files()
+    @tournament_files()
     def dataset(self, team: str) -> Dataset:
         """A team's originals as the host's copy of them and the roles say."""
         return load_table(self.unchanged(self.original_path(team)), self.unchanged(self.roles_path))
@@ -256,7 +299,7 @@ class Tournament:
     @cached_property
     def secret(self) -> dict[str, Any]:
         """The host's secret: the seed, and the position of each original among the candidates."""
-        secret: dict[str, Any] = json.loads(read_own(self.host / "secret.json"))
+        secret: dict[str, Any] = json.loads(read_host_file(self.host / "secret.json"))
         return secret
 
     def answers(self, team: str) -> Integers:
@@ -266,7 +309,7 @@ class Tournament:
 
 @dataclass(frozen=True)
 class State:
-    """State of a tournament at the end of its log, or of a part of it; each part is told from the entries once.
+    """State of a tournament at the end of its log, or of a part of it; each part is read from the entries once.
 
     Attributes
     ----------
@@ -281,13 +324,7 @@ class State:
 
     @cached_property
     def phase(self) -> Phase:
-        """Current phase.
-
-        Raises
-        ------
-        ValueError
-            If the log does not begin with the opening of this tournament, since it is missing or another's.
-        """
+        """Current phase."""
         teams, log = self.tournament.settings.teams, self.tournament.log.path
         refuse(
             not self.entries or self.entries[0].kind != "opened" or self.entries[0].details.get("teams") != teams,
@@ -296,6 +333,11 @@ class State:
         )
         moves = [entry.opens for entry in self.entries if entry.opens]
         return Phase(moves[-1]) if moves else Phase.ANONYMIZE
+
+    @property
+    def hidden(self) -> bool:
+        """Whether only the host may see standings now."""
+        return self.tournament.settings.hide_standings and self.phase is not Phase.CLOSED
 
     @cached_property
     def until(self) -> datetime | None:
@@ -399,7 +441,7 @@ class _File:
 
 
 @lru_cache(maxsize=64)
-@own_files()
+@tournament_files()
 def _records(table: _File, roles: _File) -> Microdata:
     return load_table(table.path, roles.path).records
 
@@ -420,15 +462,7 @@ def originals_of(records: Microdata, queries_seed: int, others: Microdata | None
 
 
 def write_whole(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:
-    """Write a file atomically, safe on the disk when this returns.
-
-    Raises
-    ------
-    ValueError
-        If its folder is a link or does not exist.
-    OSError
-        If it cannot be written; then no unfinished file is left.
-    """
+    """Write a file atomically, safe on the disk when this returns."""
     refuse(
         path.parent.resolve() != path.parent or not path.parent.is_dir(),
         f"{path.parent}: is no folder of the tournament",
@@ -446,14 +480,8 @@ def store_file(folder: Path, data: bytes, *, mode: int) -> str:
 
 
 def stored_file(path: Path, since: str) -> bytes:
-    """Content of a file whose name is its SHA-256.
-
-    Raises
-    ------
-    ValueError
-        If the file is missing, or was changed since it was `since`, such as accepted.
-    """
-    data = read_own(path)
+    """Content of a file whose name is its SHA-256."""
+    data = read_host_file(path)
     refuse(hashlib.sha256(data).hexdigest() != path.name, f"{path}: was changed after it was {since}", DamagedFileError)
     return data
 
@@ -506,13 +534,7 @@ _local = threading.local()
 
 
 def opened_tournament(folder: Path) -> Tournament:
-    """The tournament in a folder, opened once in each thread as long as its settings do not change.
-
-    Raises
-    ------
-    ValueError
-        If the folder holds no tournament, or its settings are damaged.
-    """
+    """The tournament in a folder, opened once in each thread as long as its settings do not change."""
     try:
         status = (folder / FILE).stat()
     except OSError:

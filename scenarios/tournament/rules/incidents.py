@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from leaderboard.statistics.downtime import Incident
+from metrics.columns import PRIVATE
 from scenarios.tournament.rules.folder import State, Tournament
 from scenarios.tournament.rules.settings import Phase
 
@@ -87,12 +88,9 @@ def counted_incidents(incidents: Sequence[Incident]) -> str:
 
 def _append(tournament: Tournament, line: dict[str, Any]) -> None:
     plain = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in line.items()}
-    with suppress(OSError):
-        handle = os.open(tournament.host / _FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        try:
-            os.write(handle, (json.dumps(plain, sort_keys=True) + "\n").encode())
-        finally:
-            os.close(handle)
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    with suppress(OSError), os.fdopen(os.open(tournament.host / _FILE, flags, PRIVATE), "ab") as file:
+        file.write((json.dumps(plain, sort_keys=True) + "\n").encode())
 
 
 def _lines(tournament: Tournament) -> list[dict[str, Any]]:

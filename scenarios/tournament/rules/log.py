@@ -39,7 +39,7 @@ class DamagedFileError(ValueError):
 
 
 @contextmanager
-def own_files() -> Iterator[None]:
+def tournament_files() -> Iterator[None]:
     """Let errors of a block that reads the tournament's own files say that these are damaged."""
     try:
         yield
@@ -47,19 +47,13 @@ def own_files() -> Iterator[None]:
         raise DamagedFileError(str(error)) from error
 
 
-read_own = own_files()(read_bytes)
+read_host_file = tournament_files()(read_bytes)
 """Content of one of the tournament's own files."""
 
 
 @contextmanager
 def named_file(path: Path) -> Iterator[None]:
-    """Let errors of the system name a file; those of a write, such as that the disk is full, name none by themselves.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    """Let errors of the system name a file; those of a write, such as a full disk, name none by themselves."""
     try:
         yield
     except OSError as error:
@@ -70,22 +64,7 @@ def named_file(path: Path) -> Iterator[None]:
 
 @contextmanager
 def locked_file(path: Path, *, wait: bool = True) -> Iterator[int]:
-    """Hold the lock of a file, which ends with this process at the latest; the block gets the file's descriptor.
-
-    Parameters
-    ----------
-    path : Path
-        The file, which is created if it does not exist.
-    wait : bool
-        Wait while another process holds the lock.
-
-    Raises
-    ------
-    BlockingIOError
-        If another process holds it, and this one does not wait.
-    OSError
-        If the file cannot be opened.
-    """
+    """Hold the lock of a file, which ends with this process at the latest; the block gets the file's descriptor."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -206,13 +185,7 @@ class Log:
         return locked_file(self.path.with_name(f"{self.path.name}.lock"))
 
     def entries(self) -> list[LogEntry]:
-        """All entries, verified.
-
-        Raises
-        ------
-        ValueError
-            If the chain is broken; the message names the first invalid line.
-        """
+        """All entries, verified."""
         entries: list[LogEntry] = []
         head = Head()
         for line in self.complete().splitlines(keepends=True):
@@ -222,13 +195,7 @@ class Log:
         return entries
 
     def head(self) -> Head:
-        """End of the log; only lines are parsed that were added since the last call, or after the checkpoint.
-
-        Raises
-        ------
-        ValueError
-            If the chain is broken; the message names the first invalid line.
-        """
+        """End of the log; only lines are parsed that were added since the last call, or after the checkpoint."""
         stamp = self.stamp()
         if self._cached is not None and self._cached[0] == stamp:
             return self._cached[1]
@@ -241,20 +208,7 @@ class Log:
         return head
 
     def append(self, kind: str, details: Mapping[str, Any], now: datetime) -> LogEntry:
-        """Append an entry, safe on the disk when this returns; the lock must be held.
-
-        Parameters
-        ----------
-        kind, details
-            See `LogEntry`.
-        now : datetime
-            When what it records arrived, with a time zone; if that is before the last entry, the details get it.
-
-        Raises
-        ------
-        OSError
-            If it cannot be written; then the log is unchanged.
-        """
+        """Append an entry, safe on the disk when this returns; the lock must be held."""
         head = self.head()
         time, details = now.isoformat(timespec="seconds"), dict(details)
         if head.time and datetime.fromisoformat(time) < datetime.fromisoformat(head.time):

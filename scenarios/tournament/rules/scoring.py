@@ -27,7 +27,7 @@ from attacks import (
 )
 from defenses import MicrodataRelease
 from leaderboard import Result, Store
-from metrics.columns import Booleans, Integers
+from metrics.columns import Integers
 from metrics.score import Scores
 from scenarios.games.finished_release import FinishedRelease, GivenPeople
 from scenarios.games.people import Drawn
@@ -39,8 +39,7 @@ from scenarios.running.workers.isolation import Death, TaskStep, isolated
 from scenarios.tables.file_methods import AnswerFile, Content, ReleasedFile
 from scenarios.tables.seeds import generator
 from scenarios.tournament.rules.advancing import published
-from scenarios.tournament.rules.folder import Submission, Tournament
-from scenarios.tournament.rules.opening_record import hash_of
+from scenarios.tournament.rules.folder import Submission, Tournament, hash_of
 from scenarios.tournament.rules.sheets import Sheet, read_answers
 from scenarios.tournament.rules.submission_utility import Originals
 
@@ -53,13 +52,6 @@ def nearest_originals(sheet: Sheet, people: Drawn) -> dict[str, float]:
     """Share of rows whose original is the nearest candidate, by all columns and without each one.
 
     The distance is Gower's. Rows declared to stem from no original do not count. Of k tied candidates, each counts 1/k.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        The published table.
-    people : Drawn
-        Its candidates.
     """
     release = MicrodataRelease(sheet.frame, np.full(len(sheet.frame), -1))
     columns = shared_columns(release, Knowledge(people.candidates, people.others.take([])))
@@ -80,18 +72,7 @@ def nearest_originals(sheet: Sheet, people: Drawn) -> dict[str, float]:
 
 
 def leaking_columns(values: Mapping[str, float | None]) -> list[tuple[str, float, float]]:
-    """Rate of nearest originals with all columns and without each one, the most informative column first.
-
-    Parameters
-    ----------
-    values : mapping
-        Contains the result of `nearest_originals`.
-
-    Returns
-    -------
-    list of (str, float, float)
-        Column (``(none)`` for all columns), rate without it, and the drop that leaving it out causes.
-    """
+    """Rate of nearest originals with all columns and without each one, the most informative column first."""
     rate_of_all = float(values[NEAREST] or 0.0)
     rates = {
         name.removeprefix(WITHOUT): float(rate or 0.0) for name, rate in values.items() if name.startswith(WITHOUT)
@@ -172,24 +153,6 @@ def score_shares(
 
     A submission that makes its scoring fail stops no other: its results have another status than ``ok``. With several
     workers this holds for crashes and for steps beyond the limits, too.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament, whose tables must have been published.
-    shares : sequence of float
-        Shares of the rows that count, in (0, 1]; each attack runs once for all of them.
-    jobs : int
-        Number of worker processes.
-    progress : callable, optional
-        Called as ``progress(done, total)`` after each table.
-    retry : bool
-        Score again what failed before.
-
-    Returns
-    -------
-    dict of float to list of Result
-        For each share, a release for each team's table and a trial for each attack on it, in order of names.
     """
     plan = scoring_plan(tournament, shares)
     if retry:
@@ -229,15 +192,7 @@ class ScoringPlan:
 
 
 def scoring_plan(tournament: Tournament, shares: Sequence[float], *, retry: Collection[str] = ()) -> ScoringPlan:
-    """Results that the log asks for, and those that are not stored.
-
-    Parameters
-    ----------
-    tournament, shares
-        See `score_shares`.
-    retry : collection of str
-        Keys of stored results to compute again.
-    """
+    """Results that the log asks for, and those that are not stored."""
     state = tournament.state(tournament.log.entries())
     # The server goes on after a setting was changed by hand, and shows it to the host.
     tournament.check_opening(settings=False)
@@ -311,13 +266,7 @@ def results_of(target: Target, items: Sequence[list[Result] | Death]) -> list[Re
 
 
 def score_target(task: tuple[Path, Target]) -> Iterator[TaskStep | list[Result]]:
-    """Missing results of one table, step by step; a step that fails gives results that say why.
-
-    Parameters
-    ----------
-    task : (Path, Target)
-        Folder of the tournament, and the table.
-    """
+    """Missing results of one table, step by step; a step that fails gives results that say why."""
     folder, target = task
     names = next(iter(target.keys.values()))
     yield TaskStep("")
@@ -475,22 +424,17 @@ def _scored(table: PublishedTable, target: Target, name: str) -> list[Result]:
     # The label enters the random seed: another one would change the scores of earlier tournaments.
     rng = generator(table.tournament.secret["seed"], "tournament", "house", table.team, seed_name(name))
     claims = table.attacked.claims(_attack(table, target, name), rng)
-    results = []
+    results, rows = [], len(table.sheet.frame)
     for share in target.shares_without(name):
-        counted = _counted(len(table.sheet.frame), share, generator(*table.names, "share"))
+        # A secret share of all rows counts.
+        counted = generator(*table.names, "share").permutation(rows) < max(1, round(share * rows))
         counting = {source: np.where(counted, origin, -1) for source, origin in table.origins.items()}
-        seed = (*table.names, "score", seed_name(name))
-        scored = table.attacked.scores(claims, counting, seed)
+        scored = table.attacked.scores(claims, counting, (*table.names, "score", seed_name(name)))
         if share < 1:
-            scored = _without_members(scored)
+            measures = {name: value for name, value in scored.measures.items() if name != "membership_auc"}
+            scored = Scores({ROWS: scored[ROWS]}, measures)
         results.append(_result(target, share, name, scores=scored.goals, values=scored.measures))
     return results
-
-
-def _counted(rows: int, share: float, rng: Generator) -> Booleans:
-    """Mask of the rows that count, a secret share of all."""
-    counted: Booleans = rng.permutation(rows) < max(1, round(share * rows))
-    return counted
 
 
 def _attack(table: PublishedTable, target: Target, name: str) -> Attack:
@@ -505,9 +449,3 @@ def _attack(table: PublishedTable, target: Target, name: str) -> Attack:
 def seed_name(name: str) -> str:
     """Name of an attacker in seeds, which stay the same whatever `BASELINE` is."""
     return f"house:{name.removeprefix(BASELINE)}" if name.startswith(BASELINE) else name
-
-
-def _without_members(scored: Scores) -> Scores:
-    """Scores without membership."""
-    measures = {name: value for name, value in scored.measures.items() if name != "membership_auc"}
-    return Scores({ROWS: scored[ROWS]}, measures)

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from metrics.columns import refuse, require
 from metrics.columns.printable import printable
 from scenarios.tables.toml.toml_file import TomlTable, read_bytes, read_toml
-from scenarios.tournament.rules.log import own_files
+from scenarios.tournament.rules.log import tournament_files
 from scenarios.tournament.rules.problems import GuidedError
 
 # Texts of people that others see: titles of tournaments and teams, reasons and messages.
@@ -25,23 +25,7 @@ LONGEST_TITLE, LONGEST_TOURNAMENT, LONGEST_REASON, LONGEST_MESSAGE = 60, 80, 500
 
 
 def checked_title(title: str, team: str, others: Mapping[str, str]) -> str:
-    """A title of a team in any script, in Unicode's composed form and without spaces at its ends.
-
-    Parameters
-    ----------
-    title : str
-        The title.
-    team : str
-        Name of its team.
-    others : mapping of str to str
-        Titles of the other teams by their names.
-
-    Raises
-    ------
-    ValueError
-        If it is empty, longer than `LONGEST_TITLE`, holds control characters, or looks like another team's name or
-        title.
-    """
+    """A title of a team in any script, in Unicode's composed form and without spaces at its ends."""
     given = _composed(title, f"of team {team}", LONGEST_TITLE)
     for other, theirs in others.items():
         refuse(
@@ -52,13 +36,7 @@ def checked_title(title: str, team: str, others: Mapping[str, str]) -> str:
 
 
 def tournament_title(title: str) -> str:
-    """A title of a tournament in any script, in Unicode's composed form and without spaces at its ends.
-
-    Raises
-    ------
-    ValueError
-        If it is empty, longer than `LONGEST_TOURNAMENT`, or holds control characters.
-    """
+    """A title of a tournament in any script, in Unicode's composed form and without spaces at its ends."""
     return _composed(title, "of the tournament", LONGEST_TOURNAMENT)
 
 
@@ -72,13 +50,7 @@ def _composed(title: str, of: str, longest: int) -> str:
 
 
 def checked_text(text: str, what: str, longest: int) -> str:
-    """A text that others see, such as a reason, without spaces at its ends.
-
-    Raises
-    ------
-    ValueError
-        If it is empty, too long, or holds control characters other than line breaks.
-    """
+    """A text that others see, such as a reason, without spaces at its ends."""
     given = text.replace("\r\n", "\n").strip()
     require(given, f"{what}: must not be empty; teams see it")
     refuse(len(given) > longest, f"{what}: has {len(given)} characters, at most {longest} are allowed")
@@ -123,13 +95,7 @@ class Phase(StrEnum):
 
 
 def team_name(name: str) -> str:
-    """Check a team's name, which is also used in file names.
-
-    Raises
-    ------
-    ValueError
-        If it does not consist of 1 to 32 ASCII letters, digits and hyphens, or begins with a hyphen.
-    """
+    """Check a team's name, which is also used in file names."""
     require(TEAM_NAME.fullmatch(name), f"team {name!r}: a name is 1 to 32 of the letters A-Z, a-z, digits and hyphens")
     return name
 
@@ -139,11 +105,6 @@ def moment(text: str) -> str:
 
     A date without a time is the end of that day: its last second. Without a zone, date and time are in the zone of this
     machine, which is the host's when the host gives commands.
-
-    Raises
-    ------
-    ValueError
-        If it is neither.
     """
     try:
         # In UTC, the first and last days of the calendar may lie outside of it.
@@ -262,15 +223,9 @@ class Settings(TomlTable):
         return order[min(order.index(phase) + 1, len(order) - 1)]
 
 
-@own_files()
+@tournament_files()
 def read_settings(folder: Path) -> Settings:
-    """Settings of the tournament in a folder.
-
-    Raises
-    ------
-    ValueError
-        If there is no tournament, or its settings file is damaged.
-    """
+    """Settings of the tournament in a folder."""
     path = folder / FILE
     require(path.is_file(), f"{folder}: is no tournament; `tokumei tournament init {folder}` makes one")
     return read_toml(path, read_bytes(path), Settings)

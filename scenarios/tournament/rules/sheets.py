@@ -6,10 +6,12 @@ of a set are sorted in the domain's order. Spelling therefore cannot carry hidde
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import stat
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +21,7 @@ import pandas as pd
 
 from attacks.base import RankedAnswers
 from metrics.columns import Domain, Integers, NumericDomain, require
+from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tables.reading.csv_text import (
     COMPRESSED,
     SEPARATOR_LINE,
@@ -30,9 +33,11 @@ from scenarios.tables.reading.csv_text import (
 )
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.written_cells import WrittenCells
-from scenarios.tables.toml.toml_file import unreadable
+from scenarios.tables.toml.toml_file import read_bytes, unreadable
 from scenarios.tournament.rules.canonical_cells import canonical_cell, suggested_cell, suggested_name
+from scenarios.tournament.rules.log import tournament_files
 from scenarios.tournament.rules.problems import MOST_SHOWN, FileError, InvalidFileError, Problem, refuse_file
+from scenarios.tournament.rules.settings import Settings
 
 # Rows of a submitted CSV file, as spreadsheets write it, and all that is wrong with them.
 
@@ -61,15 +66,6 @@ def read_csv_text(data: bytes, most: int, *, empty_rows: bool = False) -> CsvTex
 
     Taken as what they are: a byte order mark, any line ends, blank lines, a first line ``sep=;``, semicolons, tabs or
     bars between the fields, and lines or columns of empty fields at the end, as spreadsheets write them.
-
-    Parameters
-    ----------
-    data : bytes
-        The file.
-    most : int
-        Largest number of rows. Of a file with more, twice as many are read, so that rows that repeat are found.
-    empty_rows : bool
-        Whether a line of empty fields at the end is a row.
     """
     what = "compressed" if data.startswith(COMPRESSED) else other_format(data)
     if what is not None:
@@ -180,13 +176,7 @@ class Sheet:
 
 
 def read_submission(path: Path) -> bytes:
-    """Read a submitted file.
-
-    Raises
-    ------
-    ValueError
-        If it is a link or no ordinary file, cannot be read, or is larger than `LARGEST`.
-    """
+    """Read a submitted file."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
@@ -205,13 +195,7 @@ def read_submission(path: Path) -> bytes:
 
 
 def read_sheet(name: str, data: bytes, form: Form) -> Sheet:
-    """Read an anonymized table: the columns of `form` in any order, and ``original_row``, counted from 0.
-
-    Raises
-    ------
-    InvalidFileError
-        If the table is invalid, with all problems: row (from 0, below the header), column, what would be right.
-    """
+    """Read an anonymized table: the columns of `form` in any order, and ``original_row``, counted from 0."""
     wanted = [*form.domains, ORIGINAL_ROW]
     text = read_csv_text(data, form.originals, empty_rows=form.with_missing >= set(form.domains))
     problems = _Problems(text)
@@ -232,11 +216,6 @@ def read_answers(name: str, data: bytes, released: int, candidates: int) -> Rank
 
     The team abstains on released rows that are left out. Without the column ``confidence``, all answers are equally
     confident.
-
-    Raises
-    ------
-    InvalidFileError
-        If the table is invalid, with all problems: row (from 0, below the header), column, what would be right.
     """
     text = read_csv_text(data, released)
     if text.header and "confidence" not in text.header:
@@ -427,3 +406,68 @@ def _percentage(text: str) -> str | None:
 def _quoted(text: str) -> str:
     """Text of a cell for a message: shortened, and without control characters."""
     return repr(text if len(text) <= 40 else text[:40] + "…")
+
+
+# Forms that the teams' tables must have.
+
+
+class Forms:
+    """Forms of tables whose originals have the same roles.
+
+    If the roles declare every domain, forms differ only in the columns with missing values. All else is then made once,
+    which takes nearly all of the time.
+
+    Parameters
+    ----------
+    roles : Path
+        Roles and public domains of the columns.
+    settings : Settings
+        Number of originals, and decimals.
+    """
+
+    def __init__(self, roles: Path, settings: Settings) -> None:
+        self._roles, self._settings = roles, settings
+        self._shared: tuple[bytes, Form] | None = None
+        self._known: dict[Path, tuple[object, Form]] = {}
+
+    def of(self, originals: Path) -> Form:
+        """Form of the table of these originals."""
+        stamp = tuple((status.st_mtime_ns, status.st_size) for status in (originals.stat(), self._roles.stat()))
+        known = self._known.get(originals)
+        if known is None or known[0] != stamp:
+            known = self._known[originals] = stamp, self._form(originals)
+        return known[1]
+
+    @tournament_files()
+    def _form(self, originals: Path) -> Form:
+        roles = read_bytes(self._roles)
+        if self._shared is not None and self._shared[0] == roles:
+            incomplete = _incomplete(read_bytes(originals), self._shared[1].domains)
+            if incomplete is not None:
+                return replace(self._shared[1], with_missing=incomplete)
+        dataset = load_table(originals, self._roles)
+        form = form_of(dataset, self._settings)
+        self._shared = None if dataset.inferred else (roles, form)
+        return form
+
+
+def _incomplete(originals: bytes, columns: Collection[str]) -> frozenset[str] | None:
+    """Columns with an empty field in a file that the tournament wrote; None if it does not look like one."""
+    try:
+        header, *rows = csv.reader(io.StringIO(originals.decode(), newline=""), strict=True)
+    except (ValueError, csv.Error):
+        return None
+    # The line of a single column that is empty is blank.
+    rows = [row or [""] for row in rows]
+    if not rows or not set(columns) <= set(header) or any(len(row) != len(header) for row in rows):
+        return None
+    empty = {name for name, cells in zip(header, zip(*rows, strict=True), strict=True) if "" in cells}
+    return frozenset(empty & set(columns))
+
+
+def form_of(originals: Dataset, settings: Settings) -> Form:
+    """Form that a table of these originals must have."""
+    records = originals.records
+    domains = {name: records.domain(name) for name in records.released_columns}
+    with_missing = frozenset(name for name in domains if records.frame[name].isna().any())
+    return Form(domains, settings.originals, settings.decimals, with_missing, originals.written)

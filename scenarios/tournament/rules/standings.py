@@ -116,16 +116,6 @@ def standings(
     if they are so to nine decimal places. The overall rank is by the sum of both ranks. Of teams with equal sums, the
     higher defense comes first, then the higher attack, then the higher utility. If all are equal, they share the rank.
     Teams without any score come last, and disqualified teams after them; the ranks of both are the number of teams.
-
-    Parameters
-    ----------
-    teams : sequence of str
-        All teams, including those without a submission.
-    results : sequence of Result
-        Results as returned by `scenarios.tournament.rules.scoring.score`. Those of failed scorings do not count, and
-        neither do those that are not stored yet. They tell which teams handed in files without a score.
-    disqualified : mapping of str to str, optional
-        Reason by disqualified team.
     """
     out = disqualified or {}
     counted = [one for one in results if one.status == "ok" and not {one.defense, one.attack} & set(out)]

@@ -159,18 +159,7 @@ class Originals:
         return SubmissionUtility(utility.components, utility.headline.value, record)
 
     def record_costs(self, released: pd.DataFrame, origin: Integers) -> RecordCosts | None:
-        """What each column costs of the utility of the records, under the origins by which that utility counts.
-
-        Parameters
-        ----------
-        released, origin
-            See `utility`.
-
-        Returns
-        -------
-        RecordCosts or None
-            None if every row without information equals its original, so that nothing can be lost.
-        """
+        """What each column costs of the utility of the records, under the origins by which that utility counts."""
         scale = len(self.frame) * (1 - float(self._constant_similarity.mean()))
         if scale <= 0:
             return None

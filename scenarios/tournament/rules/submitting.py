@@ -8,21 +8,159 @@ from __future__ import annotations
 
 import getpass
 import hashlib
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from metrics.columns import one_line, refuse
 from scenarios.tournament.rules.folder import Submission, Tournament, store_file
 from scenarios.tournament.rules.incidents import record_refusal
 from scenarios.tournament.rules.log import LogEntry
-from scenarios.tournament.rules.problems import FileError, InvalidFileError
+from scenarios.tournament.rules.problems import FileError, InvalidFileError, refuse_file
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.rules.sheets import read_submission
+from scenarios.tournament.rules.sheets import notes_on, read_answers, read_sheet, read_submission
 from scenarios.tournament.rules.submission_utility import SubmissionUtility
-from scenarios.tournament.rules.validating import Upload, attacked, check_kind, clear_target, validated
+
+# Validation of submitted files: what they are, whom they attack, and all that is wrong with them.
+
+Value = TypeVar("Value")
+_ATTACK_FILE = re.compile(r"(?P<attacker>.+)_attack_(?P<target>.+)\.csv")
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A valid file that is not archived yet.
+
+    Attributes
+    ----------
+    team : str
+        The team.
+    name : str
+        Name of the file.
+    data : bytes
+        Its content without blank lines.
+    target : str or None
+        Team that a correspondence table attacks.
+    table : str or None
+        SHA-256 of the attacked table.
+    rows : int
+        Number of rows.
+    notes : tuple of str
+        What the team should know about a correspondence table; see `notes_on`.
+    """
+
+    team: str
+    name: str
+    data: bytes
+    target: str | None
+    table: str | None
+    rows: int
+    notes: tuple[str, ...] = ()
+
+    def utility(self, tournament: Tournament) -> SubmissionUtility | None:
+        """Utility of a table; None for a correspondence table."""
+        if self.target is not None:
+            return None
+        sheet = read_sheet(self.name, self.data, tournament.form(self.team))
+        return tournament.originals(self.team).utility(sheet.frame, sheet.origin)
+
+
+def validated(
+    tournament: Tournament, entries: Sequence[LogEntry], team: str, name: str, data: bytes, target: str | None
+) -> Upload:
+    """Check the content of a file; `target` is the team that a correspondence table attacks."""
+    plain = without_blank_lines(data)
+    if target is None:
+        owner = name.removesuffix("_anonymized.csv")
+        theirs = owner != team and owner in tournament.settings.teams
+        refuse_file(theirs, name, f"is named as the table of {owner}, not of {team}")
+        form = tournament.form(team)
+        rows = len(_read(lambda content: read_sheet(name, content, form), plain, data).frame)
+        return Upload(team, name, plain, None, None, rows)
+    state = tournament.state(entries)
+    refuse(target in state.disqualified, f"{target} is disqualified; there is nothing to attack")
+    table = state.tables.get(target)
+    if table is None:
+        raise ValueError(f"{target} has submitted no table; there is nothing to attack")
+    candidates = tournament.settings.candidates
+    answers = _read(lambda content: read_answers(name, content, table.rows, candidates), plain, data)
+    return Upload(team, name, plain, target, table.content, answers.target.size, notes_on(answers))
+
+
+def _read(read: Callable[[bytes], Value], plain: bytes, data: bytes) -> Value:
+    """What a file holds; where it breaks a rule, problems name the lines of the file as it was sent."""
+    try:
+        return read(plain)
+    except InvalidFileError:
+        read(data)
+        raise
+
+
+def without_blank_lines(data: bytes) -> bytes:
+    """A CSV file without its blank lines, which say nothing; line breaks inside quotes stay."""
+    lines, quoted = [], False
+    for line in data.splitlines(keepends=True):
+        if quoted or line.strip(b"\r\n"):
+            lines.append(line)
+        quoted ^= line.count(b'"') % 2 == 1
+    return b"".join(lines)
+
+
+def named_target(name: str) -> str:
+    """Team that a file of the attack phase attacks, as far as its name says; empty if it does not."""
+    match = _ATTACK_FILE.fullmatch(name)
+    return match["target"] if match else ""
+
+
+def clear_target(team: str, name: str, against: str | None) -> str:
+    """Team that a file attacks by its name or by `against`; empty if neither says so, or they contradict the team."""
+    match = _ATTACK_FILE.fullmatch(name)
+    if match is None:
+        return against or ""
+    agree = match["attacker"] == team and against in (None, match["target"])
+    return match["target"] if agree else ""
+
+
+def check_kind(tournament: Tournament, phase: Phase, team: str, name: str, against: str | None) -> None:
+    """Refuse a file that its name or `against` shows to be of another phase; `phase` must be open."""
+    until = tournament.state().end(phase)
+    takes = f"until {until.isoformat()}" if until else "now"
+    attack = against is not None or _ATTACK_FILE.fullmatch(name) is not None
+    refuse_file(
+        phase is not Phase.ATTACK and attack,
+        name,
+        f"is handed in as an attack, but the phase is {phase}: only tables are accepted {takes}; attacks are accepted "
+        "once the host has opened phase attack",
+    )
+    refuse_file(
+        phase is Phase.ATTACK and not attack and name.endswith("_anonymized.csv"),
+        name,
+        f"is named as a table, but the phase is {phase}: only attacks are accepted {takes}; an attack is named "
+        f"{team}_attack_TEAM.csv",
+    )
+
+
+def attacked(
+    tournament: Tournament, team: str, name: str, against: str | None, *, required: bool = False
+) -> str | None:
+    """Team that a file attacks by its name or by `against`; None for a table."""
+    match = _ATTACK_FILE.fullmatch(name)
+    if match is None and against is None and not required:
+        return None
+    attacker, target = match.groups() if match else (team, against or "")
+    refuse_file(attacker != team, name, f"is named as an attack by {attacker[:40]!r}, not by {team}")
+    refuse_file(
+        not target,
+        name,
+        f"which team does it attack? The phase is attack; name the file {team}_attack_TEAM.csv, or use --against TEAM",
+    )
+    refuse_file(against not in (None, target), name, f"is named as an attack on {target[:40]!r}, not on {against}")
+    tournament.team_folder(target)
+    refuse_file(target == team, name, f"{team} cannot attack its own table")
+    return target
 
 
 @dataclass(frozen=True)
@@ -56,32 +194,7 @@ def submit(
     against: str | None = None,
     measure: bool = True,
 ) -> Receipt:
-    """Validate and archive a file.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    team : str
-        The team that submits.
-    path : Path
-        An anonymized table while anonymizing, a correspondence table in the attack phase.
-    now : datetime
-        Current time, with a time zone.
-    against : str, optional
-        Team that a correspondence table attacks; by default read from the file's name, ``teamX_attack_teamY.csv``.
-    measure : bool
-        Measure the utility of a table; see `submit_content`.
-
-    Raises
-    ------
-    InvalidFileError
-        If the file breaks rules, with all problems; then nothing has changed but the list of refused files.
-    ValueError
-        If team or phase is invalid; likewise.
-    OSError
-        If the file cannot be written; then nothing has changed.
-    """
+    """Validate and archive a file."""
     tournament.team_folder(team)
     phase = open_phase(tournament, tournament.log.head().lasting, team, now)
     about = clear_target(team, path.name, against) if phase is Phase.ATTACK else None
@@ -111,29 +224,6 @@ def submit_content(
     """Validate and archive the content of a file.
 
     The file is validated before the tournament is locked, so that others may submit meanwhile.
-
-    Parameters
-    ----------
-    tournament, team, now, against
-        See `submit`.
-    name : str
-        Name of the file, for messages and to tell whom it attacks.
-    data : bytes
-        Its content.
-    measure : bool
-        Measure the utility of a table, which takes longer than all else.
-    written : datetime, optional
-        When the file was written, `now` by default.
-    phase : Phase, optional
-        Phase in which the file arrived, if that was recorded then; the host may have closed it since. By default the
-        current one.
-    arrival : str
-        Name of the file in the record of its arrival; empty without one.
-
-    Raises
-    ------
-    InvalidFileError, ValueError, OSError
-        See `submit`.
     """
     tournament.team_folder(team)
     entries = tournament.log.head().lasting
@@ -160,27 +250,7 @@ def submit_content(
 def submit_all(
     tournament: Tournament, team: str, paths: Sequence[Path], now: datetime, *, against: str | None = None
 ) -> Iterator[Receipt | ValueError]:
-    """Validate and archive files one after another; a refused file does not affect the others.
-
-    Parameters
-    ----------
-    tournament, team, now
-        See `submit`.
-    paths : sequence of Path
-        The files; the targets of correspondence tables are read from the file names.
-
-    Yields
-    ------
-    Receipt or ValueError
-        For each file, as soon as it is accepted or refused.
-
-    Raises
-    ------
-    ValueError
-        If there is no such team.
-    OSError
-        If a file cannot be written; earlier files stay accepted.
-    """
+    """Validate and archive files one after another; a refused file does not affect the others."""
     tournament.team_folder(team)
     refuse(against is not None and len(paths) > 1, f"--against is for one file, but {len(paths)} are given")
     for path in paths:
@@ -191,30 +261,7 @@ def submit_all(
 
 
 def take_into_force(tournament: Tournament, team: str, number: int, now: datetime) -> Submission:
-    """Take an older submission of a team into force again; quotas are unaffected.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    team : str
-        The team.
-    number : int
-        Number of the log entry that accepted the submission, as its receipt names it.
-    now : datetime
-        Current time, with a time zone.
-
-    Returns
-    -------
-    Submission
-        The submission, which now counts.
-
-    Raises
-    ------
-    ValueError
-        If the team has no such submission, its phase is not open, it counts already, or it attacks a table that has
-        changed.
-    """
+    """Take an older submission of a team into force again; quotas are unaffected."""
     tournament.team_folder(team)
     with tournament.log.locked():
         state = tournament.state(tournament.log.entries())
@@ -254,13 +301,7 @@ def archive(
     late: str | None = None,
     arrival: str = "",
 ) -> LogEntry:
-    """Archive a valid file and log it; the log must be locked, and `entries` be its lasting ones.
-
-    Raises
-    ------
-    ValueError
-        If the file exceeds the team's quota, or the table that it attacks has changed.
-    """
+    """Archive a valid file and log it; the log must be locked, and `entries` be its lasting ones."""
     if upload.target is not None:
         table = tournament.state(entries).tables.get(upload.target)
         if table is None or table.content != upload.table:
@@ -298,13 +339,7 @@ def _check_quota(tournament: Tournament, upload: Upload) -> None:
 def open_phase(
     tournament: Tournament, entries: Sequence[LogEntry], team: str, now: datetime, recorded: Phase | None = None
 ) -> Phase:
-    """The phase, if it takes files of the team: the current one, or the recorded one in which a file arrived.
-
-    Raises
-    ------
-    ValueError
-        If the phase has ended, the tournament is closed, or the team is disqualified.
-    """
+    """The phase, if it takes files of the team: the current one, or the recorded one in which a file arrived."""
     state = tournament.state(entries)
     phase = recorded or state.phase
     refuse(phase is Phase.CLOSED, "the tournament is closed; no file is accepted any more")
@@ -334,20 +369,7 @@ def _user() -> str:
 
 
 def accepted_outcome(name: str, receipt: Receipt) -> dict[str, Any]:
-    """Outcome of an accepted file as JSON.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file.
-    receipt : Receipt
-        Its receipt.
-
-    Returns
-    -------
-    dict
-        ``file``, ``accepted`` (true), ``message``, ``problems`` (none) and ``receipt``.
-    """
+    """Outcome of an accepted file as JSON."""
     submission = receipt.submission
     plural = "" if submission.rows == 1 else "s"
     return {
@@ -372,21 +394,7 @@ def outcome(name: str, one: Receipt | ValueError | OSError) -> dict[str, Any]:
 
 
 def refused_outcome(name: str, error: ValueError | OSError) -> dict[str, Any]:
-    """Outcome of a refused file as JSON.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file.
-    error : ValueError or OSError
-        Why it was refused.
-
-    Returns
-    -------
-    dict
-        ``file``, ``accepted`` (false), ``message`` and ``problems``, each with row, column and what would be right. If
-        the file breaks rules, also ``total``, the number of all problems.
-    """
+    """Outcome of a refused file as JSON."""
     if isinstance(error, InvalidFileError):
         refused = unsubmitted(f"{counted_problems(error)}; nothing was submitted", name)
         return {**refused, **error.as_json(), "file": name}

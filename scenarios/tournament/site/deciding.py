@@ -23,13 +23,7 @@ from scenarios.tournament.site.site import Site
 
 
 def settle(tournament: Tournament) -> int:
-    """Check the uploads that arrived and are not decided yet, unless a server does so; return how many are left.
-
-    Raises
-    ------
-    OSError, ValueError
-        If a file cannot be read or written, or is damaged.
-    """
+    """Check the uploads that arrived and are not decided yet, unless a server does so; return how many are left."""
     if not arrivals(tournament):
         return 0
     try:
@@ -49,15 +43,7 @@ def settle(tournament: Tournament) -> int:
 async def recorded(
     site: Site, number: int, team: str, chosen: str, files: Sequence[UploadedFile], arrived: datetime
 ) -> Arrival:
-    """Record an upload durably; see `record`.
-
-    Raises
-    ------
-    DamagedFolderError
-        If it cannot be written.
-    RefusalError
-        If too much of the team waits already.
-    """
+    """Record an upload durably; see `record`."""
     state = await site.state()
 
     def write() -> Arrival:
@@ -72,13 +58,7 @@ async def recorded(
 
 
 async def forget(site: Site, arrival: Arrival) -> None:
-    """Remove the record of an upload whose files are decided, and publish what waited for them.
-
-    Raises
-    ------
-    DamagedFolderError
-        If a file cannot be written.
-    """
+    """Remove the record of an upload whose files are decided, and publish what waited for them."""
     with noticing_damage(site.folder):
         await to_thread.run_sync(lambda: arrival.path.unlink(missing_ok=True))
         if arrival.phase is not Phase.ATTACK and (await site.state()).phase is not arrival.phase:

@@ -4,36 +4,147 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from leaderboard.statistics.downtime import downtime_table
 from metrics.columns import one_line, refuse, require
 from metrics.columns.printable import printable
-from scenarios.tournament.host.exporting import export
-from scenarios.tournament.host.late import admit
-from scenarios.tournament.host.messages import write_notices
+from scenarios.tournament.host.archives import export
+from scenarios.tournament.host.decisions import (
+    admit,
+    disqualify,
+    extend,
+    give_title,
+    post,
+    readmit,
+    reopen,
+    write_notices,
+)
 from scenarios.tournament.host.presenting import present
-from scenarios.tournament.rules.advancing import publish_again
-from scenarios.tournament.rules.checking import preview
+from scenarios.tournament.rules.advancing import advance, publish_again
+from scenarios.tournament.rules.checking import check_report_to_json, preview
 from scenarios.tournament.rules.folder import Tournament, opened_tournament
-from scenarios.tournament.rules.log import own_files
-from scenarios.tournament.rules.problems import FileError, InvalidFileError
+from scenarios.tournament.rules.incidents import tournament_incidents
+from scenarios.tournament.rules.log import tournament_files
+from scenarios.tournament.rules.problems import FileError, GuidedError, InvalidFileError
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.submitting import (
     Receipt,
     accepted_outcome,
+    check_kind,
     counted_problems,
     refused_outcome,
     submit_content,
     take_into_force,
 )
-from scenarios.tournament.rules.validating import check_kind, check_report_to_json
-from scenarios.tournament.site.host_jobs import on_page
 from scenarios.tournament.site.posted_form import UploadedContent
 from scenarios.tournament.site.refusal_error import noticing_damage
 from scenarios.tournament.site.workers import apart
+
+# The host's decisions and lists, which run in worker processes.
+
+Fields = Mapping[str, str]
+
+
+@contextmanager
+def on_page() -> Iterator[None]:
+    """Let refusals say what to do on a page, which has no commands."""
+    try:
+        yield
+    except GuidedError as error:
+        raise ValueError(error.on_page) from None
+
+
+@on_page()
+def decide(folder: Path, action: str, fields: Fields, now: datetime) -> str:
+    """Carry out a decision of the host; return a message in one line."""
+    tournament = opened_tournament(folder)
+    message = ACTIONS[action](tournament, fields, now)
+    return "; ".join([message, *write_notices(tournament)])
+
+
+def incidents(folder: Path, now: datetime) -> dict[str, Any]:
+    """Failures, oldest first, and the downtime that they cost."""
+    found = tournament_incidents(opened_tournament(folder))
+    table = downtime_table(found, now)
+    return {
+        "incidents": [
+            {
+                "kind": one.kind,
+                "began": one.began.isoformat(timespec="seconds"),
+                "found": one.found.isoformat(timespec="seconds"),
+                "repaired": one.repaired.isoformat(timespec="seconds") if one.repaired else None,
+            }
+            for one in found
+        ],
+        "columns": list(table.columns),
+        "rows": [list(row) for row in table.rows],
+        "note": table.note,
+    }
+
+
+def _advance(tournament: Tournament, fields: Fields, now: datetime) -> str:
+    refuse(
+        fields.get("phase") != str(tournament.state().phase),
+        "the phase has changed since this page was loaded; load it again",
+    )
+    phase = advance(tournament, now, early=bool(fields.get("early")))
+    return "the tournament is closed" if phase is Phase.CLOSED else f"phase {phase} is open"
+
+
+def _move(move: Callable[..., datetime], words: str, tournament: Tournament, fields: Fields, now: datetime) -> str:
+    """Move the end of a phase; `words` say so."""
+    try:
+        phase = Phase(fields.get("phase", ""))
+    except ValueError:
+        raise ValueError("choose a phase") from None
+    return f"phase {phase} {words} {move(tournament, phase, _utc(fields), fields.get('reason', ''), now).isoformat()}"
+
+
+def _judge(judge: Callable[..., None], words: str, tournament: Tournament, fields: Fields, now: datetime) -> str:
+    """Decide about a team; `words` say so."""
+    team = fields.get("team", "")
+    judge(tournament, team, fields.get("reason", ""), now)
+    return f"{team} {words}"
+
+
+def _message(tournament: Tournament, fields: Fields, now: datetime) -> str:
+    post(tournament, fields.get("text", ""), now)
+    return "the message is posted"
+
+
+def _title(tournament: Tournament, fields: Fields, now: datetime) -> str:
+    title = give_title(tournament, fields.get("team", ""), fields.get("title", ""), now)
+    return f"{fields['team']} is shown as {title}"
+
+
+def _utc(fields: Fields) -> str:
+    """The moment in a form, as the page's script tells it; without the script the field is in UTC."""
+    text = (fields.get("moment") or fields.get("until", "")).strip()
+    try:
+        # A date alone would be the end of a day in a zone that the form does not tell.
+        if len(text) > len("2030-01-31"):
+            return text if datetime.fromisoformat(text).tzinfo else f"{text}+00:00"
+    except ValueError:
+        pass
+    raise ValueError("name the new end with its time as 2030-01-31T12:00, in UTC")
+
+
+ACTIONS: Mapping[str, Callable[[Tournament, Fields, datetime], str]] = {
+    "advance": _advance,
+    "extend": partial(_move, extend, "ends at"),
+    "reopen": partial(_move, reopen, "is open again until"),
+    "disqualify": partial(_judge, disqualify, "is disqualified"),
+    "readmit": partial(_judge, readmit, "takes part again"),
+    "message": _message,
+    "title": _title,
+}
+
 
 _ATTACK_FILE = re.compile(r"(?P<attacker>[A-Za-z0-9-]+)_attack_(?P<target>[A-Za-z0-9-]+)\.csv")
 _LONGEST_NAME = 80
@@ -50,32 +161,7 @@ def submit_file(
     phase: Phase,
     arrival: str,
 ) -> dict[str, Any]:
-    """Submit an uploaded file.
-
-    Parameters
-    ----------
-    folder : Path
-        The tournament's folder.
-    team : str
-        The team.
-    claimed : str
-        Name that the client gave the file. It says which team an attack is about, and messages show it.
-    chosen : str
-        Team that the client chose as the target of an attack; empty if it chose none.
-    content : UploadedContent
-        Its content.
-    now : datetime
-        Moment at which the upload was complete.
-    phase : Phase
-        Phase in which it was.
-    arrival : str
-        Name of the file in the record of its arrival.
-
-    Returns
-    -------
-    dict
-        ``file``, ``accepted``, ``message``, and ``problems`` or ``receipt``.
-    """
+    """Submit an uploaded file."""
 
     def accept(name: str, against: str | None) -> Receipt:
         data = content.read()
@@ -123,11 +209,6 @@ def file_name(
     """The server's name for an uploaded file, and the team that it attacks; see `submit_file`.
 
     The name consists of names in the settings only, whatever the client claims.
-
-    Raises
-    ------
-    ValueError
-        If it does not follow which team an attack is about.
     """
     teams = tournament.settings.teams
     if not attacking:
@@ -160,13 +241,7 @@ def admit_file(
 
 
 def take(folder: Path, team: str, number: int, now: datetime) -> str:
-    """Take an older submission of a team into force; return a message in one line.
-
-    Raises
-    ------
-    ValueError
-        If the rules do not allow it.
-    """
+    """Take an older submission of a team into force; return a message in one line."""
     one = take_into_force(opened_tournament(folder), team, number, now)
     return f"submission {one.number} counts now as your {one.kind}"
 
@@ -175,26 +250,7 @@ def take(folder: Path, team: str, number: int, now: datetime) -> str:
 def preview_table(
     folder: Path, team: str, claimed: str, content: UploadedContent | None, number: int | None
 ) -> dict[str, Any]:
-    """Utility of a table and success of the built-in attacks on it, from the team's own files; nothing is recorded.
-
-    Parameters
-    ----------
-    folder : Path
-        The tournament's folder.
-    team : str
-        The team.
-    claimed : str
-        Name that the client gave the table; empty for an accepted one.
-    content : UploadedContent or None
-        An uploaded table.
-    number : int or None
-        Number of an accepted table of the team, instead of an uploaded one.
-
-    Returns
-    -------
-    dict
-        ``valid``, ``file``, and the report as JSON or ``message`` and ``problems``.
-    """
+    """Utility of a table and success of the built-in attacks on it, from the team's own files; nothing is recorded."""
     tournament = opened_tournament(folder)
     name = f"{team}_anonymized.csv" if content is None else shown_name(claimed)
     try:
@@ -228,7 +284,7 @@ def store_presentation(
     present(opened_tournament(folder), team, text, data, now, keep_picture=keep_picture)
 
 
-@own_files()
+@tournament_files()
 def export_all(folder: Path, path: Path) -> None:
     """Write everything of a tournament into a ZIP archive, except for its secret seed."""
     export(Tournament(folder), path, everything=True)

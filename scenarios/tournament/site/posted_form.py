@@ -40,13 +40,7 @@ class UploadedContent:
     stored: bytes | Path
 
     def read(self) -> bytes:
-        """All bytes.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be read.
-        """
+        """All bytes."""
         return self.stored if isinstance(self.stored, bytes) else self.stored.read_bytes()
 
 
@@ -133,22 +127,7 @@ class PostedForm:
 
 @asynccontextmanager
 async def posted_form(request: Request, folder: Path, limits: UploadLimits = NO_FILES) -> AsyncIterator[PostedForm]:
-    """Read a form from a request; its files are removed at the end of the block.
-
-    Parameters
-    ----------
-    request : Request
-        The request; its body may be a URL-encoded or a multipart form.
-    folder : Path
-        Private folder for the files.
-    limits : UploadLimits
-        Limits of the files.
-
-    Raises
-    ------
-    RefusalError
-        If the form is too large, takes too long, is compressed or is malformed.
-    """
+    """Read a form from a request; its files are removed at the end of the block."""
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     refuse_if(
         request.headers.get("content-encoding", "identity").lower() != "identity",
@@ -156,8 +135,7 @@ async def posted_form(request: Request, folder: Path, limits: UploadLimits = NO_
         "the upload is compressed; send it as it is",
     )
     declared = request.headers.get("content-length", "0")
-    if not declared.isdecimal() or len(declared) > 15 or int(declared) > limits.body:
-        raise _too_large(limits)
+    _refuse_large(not declared.isdecimal() or len(declared) > 15 or int(declared) > limits.body, limits)
     own = folder / secrets.token_hex(16)
     try:
         with anyio.fail_after(SECONDS):
@@ -198,8 +176,7 @@ async def _multipart(request: Request, boundary: bytes, folder: Path, limits: Up
     try:
         async for chunk in request.stream():
             received += len(chunk)
-            if received > limits.body:
-                raise _too_large(limits)
+            _refuse_large(received > limits.body, limits)
             parser.write(chunk)
             if collector.waiting >= _CHUNK:
                 await to_thread.run_sync(collector.flush)
@@ -311,8 +288,7 @@ class _Collector:
             return
         self._size += size
         self._file_bytes += size
-        if self._size > self._limits.file or self._file_bytes > self._limits.total:
-            raise _too_large(self._limits)
+        _refuse_large(self._size > self._limits.file or self._file_bytes > self._limits.total, self._limits)
         self._wait(data[start:end])
 
     def part_end(self) -> None:
@@ -337,12 +313,11 @@ class _Collector:
         self.waiting += len(data)
 
 
-def _too_large(limits: UploadLimits) -> RefusalError:
-    if not limits.files:
-        return RefusalError(413, f"the form is larger than {FIELD >> 10} KB")
-    return RefusalError(
-        413, f"the upload is too large: a file has at most {limits.file >> 20} MB, all together {limits.total >> 20} MB"
-    )
+def _refuse_large(condition: bool, limits: UploadLimits) -> None:
+    """Refuse a form that is too large if the condition holds."""
+    refuse_if(condition and not limits.files, 413, f"the form is larger than {FIELD >> 10} KB")
+    most = f"a file has at most {limits.file >> 20} MB, all together {limits.total >> 20} MB"
+    refuse_if(condition, 413, f"the upload is too large: {most}")
 
 
 def clear_uploads(folder: Path) -> None:

@@ -47,18 +47,7 @@ class DamagedFolderError(Exception):
 
 @contextmanager
 def noticing_damage(folder: Path) -> Iterator[None]:
-    """Tell damage from refusals: an error about a file of the tournament is nobody's fault but the folder's.
-
-    Parameters
-    ----------
-    folder : Path
-        The tournament's folder.
-
-    Raises
-    ------
-    DamagedFolderError
-        In place of errors of the system and of the database, and of `DamagedFileError`.
-    """
+    """Tell damage from refusals: an error about a file of the tournament is nobody's fault but the folder's."""
     try:
         yield
     except OSError as error:
@@ -106,10 +95,10 @@ class RefusalError(Exception):
         )
 
 
-def refuse_if(condition: object, status: int, message: str) -> None:
+def refuse_if(condition: object, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
     """Refuse a request with this status and message if the condition holds."""
     if condition:
-        raise RefusalError(status, message)
+        raise RefusalError(status, message, headers)
 
 
 def found(value: Value | None, message: str, status: int = 404) -> Value:

@@ -1,27 +1,189 @@
-"""What the pages of a tournament's site share."""
+"""What the pages of a tournament's site share, one request with its visitor, and forms that are carried out once."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
-from collections.abc import Awaitable, Callable, Hashable
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import Response
 
 from scenarios.tournament.rules.arrivals import last_number
 from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.site.journal import Journal, SiteState
-from scenarios.tournament.site.members.accounts import Accounts, Passwords
-from scenarios.tournament.site.members.attempts import RequestRates
-from scenarios.tournament.site.once import Once, Turns
-from scenarios.tournament.site.pages.live_updates import LiveUpdates
-from scenarios.tournament.site.posted_form import clear_uploads
+from scenarios.tournament.site.account_store import Role, User, form_token
+from scenarios.tournament.site.accounts import Accounts, Passwords, RequestRates
+from scenarios.tournament.site.journal import Journal, LiveUpdates, SiteState
+from scenarios.tournament.site.posted_form import PostedForm, clear_uploads
 from scenarios.tournament.site.refusal_error import noticing_damage
+from scenarios.tournament.site.timed_protocol import ARRIVED
 from scenarios.tournament.site.workers import BackgroundScoring, Workers
+
+# Actions that run once, however often their form is sent.
+
+# Turns of teams: what a team does is carried out in the order in which it arrives.
+
+PATIENCE = 1.0
+"""Longest time in seconds that a decision of the host waits for uploads in work; they count in any case."""
+Answer = TypeVar("Answer")
+
+
+class Turns:
+    """Lets actions of one team wait for each other, so that the last upload counts even if an earlier one takes longer.
+
+    Parameters
+    ----------
+    teams : iterable of str
+        All teams.
+    """
+
+    def __init__(self, teams: Iterable[str]) -> None:
+        self._locks = {team: asyncio.Lock() for team in sorted(teams)}
+
+    def of(self, team: str) -> asyncio.Lock:
+        """Wait for what the team began before; later actions of the team wait for the end of the block."""
+        return self._locks[team]
+
+    @asynccontextmanager
+    async def after(self, team: str, first: Awaitable[Answer]) -> AsyncIterator[Answer]:
+        """Like `of`, for an action that does something first, without waiting for its turn; yields the outcome of that.
+
+        The place among the team's actions is taken before.
+        """
+        lock = self._locks[team]
+        taken = asyncio.ensure_future(lock.acquire())
+        try:
+            outcome = await first
+            await taken
+            yield outcome
+        finally:
+            _give_back(lock, taken)
+
+    @asynccontextmanager
+    async def of_all(self) -> AsyncIterator[None]:
+        """Wait for what all teams began before, at most `PATIENCE`; their later actions wait for the end of the block.
+
+        A team that sends very many files delays the host by no more than that. Other teams are waited for all the same.
+        """
+        waiting = [(lock, asyncio.ensure_future(lock.acquire())) for lock in self._locks.values()]
+        try:
+            await asyncio.wait([taken for _, taken in waiting], timeout=PATIENCE)
+            yield
+        finally:
+            for lock, taken in waiting:
+                _give_back(lock, taken)
+
+
+def _give_back(lock: asyncio.Lock, taken: asyncio.Future[Any]) -> None:
+    """Release a lock that was taken, or no longer wait for it."""
+    if not taken.done():
+        taken.cancel()
+    elif not taken.cancelled():
+        lock.release()
+
+
+_MOST_BYTES = 16 << 20
+"""Bytes of outcomes that are remembered."""
+_OVERHEAD = 1000
+"""Bytes that an outcome takes beyond its JSON, at most."""
+FormOutcome = dict[str, Any]
+
+
+class FormKey(NamedTuple):
+    """What tells a form that is sent again from another one.
+
+    Attributes
+    ----------
+    user : str
+        Name of the user.
+    number : str
+        Random number in the form; empty if it has none.
+    path : str
+        Where it was sent.
+    fingerprint : str
+        Hash of its fields and files.
+    """
+
+    user: str
+    number: str
+    path: str
+    fingerprint: str
+
+
+class Once:
+    """Runs an action once for each form with the same content, and remembers its outcome.
+
+    A form carries a random number. A double click, a reload or the back button sends the same number again, and gets
+    the outcome of the first time. If the first time was refused or the content differs, the action runs again.
+    Outcomes are remembered for each user apart, until the server stops or newer ones take their room.
+
+    Parameters
+    ----------
+    most_bytes : int
+        Bytes that all outcomes together take at most; the last one is remembered in any case.
+    """
+
+    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
+        self._running: dict[FormKey, asyncio.Task[FormOutcome]] = {}
+        # Outcomes of forms that were accepted, and the last outcome of each number, as JSON, whose size is known.
+        self._kept: OrderedDict[FormKey | tuple[str, str], bytes] = OrderedDict()
+        self._most_bytes, self._bytes = most_bytes, 0
+
+    async def run(self, key: FormKey, action: Callable[[], Awaitable[FormOutcome]]) -> FormOutcome:
+        """FormOutcome of the action of a form; its item ``done`` says whether it was accepted.
+
+        Without a number in the form the action always runs.
+        """
+        if not key.number:
+            return await action()
+        done = self._known(key)
+        if done is None:
+            task = self._running.get(key)
+            if task is None:
+                # A task of its own: a browser that closes the connection does not interrupt the action.
+                task = self._running[key] = asyncio.ensure_future(self._carried_out(key, action))
+            return await asyncio.shield(task)
+        self._keep((key.user, key.number), done)
+        return done
+
+    def seen(self, user: str, number: str) -> FormOutcome | None:
+        """Last outcome of a user's form with a number; None if it is not known."""
+        return self._known((user, number))
+
+    async def _carried_out(self, key: FormKey, action: Callable[[], Awaitable[FormOutcome]]) -> FormOutcome:
+        try:
+            outcome = await action()
+        finally:
+            del self._running[key]
+        if outcome.get("done"):
+            self._keep(key, outcome)
+        self._keep((key.user, key.number), outcome)
+        return outcome
+
+    def _known(self, key: FormKey | tuple[str, str]) -> FormOutcome | None:
+        kept = self._kept.get(key)
+        return None if kept is None else json.loads(kept)
+
+    def _keep(self, key: FormKey | tuple[str, str], outcome: FormOutcome) -> None:
+        """Remember an outcome, and forget the oldest ones that exceed the room."""
+        data = json.dumps(outcome).encode()
+        self._bytes += len(data) + _OVERHEAD
+        former = self._kept.pop(key, None)
+        if former is not None:
+            self._bytes -= len(former) + _OVERHEAD
+        self._kept[key] = data
+        while self._bytes > self._most_bytes and len(self._kept) > 1:
+            self._bytes -= len(self._kept.popitem(last=False)[1]) + _OVERHEAD
+
 
 # Cache of pages that many visitors see.
 
@@ -36,17 +198,7 @@ class PageCache:
         self._pages: dict[Hashable, tuple[Hashable, asyncio.Future[bytes]]] = {}
 
     async def get(self, name: Hashable, state: Hashable, render: Callable[[], Awaitable[bytes]]) -> bytes:
-        """The page of a name and state; it is rendered once for each state.
-
-        Parameters
-        ----------
-        name : hashable
-            Name of the page.
-        state : hashable
-            On what its content depends.
-        render : callable
-            Returns the content.
-        """
+        """The page of a name and state; it is rendered once for each state."""
         kept = self._pages.get(name)
         if kept is None or kept[0] != state:
             if len(self._pages) >= _MOST:
@@ -122,13 +274,7 @@ class Site:
         self._hashing = ThreadPoolExecutor(_HASHED_AT_ONCE, "passwords")
 
     async def state(self) -> SiteState:
-        """Current state of the tournament.
-
-        Raises
-        ------
-        DamagedFolderError
-            If its settings or its log are damaged or missing, for example while the host edits them.
-        """
+        """Current state of the tournament."""
         with noticing_damage(self.folder):
             known = self.journal.known(self.journal.stamp())
             return await to_thread.run_sync(self.journal.state) if known is None else known
@@ -139,15 +285,7 @@ class Site:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Outcome:
-        """Outcome of a job in a worker process, whose first argument is the tournament's folder; see `Workers.outcome`.
-
-        Raises
-        ------
-        DamagedFolderError
-            If files of the tournament are damaged, or cannot be written.
-        RefusalError
-            If the worker process died.
-        """
+        """Outcome of a job in a worker process; its first argument is the tournament's folder."""
         with noticing_damage(self.folder):
             return await self.workers.outcome(job, self.folder, *args, **kwargs)
 
@@ -165,3 +303,112 @@ class Site:
         self.scoring.stop()
         self.workers.stop()
         self._hashing.shutdown(wait=False, cancel_futures=True)
+
+
+# One request with its visitor.
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One request, with what is known about its visitor.
+
+    Attributes
+    ----------
+    request : Request
+        The request.
+    site : Site
+        The site.
+    user : User
+        The visitor; a guest if nobody has logged in.
+    cookie : str
+        Secret cookie from which the tokens of forms are derived; empty if pages without forms only are visited.
+    form : PostedForm
+        The posted form; empty for other requests.
+    """
+
+    request: Request
+    site: Site
+    user: User
+    cookie: str = ""
+    form: PostedForm = field(default_factory=lambda: PostedForm({}))
+
+    @property
+    def arrived(self) -> datetime:
+        """When the last byte of the request arrived, by the server's clock; the body must have been read."""
+        now = asyncio.get_running_loop().time()
+        return self.site.clock() - timedelta(seconds=now - self.request.scope.get(ARRIVED, now))
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether the answer is for a script."""
+        accepted = self.request.headers.get("accept", "")
+        return "application/json" in accepted and "text/html" not in accepted
+
+    @property
+    def form_token(self) -> str:
+        """Token that the page's forms send back."""
+        return form_token(self.cookie) if self.cookie else ""
+
+    @property
+    def form_key(self) -> FormKey:
+        """What tells this form, sent again, from another one."""
+        return FormKey(self.user.name, self.form.text("once")[:64], self.request.url.path, self.form.fingerprint)
+
+    def outcome(self) -> dict[str, Any] | None:
+        """Outcome of the form whose number the address names as ``seen``; None if it is not known."""
+        return self.site.once.seen(self.user.name, self.request.query_params.get("seen", ""))
+
+    @property
+    def team(self) -> str:
+        """Team that the address names."""
+        return str(self.request.path_params["team"])
+
+    @property
+    def is_host(self) -> bool:
+        """Whether the visitor is the host."""
+        return self.user.role is Role.HOST
+
+    @property
+    def address(self) -> str:
+        """The visitor's network address, for rate limits."""
+        client = self.request.client
+        return client.host if client else "unknown"
+
+
+Handler = Callable[[Visit], Awaitable[Response]]
+
+
+# Cookies of the site.
+
+SESSION, FORM, DEVICE = "session", "form", "browser"
+
+
+def cookie_name(site: Site, kind: str) -> str:
+    """Name of a cookie. With TLS its prefix makes browsers refuse one that another host or page without TLS sets."""
+    return f"__Host-{kind}" if site.secure else f"tokumei-{kind}"
+
+
+def read_cookie(request: Request, site: Site, kind: str) -> str:
+    """Content of a cookie; empty if the browser sent none."""
+    return request.cookies.get(cookie_name(site, kind), "")[:200]
+
+
+def set_cookie(response: Response, site: Site, kind: str, content: str, *, lasts: timedelta | None = None) -> None:
+    """Set a cookie that scripts cannot read and that other sites' requests do not carry.
+
+    It ends with the browser unless `lasts` says when.
+    """
+    response.set_cookie(
+        cookie_name(site, kind),
+        content,
+        max_age=None if lasts is None else round(lasts.total_seconds()),
+        httponly=True,
+        samesite="lax",
+        secure=site.secure,
+        path="/",
+    )
+
+
+def remove_cookie(response: Response, site: Site, kind: str) -> None:
+    """Remove a cookie."""
+    response.delete_cookie(cookie_name(site, kind), httponly=True, samesite="lax", secure=site.secure, path="/")

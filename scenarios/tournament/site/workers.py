@@ -18,7 +18,7 @@ from scenarios.running.workers.isolation import (
     yield_processor,
 )
 from scenarios.running.workers.limits import Limits
-from scenarios.tournament.host.scoring_queue import ScoringQueue
+from scenarios.tournament.host.scoring_queue import ScoringProgress, ScoringQueue
 from scenarios.tournament.rules.scoring import BASELINE
 from scenarios.tournament.site.refusal_error import RefusalError, refuse_if
 
@@ -58,15 +58,13 @@ class BackgroundScoring:
 
     def progress(self) -> dict[str, Any]:
         """State of the scoring for the host, as JSON."""
-        if self._queue is None:
-            return {"runs": False, "waiting": 0, "running": [], "failed": [], "error": "", "updated": ""}
-        state = self._queue.progress()
+        state = self._queue.progress() if self._queue else ScoringProgress()
         failed = [
             {"table": one.defense, "attack": one.attack, "status": one.status, "reason": one.reason.partition("\n")[0]}
             for one in state.failed
         ]
         return {
-            "runs": True,
+            "runs": self._queue is not None,
             "waiting": state.waiting,
             "running": list(state.running),
             "failed": failed,
@@ -121,13 +119,7 @@ class Workers:
     async def outcome(
         self, function: Callable[Arguments, Outcome], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Outcome:
-        """Outcome of a function of a module, whose arguments and outcome can be pickled.
-
-        Raises
-        ------
-        RefusalError
-            If the worker process died, for example because memory ran out, or took longer than its limit.
-        """
+        """Outcome of a function of a module, whose arguments and outcome can be pickled."""
         lane = self._apart if getattr(function, "apart", False) else self._lane
         outcome: Outcome = await lane.outcome(function, args, kwargs)
         return outcome

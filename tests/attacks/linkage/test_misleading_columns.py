@@ -29,10 +29,12 @@ def test_a_few_columns_are_found_among_misleading_ones(rule):
 def test_the_answer_names_the_informative_columns():
     release, knowledge, _truth = misleading_release(3, rule="averted", **SMALL)
     claims = ExpectationMaximizationLinkage().run(release, knowledge, np.random.default_rng(0))
-    assert {"zip", "age", "job"} <= set(claims.informative)
-    assert len(claims.informative) <= 8
-    assert claims.informative[0] == "zip"
-    assert "zip" in claims.notes[0]
+    start, _, listed = claims.notes[0].partition(": ")
+    informative = [column.split()[0] for column in listed.split(", ")]
+    assert start == "columns found informative"
+    assert {"zip", "age", "job"} <= set(informative)
+    assert len(informative) <= 8
+    assert informative[0] == "zip"
 
 
 @pytest.mark.long_for("averted")
@@ -42,7 +44,6 @@ def test_where_nothing_can_be_found_none_is_claimed(rule):
     claims = ExpectationMaximizationLinkage().run(release, knowledge, np.random.default_rng(0))
     first = claims.ranking(np.random.default_rng(0)) == 0
     assert claims.confidence[first].mean() <= 0.02
-    assert not claims.informative
     assert claims.notes == ("columns found informative: none",)
 
 

@@ -71,11 +71,11 @@ def test_the_preferred_pool_is_that_of_most_items():
     for seed in range(5):
         secret = game.draw(np.random.default_rng(seed))
         reported = secret.records.frame.groupby("who")["item"].apply(lambda used: "".join(sorted(used)))
-        pools |= {(side[used], int(pool)) for used, pool in zip(reported, secret.preferred, strict=True)}
+        pools |= {(side[used], int(pool)) for used, pool in zip(reported, secret.truths, strict=True)}
     # Either side has one number, and the two numbers differ.
     assert sorted(name for name, _ in pools) == ["left", "right"]
     assert len({pool for _, pool in pools}) == 2
-    answers = RankedAnswers(3, 2, [0, 1, 2], secret.preferred, np.ones(3))
+    answers = RankedAnswers(3, 2, [0, 1, 2], secret.truths, np.ones(3))
     assert game.score(secret, None, answers, np.random.default_rng(0))["pool"].chance == 1 / 2
 
 
@@ -83,10 +83,10 @@ def test_scores_by_hand(pools):
     rng = np.random.default_rng(2)
     secret = pools.draw(rng)
     everybody = np.arange(200)
-    right = RankedAnswers(200, 6, everybody, secret.preferred, np.ones(200))
+    right = RankedAnswers(200, 6, everybody, secret.truths, np.ones(200))
     scores = pools.score(secret, None, right, rng)
     assert (scores["pool"].rate, scores["pool"].trials, scores.measures["answered"]) == (1, 200, 1)
-    half = RankedAnswers(200, 6, everybody[:100], secret.preferred[:100], np.ones(100))
+    half = RankedAnswers(200, 6, everybody[:100], secret.truths[:100], np.ones(100))
     scores = pools.score(secret, None, half, rng)
     assert (scores["pool"].rate, scores.measures["answered"]) == (0.5, 0.5)
     nobody = pools.score(secret, None, RankedAnswers(200, 6, [], [], []), rng)

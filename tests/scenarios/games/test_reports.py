@@ -64,7 +64,7 @@ def test_claims_of_another_size_are_refused(report_game):
 
 def test_report_game_refuses_bad_input():
     records = city_table(["Nara", "Uji", None] * 4)
-    assert len(Reports(records=records, column="city", persons=8).draw(np.random.default_rng(0)).values) == 8
+    assert len(Reports(records=records, column="city", persons=8).draw(np.random.default_rng(0)).truths) == 8
     for parameters, message in (
         ({"column": "no such"}, "no released column"),
         ({"column": "person"}, "no released column"),

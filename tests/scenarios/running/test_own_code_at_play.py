@@ -9,7 +9,7 @@ import pytest
 from run_tools import tokumei, tokumei_here
 
 import tokumei as program
-from scenarios.running.methods.fingerprint import code_hash, is_foreign
+from scenarios.running.methods.fingerprint import code_hash, is_user_defined
 from scenarios.running.methods.loaded_code import check_unchanged
 
 SCENARIO = """
@@ -160,7 +160,7 @@ def test_only_the_first_trial_of_a_method_of_ones_own_is_played_twice(folder):
     tokumei_here("run", "variants.toml", "-a", "mine:Tells", "-j", 1, cwd=folder, check=0)
     # Three plays of two variants, and one repetition.
     assert (folder / "runs").read_text() == "x" * 7
-    assert not is_foreign(program.__dict__.get("nothing", SimpleNamespace()))
+    assert not is_user_defined(program.__dict__.get("nothing", SimpleNamespace()))
 
 
 def test_failures_name_variant_and_line(folder):

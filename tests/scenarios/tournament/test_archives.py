@@ -15,10 +15,9 @@ from run_tools import invoke, wait_until
 from tournament_tools import DAY, HOUR, START, opened
 
 from scenarios.tables.dataset import load_table
-from scenarios.tournament.host.backup import backup, restore, verify
+from scenarios.tournament.host.archives import backup, export, restore, verify
 from scenarios.tournament.host.boards import neutralized
-from scenarios.tournament.host.exporting import export
-from scenarios.tournament.host.late import disqualify
+from scenarios.tournament.host.decisions import disqualify
 from scenarios.tournament.host.presenting import present, presentations, presented_file
 from scenarios.tournament.rules.checking import check, preview
 from scenarios.tournament.rules.folder import Tournament

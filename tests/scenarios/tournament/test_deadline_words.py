@@ -9,9 +9,9 @@ import pytest
 from run_tools import invoke
 from tournament_tools import DAY, START, opened
 
-from scenarios.tournament.host.messages import write_notices
+from scenarios.tournament.host.decisions import write_notices
 from scenarios.tournament.rules.settings import Settings, local_text, moment, moment_text
-from scenarios.tournament.site.host_jobs import decide
+from scenarios.tournament.site.jobs import decide
 
 
 @pytest.fixture

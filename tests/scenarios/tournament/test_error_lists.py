@@ -11,7 +11,7 @@ from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.commands.cli import cli
 from scenarios.tournament.rules.problems import MOST_SHOWN, InvalidFileError
 from scenarios.tournament.rules.sheets import Form, read_answers, read_sheet
-from scenarios.tournament.rules.validating import attacked, validated
+from scenarios.tournament.rules.submitting import attacked, validated
 
 FORM = Form(
     {

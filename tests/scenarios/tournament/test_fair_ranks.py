@@ -13,18 +13,20 @@ from leaderboard.results.result import Result
 from leaderboard.results.store import Store
 from metrics.score import Score
 from scenarios.running.workers.isolation import TaskStep
-from scenarios.tournament.host import updating
+from scenarios.tournament.host import boards as updating
 from scenarios.tournament.host.boards import (
     PAGES,
     SCORING_GOES_ON,
+    Board,
     remark,
     standings_csv,
     standings_table,
+    update_boards,
     what_counts,
     write_boards,
+    write_reports,
 )
-from scenarios.tournament.host.late import disqualify
-from scenarios.tournament.host.updating import update_boards, write_reports
+from scenarios.tournament.host.decisions import disqualify
 from scenarios.tournament.rules import scoring
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.scoring import score, score_target, scoring_plan
@@ -218,13 +220,14 @@ class TestShown:
         disqualify(cup.tournament, "nara", "cheated <b>", START + HOUR)
         results = score(cup.tournament, 1.0, 1)
         assert not any(one.attack == "nara" for one in results)
-        write_boards(cup.tournament, cup.tournament.log.head().lasting, results, results, 0.5)
+        board = Board(cup.tournament.state(), results, 0.5)
+        write_boards(board, board)
         text = (cup.tournament.public / "standings.csv").read_text()
         assert "disqualified: cheated <b>" in text
         page = (cup.tournament.public / "standings.html").read_text()
         assert "cheated &lt;b&gt;" in page
         assert "secret 50%" in page
-        write_reports(cup.tournament, cup.tournament.log.head().lasting, results, 0.5)
+        write_reports(board)
         assert "Your team is disqualified" in (cup.tournament.team_folder("nara") / "report.md").read_text()
 
     @pytest.mark.usefixtures("one_baseline")

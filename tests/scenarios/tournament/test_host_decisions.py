@@ -7,9 +7,18 @@ import pytest
 from run_tools import invoke
 from tournament_tools import DAY, HOUR, START, opened
 
-from scenarios.tournament.host.backup import verify
-from scenarios.tournament.host.late import admit, disqualify, extend, give_title, readmit, reopen
-from scenarios.tournament.host.messages import notices, post, write_notices
+from scenarios.tournament.host.archives import verify
+from scenarios.tournament.host.decisions import (
+    admit,
+    disqualify,
+    extend,
+    give_title,
+    notices,
+    post,
+    readmit,
+    reopen,
+    write_notices,
+)
 from scenarios.tournament.rules.advancing import advance, publish_again
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import Log
@@ -136,7 +145,7 @@ class TestDeadlines:
         """A submission that holds the lock removes unfinished files, which are those of commands that were killed."""
         import fcntl
 
-        from scenarios.tournament.host import messages
+        from scenarios.tournament.host import decisions as messages
 
         def locked(path, data, **given):
             if path.name == "NOTICES.md":

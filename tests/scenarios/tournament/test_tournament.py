@@ -13,7 +13,7 @@ from tournament_tools import DAY, HOUR, START, opened
 from metrics.profile import original_profile, profile, record_similarity
 from scenarios import load
 from scenarios.commands.cli import cli
-from scenarios.tournament.host.backup import verify
+from scenarios.tournament.host.archives import verify
 from scenarios.tournament.host.boards import standings_csv
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.scoring import score

@@ -16,7 +16,7 @@ from scenarios.commands.cli import cli
 from scenarios.running.methods.invented_people import people
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
-from scenarios.tournament.host.updating import write_reports
+from scenarios.tournament.host.boards import write_reports
 from scenarios.tournament.rules.checking import check
 from scenarios.tournament.rules.scoring import score
 

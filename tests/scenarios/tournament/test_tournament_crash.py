@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tournament_tools import DAY, HOUR, START, Played, opened
 
-from scenarios.tournament.host.backup import verify
+from scenarios.tournament.host.archives import verify
 from scenarios.tournament.host.boards import standings_csv
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.folder import Tournament

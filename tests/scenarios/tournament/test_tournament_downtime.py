@@ -158,7 +158,7 @@ def test_a_scoring_that_fails_is_an_incident(cup, monkeypatch):
     for _ in range(2):
         assert invoke("tournament", "advance", cup, "--early").exit_code == 0
     with monkeypatch.context() as patch:
-        patch.setattr("scenarios.tournament.host.updating.score_shares", lambda *given: 1 / 0)
+        patch.setattr("scenarios.tournament.host.boards.score_shares", lambda *given: 1 / 0)
         assert invoke("tournament", "score", cup).exit_code != 0
     assert [(one.kind, one.repaired) for one in tournament_incidents(Tournament(cup))] == [(UNSCORED, None)]
     done = invoke("tournament", "score", cup, "-j", 1)

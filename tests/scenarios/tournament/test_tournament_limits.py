@@ -8,7 +8,7 @@ from tournament_tools import HOUR, START, opened
 
 from scenarios.commands.cli import cli
 from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.rules.validating import without_blank_lines
+from scenarios.tournament.rules.submitting import without_blank_lines
 
 
 @pytest.mark.usefixtures("one_baseline")

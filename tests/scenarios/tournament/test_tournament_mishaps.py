@@ -10,10 +10,9 @@ from tournament_tools import DAY, HOUR, START, opened
 
 from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
-from scenarios.tournament.host.backup import verify
-from scenarios.tournament.host.boards import write_boards
-from scenarios.tournament.host.late import give_title
-from scenarios.tournament.host.updating import write_reports
+from scenarios.tournament.host.archives import verify
+from scenarios.tournament.host.boards import Board, write_boards, write_reports
+from scenarios.tournament.host.decisions import give_title
 from scenarios.tournament.rules.advancing import publish_again
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import CHECKPOINT_EVERY, Log
@@ -224,9 +223,9 @@ def played(folder, jobs, share):
     cup.attack("nara", "kyoto", range(30), range(30))
     cup.attack("osaka", "kyoto", range(5), [0] * 5, 0.5)
     found = score_shares(cup.tournament, (share, 1.0), jobs)
-    entries = cup.tournament.log.head().lasting
-    write_boards(cup.tournament, entries, found[1.0], found[share], share)
-    write_reports(cup.tournament, entries, found[share], share)
+    full, public = (Board(cup.tournament.state(), found[one], one) for one in (1.0, share))
+    write_boards(full, public)
+    write_reports(public)
     names = ("board.html", "standings.html", "standings.csv", "matrix.csv", "report.md", "anonymized.csv")
     files = {
         str(path.relative_to(cup.tournament.folder)): path.read_bytes()

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 import pytest
 from tournament_tools import DAY, START, opened
 
-from scenarios.tournament.host.backup import verify
-from scenarios.tournament.host.messages import post
+from scenarios.tournament.host.archives import verify
+from scenarios.tournament.host.decisions import post
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import CHECKPOINT_EVERY

@@ -326,7 +326,7 @@ def test_names_that_are_no_teams_write_nothing(tmp_path, team):
 
 
 def test_a_team_that_makes_its_folder_a_link_gets_no_report_elsewhere(tmp_path):
-    from scenarios.tournament.host.updating import write_reports
+    from scenarios.tournament.host.boards import Board, write_reports
     from scenarios.tournament.rules.scoring import score
 
     cup = opened(tmp_path / "cup", teams=("kyoto", "osaka"))
@@ -336,7 +336,7 @@ def test_a_team_that_makes_its_folder_a_link_gets_no_report_elsewhere(tmp_path):
     outside.mkdir()
     place.rename(tmp_path / "moved")
     place.symlink_to(outside)
-    (reason,) = write_reports(cup.tournament, cup.tournament.log.head().lasting, score(cup.tournament, 1.0, 1), 1.0)
+    (reason,) = write_reports(Board(cup.tournament.state(), score(cup.tournament, 1.0, 1)))
     assert reason.startswith("osaka has no report")
     assert "no folder of the tournament" in reason
     assert not any(outside.iterdir())

@@ -5,12 +5,11 @@ from __future__ import annotations
 from anyio import to_thread
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from scenarios.tournament.site.members.accounts import LIFETIME, LONGEST_PASSWORD, SHORTEST_PASSWORD
-from scenarios.tournament.site.members.cookies import DEVICE, SESSION, read_cookie, remove_cookie, set_cookie
-from scenarios.tournament.site.members.user import Role, User, user_of
+from scenarios.tournament.site.account_store import Role, User, user_of
+from scenarios.tournament.site.accounts import LIFETIME, LONGEST_PASSWORD, SHORTEST_PASSWORD
 from scenarios.tournament.site.pages.answers import answered, page
 from scenarios.tournament.site.refusal_error import RefusalError
-from scenarios.tournament.site.visit import Visit
+from scenarios.tournament.site.site import DEVICE, SESSION, Visit, read_cookie, remove_cookie, set_cookie
 
 
 async def log_in_page(visit: Visit) -> Response:

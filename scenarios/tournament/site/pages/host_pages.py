@@ -14,17 +14,15 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.sheets import LARGEST
-from scenarios.tournament.site.host_jobs import decide, incidents
-from scenarios.tournament.site.jobs import admit_file, export_all
+from scenarios.tournament.site.account_store import LIFETIME, Role, host_name
+from scenarios.tournament.site.accounts import RateLimit
+from scenarios.tournament.site.jobs import admit_file, decide, export_all, incidents
 from scenarios.tournament.site.journal import SiteState
-from scenarios.tournament.site.members.attempts import RateLimit
-from scenarios.tournament.site.members.inviting import LIFETIME
-from scenarios.tournament.site.members.user import Role, host_name
 from scenarios.tournament.site.pages.answers import answered, decided, shown
 from scenarios.tournament.site.pages.public_pages import read_board
 from scenarios.tournament.site.posted_form import UploadLimits
 from scenarios.tournament.site.refusal_error import refuse_if
-from scenarios.tournament.site.visit import Visit
+from scenarios.tournament.site.site import Visit
 
 # Whether the site is well, for supervisors.
 
@@ -45,13 +43,7 @@ _CHUNK = 1 << 20
 
 
 def read_once(path: Path) -> AsyncIterator[bytes]:
-    """Content of a file, chunk by chunk. The file has no name from now on, so that nothing is left however this ends.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    """Content of a file, chunk by chunk; it has no name from now on, so that nothing is left however this ends."""
     file = path.open("rb")
     path.unlink()
 

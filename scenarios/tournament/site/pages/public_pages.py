@@ -20,15 +20,19 @@ from leaderboard.pages.advantage_axis import Plane
 from scenarios.tournament.host.boards import SCORING_GOES_ON
 from scenarios.tournament.rules.folder import zip_bytes
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.site.journal import SiteState
-from scenarios.tournament.site.members.user import Role
-from scenarios.tournament.site.pages.answers import answered, published_bytes
-from scenarios.tournament.site.pages.live_updates import MOST
-from scenarios.tournament.site.pages.page_templates import STATIC, environment, rendered, static_content
+from scenarios.tournament.site.account_store import Role
+from scenarios.tournament.site.journal import MOST, SiteState
+from scenarios.tournament.site.pages.answers import (
+    STATIC,
+    answered,
+    environment,
+    published_bytes,
+    rendered,
+    static_content,
+)
 from scenarios.tournament.site.pages.team_pages import attachment, hidden
-from scenarios.tournament.site.refusal_error import RefusalError, found, refuse_if
-from scenarios.tournament.site.site import Site
-from scenarios.tournament.site.visit import Visit
+from scenarios.tournament.site.refusal_error import refuse_if
+from scenarios.tournament.site.site import Site, Visit
 
 # Standings, matrix and picture as the last scoring published them.
 
@@ -70,15 +74,7 @@ class PublicBoard:
 
 
 def read_board(folder: Path, titles: Mapping[str, str]) -> PublicBoard:
-    """Board in a folder; empty before the first scoring.
-
-    Parameters
-    ----------
-    folder : Path
-        The public folder, or the host's.
-    titles : mapping of str to str
-        Title by team.
-    """
+    """Board in a folder; empty before the first scoring."""
     path = folder / "standings.csv"
     try:
         written = path.stat().st_mtime
@@ -286,8 +282,10 @@ async def _published(visit: Visit, name: str) -> Response:
 
 async def published_files(visit: Visit) -> Response:
     """All published tables and candidate files as a ZIP archive."""
-    data = await to_thread.run_sync(_zipped, _public(visit), visit.site.settings.teams)
-    return attachment(found(data, "nothing is published yet"), "published.zip", "application/zip")
+    state = await visit.site.state()
+    files = await to_thread.run_sync(state.tournament.published_files, ("anonymized", "candidate"))
+    refuse_if(not files, 404, "nothing is published yet")
+    return attachment(await to_thread.run_sync(zip_bytes, files.items()), "published.zip", "application/zip")
 
 
 async def published_file(visit: Visit) -> Response:
@@ -316,14 +314,7 @@ async def live(visit: Visit) -> Response:
     updates = visit.site.updates
     if visit.request.method == "HEAD":
         return Response(media_type="text/event-stream", headers={"Cache-Control": "no-store"})
-    if updates.listeners >= MOST:
-        raise RefusalError(503, "too many pages are open; reload this one by hand", headers={"Retry-After": "60"})
+    many = "too many pages are open; reload this one by hand"
+    refuse_if(updates.listeners >= MOST, 503, many, {"Retry-After": "60"})
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(updates.events(), media_type="text/event-stream", headers=headers)
-
-
-def _zipped(public: Path, teams: list[str]) -> bytes | None:
-    """Archive of what is published, as far as it is; None if nothing is."""
-    paths = [public / f"{team}_{kind}.csv" for team in teams for kind in ("anonymized", "candidate")]
-    published = [path for path in paths if path.is_file()]
-    return zip_bytes((path.name, path.read_bytes()) for path in published) if published else None

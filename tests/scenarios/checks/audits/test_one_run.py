@@ -44,8 +44,8 @@ def test_coverage_over_many_audits(monkeypatch):
         return rng.normal(size=included.shape) + included
 
     subjects = [
-        Canaries("coin", "", 1.0, 0.0, coin(1.0)),
-        Canaries("noise", "", gaussian_epsilon(1.0, 1e-5), 1e-5, noise, gaussian=True),
+        Canaries("coin", 1.0, 0.0, "", coin(1.0)),
+        Canaries("noise", gaussian_epsilon(1.0, 1e-5), 1e-5, "", noise, gaussian=True),
     ]
     for examined in subjects:
         results = [
@@ -104,7 +104,7 @@ def test_bad_numbers_are_refused(arguments, message):
 
 @pytest.mark.parametrize("scores", [np.zeros(3), np.full((20, 32), np.nan)])
 def test_scores_of_another_shape_and_nan_are_refused(scores):
-    broken = Canaries("broken", "", 1.0, 0.0, lambda included, rng: scores)
+    broken = Canaries("broken", 1.0, 0.0, "", lambda included, rng: scores)
     with pytest.raises(ValueError, match="each run must give every canary a score"):
         one_run_audit(broken, canaries=32, rng=rng())
 
@@ -112,7 +112,7 @@ def test_scores_of_another_shape_and_nan_are_refused(scores):
 @pytest.mark.parametrize(("epsilon", "delta"), [(math.inf, 0.0), (-1.0, 0.0), (1.0, 1.0)])
 def test_claims_are_checked(epsilon, delta):
     with pytest.raises(ValueError, match="claims"):
-        Canaries("claim", "", epsilon, delta, coin(1.0))
+        Canaries("claim", epsilon, delta, "", coin(1.0))
 
 
 def run(*arguments):

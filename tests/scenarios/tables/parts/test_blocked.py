@@ -13,7 +13,7 @@ import defenses
 from defenses import Anatomy, Incognito, MicrodataDefense, Mondrian
 from defenses.base.defense import released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
-from defenses.base.k_anonymous_defense import promise_of_parts
+from defenses.base.k_anonymous_defense import guarantee_of_parts
 from scenarios.tables.dataset import load_table
 from scenarios.tables.parts.records import large_records
 
@@ -214,10 +214,10 @@ def test_of_another_methods_numbers_only_k_is_kept_with_a_sentence_of_its_own(ta
     assert promised.statement == "3-anonymity over age, town; made in random blocks of about 100 rows"
 
 
-def test_the_promise_of_parts_is_the_weakest(table):
+def test_the_guarantee_of_parts_is_the_weakest(table):
     records = load_table(table / "table.csv", table / "roles.toml").records
     parts = [Mondrian(k=k, l=2, alpha=alpha).guarantee(records) for k, alpha in ((5, 0.8), (3, 0.8), (4, 0.9))]
-    promised = promise_of_parts(records, parts, "made in parts")
+    promised = guarantee_of_parts(records, parts, "made in parts")
     assert str(promised) == "k=3, l=2"
     assert promised.statement == "3-anonymity, distinct 2-diversity over age, town; made in parts"
-    assert str(promise_of_parts(records, [*parts, Guarantee(epsilon=1.0)], "made in parts")) == "none"
+    assert str(guarantee_of_parts(records, [*parts, Guarantee(epsilon=1.0)], "made in parts")) == "none"

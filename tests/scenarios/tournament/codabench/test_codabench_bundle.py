@@ -15,10 +15,9 @@ from run_tools import invoke
 from tournament_tools import HOUR, START, opened
 
 from scenarios.tournament.codabench import make_submission
-from scenarios.tournament.codabench.bundle import export_codabench, section
-from scenarios.tournament.codabench.competition import COLUMNS, check_image, yaml_text
+from scenarios.tournament.codabench.bundle import COLUMNS, check_image, export_codabench, section, yaml_text
 from scenarios.tournament.codabench.scoring_program import run
-from scenarios.tournament.host.late import disqualify
+from scenarios.tournament.host.decisions import disqualify
 from scenarios.tournament.rules.folder import csv_bytes
 from scenarios.tournament.rules.scoring import score, score_shares
 from scenarios.tournament.rules.standings import standings

@@ -140,7 +140,7 @@ def test_cheap_work_comes_before_dear_and_old_before_new(published, monkeypatch)
     published.attack("nara", "kyoto", [0], [0])
     assert [one.team for one in scoring_plan(folder, (0.5, 1.0)).waiting] == ["osaka", "kyoto"]
     late = published.file("nara", published.frame("nara")).read_bytes()
-    from scenarios.tournament.host.late import admit
+    from scenarios.tournament.host.decisions import admit
 
     admit(folder, "nara", "nara_anonymized.csv", late, "ill", START + DAY + HOUR)
     published.attack("osaka", "kyoto", [0], [0])
@@ -328,7 +328,7 @@ def test_a_change_scores_nothing_again(published, monkeypatch):
         assert queue.wait(PATIENCE)
         assert {(one.defense, one.attack) for one in stored} == {("kyoto", "nara")}
         stored.clear()
-        from scenarios.tournament.host.late import admit
+        from scenarios.tournament.host.decisions import admit
 
         late = published.file("nara", published.frame("nara")).read_bytes()
         admit(published.tournament, "nara", "nara_anonymized.csv", late, "ill", START + DAY + HOUR)

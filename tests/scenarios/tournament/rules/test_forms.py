@@ -6,9 +6,9 @@ import pytest
 from tournament_tools import opened
 
 from scenarios.tables.dataset import load_table
-from scenarios.tournament.rules import forms
-from scenarios.tournament.rules.forms import Forms, form_of
+from scenarios.tournament.rules import sheets as forms
 from scenarios.tournament.rules.log import DamagedFileError
+from scenarios.tournament.rules.sheets import Forms, form_of
 
 ROLES = """
 quasi_identifiers = ["zip", "born", "age"]

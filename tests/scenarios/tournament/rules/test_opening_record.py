@@ -8,12 +8,11 @@ from run_tools import invoke
 from tournament_tools import DAY, START, opened
 
 from scenarios.tournament.codabench.bundle import export_codabench
-from scenarios.tournament.host.backup import backup, restore, verify
+from scenarios.tournament.host.archives import backup, restore, verify
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.checking import preview
-from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules.folder import Tournament, file_hashes
 from scenarios.tournament.rules.log import Log
-from scenarios.tournament.rules.opening_record import file_hashes
 from scenarios.tournament.rules.scoring import score, scoring_plan
 
 FILES = (

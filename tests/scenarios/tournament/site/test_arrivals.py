@@ -14,17 +14,17 @@ from starlette.testclient import TestClient
 from tournament_tools import DAY, START
 
 from scenarios.running.workers.limits import Limits
-from scenarios.tournament.host.backup import backup, restore, verify
+from scenarios.tournament.host.archives import backup, restore, verify
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.arrivals import arrivals, phase_at
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.site import jobs, workers
-from scenarios.tournament.site import once as turns
+from scenarios.tournament.site import site as turns
+from scenarios.tournament.site.application import served_once
 from scenarios.tournament.site.deciding import settle
 from scenarios.tournament.site.pages import team_pages
 from scenarios.tournament.site.refusal_error import RefusalError
-from scenarios.tournament.site.serving import served_once
 from scenarios.tournament.site.workers import Workers, apart
 
 PATIENCE = 60.0

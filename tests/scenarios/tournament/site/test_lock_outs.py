@@ -6,7 +6,7 @@ import pytest
 from site_tools import JSON, PASSWORD
 from starlette.testclient import TestClient
 
-from scenarios.tournament.site.members.accounts import network
+from scenarios.tournament.site.accounts import network
 
 
 def log_in(visitor, name, password=PASSWORD):

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from scenarios.tournament.site.once import FormKey, Once
+from scenarios.tournament.site.site import FormKey, Once
 
 
 def key(number, content="same"):

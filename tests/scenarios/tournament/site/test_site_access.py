@@ -229,7 +229,7 @@ def test_secrets_are_private_files_and_hashes_only(cup_site, caplog):
 
 
 def test_the_accounts_of_another_user_are_refused(cup_site):
-    from scenarios.tournament.site.members.account_store import AccountStore
+    from scenarios.tournament.site.account_store import AccountStore
 
     path = cup_site.folder / "host" / "accounts.db"
     path.chmod(0o644)
@@ -266,6 +266,6 @@ def test_a_head_request_does_not_hold_an_event_stream(cup_site):
 
 
 def test_access_says_no_by_default():
-    from scenarios.tournament.site.members.user import GUEST
+    from scenarios.tournament.site.account_store import GUEST
 
     assert [access for access in Access if access.allows(GUEST, TEAMS[0])] == [Access.EVERYBODY]

@@ -13,15 +13,16 @@ from itertools import pairwise, product
 import pytest
 from site_tools import HOUR, JSON, START, TEAMS, Clock, served
 
-from scenarios.tournament.host.late import give_title, reopen
-from scenarios.tournament.host.updating import update_boards
+from scenarios.tournament.host.boards import update_boards
+from scenarios.tournament.host.decisions import give_title, reopen
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.site import jobs
+from scenarios.tournament.site import journal as live_updates
 from scenarios.tournament.site.application import ENDPOINTS
-from scenarios.tournament.site.pages import live_updates, public_pages
-from scenarios.tournament.site.pages.live_updates import LiveUpdates
+from scenarios.tournament.site.journal import LiveUpdates
+from scenarios.tournament.site.pages import public_pages
 from scenarios.tournament.site.pages.public_pages import picture_points
 
 DAY = timedelta(days=1)
@@ -212,7 +213,7 @@ def test_a_page_is_rendered_once_for_many_viewers(scored, monkeypatch):
 
 
 def test_a_new_message_appears_and_a_replaced_log_is_read_anew(cup_site):
-    from scenarios.tournament.host.messages import post
+    from scenarios.tournament.host.decisions import post
 
     guest, log = cup_site.visitor(), cup_site.folder / "host" / "log.jsonl"
     before = log.read_bytes()

@@ -10,13 +10,13 @@ from site_tools import HOUR, ORIGINALS, PASSWORD, START, TEAMS, served
 from tournament_tools import opened
 
 from attacks import NearestNeighbour
+from scenarios.tournament.host.boards import shares_of, update_boards
 from scenarios.tournament.host.presenting import present
-from scenarios.tournament.host.updating import shares_of, update_boards
 from scenarios.tournament.rules import scoring
 from scenarios.tournament.rules.folder import Tournament, csv_bytes
 from scenarios.tournament.rules.scoring import score_shares
+from scenarios.tournament.site.account_store import invitations_page, invite
 from scenarios.tournament.site.application import ENDPOINTS
-from scenarios.tournament.site.members.inviting import invitations_page, invite
 
 pytestmark = pytest.mark.waits
 

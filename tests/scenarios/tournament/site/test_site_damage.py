@@ -9,7 +9,7 @@ import pytest
 from site_tools import JSON
 
 from scenarios.tournament.rules.log import Log
-from scenarios.tournament.site.members.account_store import AccountStore
+from scenarios.tournament.site.account_store import AccountStore
 
 
 def damage_settings(site):

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from site_tools import JSON, PASSWORD
 
-from scenarios.tournament.site.members.accounts import IDLE, LONGEST
+from scenarios.tournament.site.accounts import IDLE, LONGEST
 
 
 def log_in(visitor, name, password=PASSWORD, **given):
@@ -179,7 +179,7 @@ def test_a_session_begins_with_a_new_token(cup_site):
 
 
 def test_the_host_logs_in_under_another_name_if_a_team_is_called_host():
-    from scenarios.tournament.site.members.user import Role, user_of
+    from scenarios.tournament.site.account_store import Role, user_of
 
     assert user_of("host", ["kyoto"]).role is Role.HOST
     assert user_of("host", ["kyoto", "Host"]).role is Role.TEAM

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from site_tools import JSON, PASSWORD, START, served
 
-from scenarios.tournament.site.pages.page_templates import moments
+from scenarios.tournament.site.pages.answers import moments
 from scenarios.tournament.site.workers import BackgroundScoring
 
 DAY = timedelta(days=1)

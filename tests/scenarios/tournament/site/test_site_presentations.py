@@ -14,11 +14,10 @@ from tournament_tools import DAY
 
 from scenarios.tournament.host import presenting
 from scenarios.tournament.host import presenting as presentation_picture
-from scenarios.tournament.host.backup import verify
-from scenarios.tournament.host.exporting import export
-from scenarios.tournament.host.late import disqualify, give_title
+from scenarios.tournament.host.archives import export, verify
+from scenarios.tournament.host.decisions import disqualify, give_title
 from scenarios.tournament.host.presenting import (
-    LARGEST,
+    LARGEST_PICTURE,
     LONGEST_TEXT,
     checked_picture,
     present,
@@ -26,7 +25,7 @@ from scenarios.tournament.host.presenting import (
     presented_file,
 )
 from scenarios.tournament.rules.advancing import advance
-from scenarios.tournament.site.pages.presentation_pages import method_html
+from scenarios.tournament.site.pages.team_pages import method_html
 
 NOW = START + DAY + HOUR
 
@@ -130,7 +129,7 @@ def test_the_sanitiser_holds_where_the_parser_fails(monkeypatch):
     """Two layers: HTML that the parser lets through is removed by the list of allowed tags."""
     from markdown_it import MarkdownIt
 
-    from scenarios.tournament.site.pages import presentation_pages as presentation_text
+    from scenarios.tournament.site.pages import team_pages as presentation_text
 
     monkeypatch.setattr(presentation_text, "markdown_parser", lambda: MarkdownIt("commonmark", {"html": True}))
     text = "<script>alert(1)</script>\n\n<svg onload=x></svg> <a href='javascript:x' onclick=x>y</a> ![p](https://e.example/p)"
@@ -161,7 +160,7 @@ def test_the_work_on_nested_texts_is_linear(unit):
         (bomb(4096, 4096), "pixels"),
         (bomb(0, 5), "pixels"),
         (picture("JPEG", (4200, 10)), "pixels"),
-        (picture() + b"\0" * LARGEST, "bytes"),
+        (picture() + b"\0" * LARGEST_PICTURE, "bytes"),
     ],
 )
 def test_bad_pictures_are_refused(data, message):
@@ -211,7 +210,7 @@ def test_refused_presentations_change_nothing(site, text, image, status):
 
 
 def test_large_uploads_are_cut_off(site):
-    assert send(site.member("kyoto"), image=b"x" * (LARGEST + 100)).status_code == 413
+    assert send(site.member("kyoto"), image=b"x" * (LARGEST_PICTURE + 100)).status_code == 413
 
 
 def test_titles_and_texts_are_escaped(site):
@@ -267,7 +266,7 @@ def test_the_command_stores_a_presentation(site, tmp_path):
 
 def test_a_removed_guard_is_noticed(site, monkeypatch):
     """The tests above would see a draft if the check of the phase were missing."""
-    from scenarios.tournament.site.pages import presentation_pages
+    from scenarios.tournament.site.pages import team_pages as presentation_pages
 
     monkeypatch.setattr(presentation_pages, "shown_presentations", lambda cup, entries: presentations(entries))
     send(site.member("kyoto"))

@@ -6,7 +6,7 @@ import pytest
 from site_tools import HOUR, JSON, ORIGINALS, START, TEAMS, served
 from tournament_tools import opened
 
-from scenarios.tournament.host.late import reopen
+from scenarios.tournament.host.decisions import reopen
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.settings import Phase
 

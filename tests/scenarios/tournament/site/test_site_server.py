@@ -6,7 +6,7 @@ import time
 
 from site_tools import Served
 
-from scenarios.tournament.site.serving import SiteServer, server_config
+from scenarios.tournament.site.application import SiteServer, server_config
 
 
 def test_a_live_connection_ends_when_the_server_stops(first_phase, caplog):

@@ -18,8 +18,8 @@ from site_tools import PASSWORD, Served, Visitor
 
 from scenarios.commands import tournament_site
 from scenarios.commands.tournament import tournament
-from scenarios.tournament.site.members.inviting import LIFETIME, remember_address, served_address
-from scenarios.tournament.site.serving import check_exposure, is_loopback, parsed_address, served_once
+from scenarios.tournament.site.account_store import LIFETIME, remember_address, served_address
+from scenarios.tournament.site.application import check_exposure, is_loopback, parsed_address, served_once
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 from site_tools import JSON, START
 
-from scenarios.tournament.host.late import extend
+from scenarios.tournament.host.decisions import extend
 from scenarios.tournament.rules.folder import csv_bytes
 from scenarios.tournament.rules.settings import Phase
 

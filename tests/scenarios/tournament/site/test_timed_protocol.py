@@ -14,8 +14,8 @@ from site_tools import Served
 from tournament_tools import DAY, START
 
 from scenarios.tournament.site import posted_form, timed_protocol
-from scenarios.tournament.site.pages.page_templates import static_content
-from scenarios.tournament.site.serving import server_config
+from scenarios.tournament.site.application import server_config
+from scenarios.tournament.site.pages.answers import static_content
 from scenarios.tournament.site.timed_protocol import TimedProtocol, TimeLimits
 
 pytestmark = pytest.mark.waits

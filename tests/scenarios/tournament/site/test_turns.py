@@ -10,7 +10,7 @@ from run_tools import PATIENCE
 from site_tools import JSON
 
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.site import once as turns
+from scenarios.tournament.site import site as turns
 from scenarios.tournament.site.pages import team_pages
 
 SHORT = 0.3

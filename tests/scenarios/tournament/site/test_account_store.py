@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from scenarios.tournament.site.members import account_store
-from scenarios.tournament.site.members.account_store import AccountStore
+from scenarios.tournament.site import account_store
+from scenarios.tournament.site.account_store import AccountStore
 
 
 def test_many_threads_write(tmp_path, monkeypatch):

@@ -1,47 +1,129 @@
-"""Late files, which the host admits with a reason."""
+"""The host's decisions about deadlines, titles, teams and late files, and what everybody reads of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from metrics.columns import refuse
+from metrics.columns import one_line, refuse
 from scenarios.tournament.rules.advancing import publish_again
-from scenarios.tournament.rules.folder import State, Submission, Tournament
+from scenarios.tournament.rules.folder import State, Submission, Tournament, write_whole
+from scenarios.tournament.rules.log import LogEntry
+from scenarios.tournament.rules.opening import rules
 from scenarios.tournament.rules.problems import GuidedError
-from scenarios.tournament.rules.settings import Phase, checked_reason, checked_title, moment
-from scenarios.tournament.rules.submitting import Receipt, archive
-from scenarios.tournament.rules.validating import attacked, validated
+from scenarios.tournament.rules.settings import (
+    LONGEST_MESSAGE,
+    Phase,
+    checked_reason,
+    checked_text,
+    checked_title,
+    moment,
+    moment_text,
+)
+from scenarios.tournament.rules.submitting import Receipt, archive, attacked, validated
+
+# Messages of the host to all, and the host's decisions in words.
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something that the host says to everybody.
+
+    Attributes
+    ----------
+    number : int
+        Number of its entry in the log.
+    time : str
+        Time, ISO 8601.
+    text : str
+        The text; it may have several lines.
+    """
+
+    number: int
+    time: str
+    text: str
+
+
+def post(tournament: Tournament, text: str, now: datetime) -> Notice:
+    """Post a message to everybody."""
+    text = checked_text(text, "message", LONGEST_MESSAGE)
+    with tournament.log.locked():
+        _ = tournament.state().phase
+        entry = tournament.log.append("messaged", {"text": text}, now)
+    return Notice(entry.number, entry.time, text)
+
+
+def notices(tournament: Tournament, entries: Sequence[LogEntry], shown: Callable[[str], str] = str) -> list[Notice]:
+    """Messages and decisions of the host, oldest first; `shown` words a deadline, which is given in ISO 8601."""
+    titles = tournament.state(entries).titles
+    texts = ((entry, _text(entry, titles, shown)) for entry in entries)
+    return [Notice(entry.number, entry.time, text) for entry, text in texts if text]
+
+
+def write_notices(tournament: Tournament) -> list[str]:
+    """Write ``public/NOTICES.md``, and the deadlines into each team's ``RULES.md``."""
+    entries = tournament.log.head().lasting
+    said = notices(tournament, entries, lambda end: moment_text(datetime.fromisoformat(end)))
+    page = "\n".join(
+        ["# Notices of the host\n", *(f"## {one.time.replace('T', ' ')}\n{one.text}\n" for one in reversed(said))]
+    )
+    skipped = []
+    try:
+        # Submissions remove unfinished files from the public folder while they hold the lock.
+        with tournament.log.locked():
+            write_whole(tournament.public / "NOTICES.md", page.encode())
+    except (ValueError, OSError) as error:
+        skipped.append(f"NOTICES.md was not written: {one_line(error)}")
+    if any(entry.kind in ("extended", "reopened") for entry in entries):
+        page = _rules(tournament, entries)
+        for team in tournament.settings.teams:
+            try:
+                write_whole(tournament.team_folder(team) / "RULES.md", page.encode(), mode=0o640)
+            except (ValueError, OSError) as error:
+                skipped.append(f"{team} has no new RULES.md: {one_line(error)}")
+    return skipped
+
+
+def _rules(tournament: Tournament, entries: Sequence[LogEntry]) -> str:
+    """The rules page with the deadlines as the host moved them."""
+    settings = tournament.settings
+    ends = {
+        f"{str(phase).replace('-', '_')}_until": end.isoformat(timespec="seconds")
+        for phase, end in tournament.state(entries).ends
+    }
+    table, classifier = tournament.dataset(settings.teams[0]), tournament.people is not None
+    return rules(settings.model_copy(update=ends), table.records, table.written, classifier=classifier)
+
+
+def _text(entry: LogEntry, titles: dict[str, str], shown: Callable[[str], str]) -> str:
+    """What an entry says to everybody; empty for one that says nothing."""
+    details = entry.details
+    reason = details.get("reason", "")
+    team = titles.get(details.get("team", ""), "")
+    if entry.kind == "messaged":
+        return str(details["text"])
+    if entry.kind == "submitted" and "late" in details:
+        kind = "table" if details["against"] is None else f"attack on {titles[details['against']]}"
+        return f"The host admitted a late {kind} of {team}: {details['late']}"
+    end = shown(details["until"]) if "until" in details else ""
+    to = details.get("to")
+    opened = "The tournament is closed." if to == Phase.CLOSED else f"Phase {to} is open."
+    words = {
+        "advanced": f"Phase {details.get('from')} is closed. {opened}",
+        "extended": f"Phase {details.get('phase')} ends at {end}: {reason}",
+        "reopened": f"Phase {details.get('phase')} is open again until {end}: {reason}",
+        "disqualified": f"{team} is disqualified: {reason}",
+        "readmitted": f"{team} takes part again: {reason}",
+    }
+    return words.get(entry.kind, "")
+
 
 # Deadlines: a phase ends later, or opens again; the log says why.
 
 
 def extend(tournament: Tournament, phase: Phase, until: str, reason: str, now: datetime) -> datetime:
-    """Move the end of the current or a later phase to a later moment.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    phase : Phase
-        The phase.
-    until : str
-        Its new end, ISO 8601.
-    reason : str
-        Reason, which everybody sees.
-    now : datetime
-        Current time, with a time zone.
-
-    Returns
-    -------
-    datetime
-        The new end.
-
-    Raises
-    ------
-    ValueError
-        If the phase is over, the moment is invalid or no later than now and the present end, or a later phase would end
-        before it.
-    """
+    """Move the end of the current or a later phase to a later moment."""
     return _moved(tournament, "extended", phase, until, reason, now)
 
 
@@ -49,16 +131,6 @@ def reopen(tournament: Tournament, phase: Phase, until: str, reason: str, now: d
     """Open an earlier phase again; what was published stays until the phase is closed again.
 
     Correspondence tables about a table that changes meanwhile no longer count.
-
-    Parameters
-    ----------
-    tournament, phase, until, reason, now
-        See `extend`.
-
-    Raises
-    ------
-    ValueError
-        If the phase is not over, the moment is invalid or no later than now, or a later phase would end before it.
     """
     return _moved(tournament, "reopened", phase, until, reason, now)
 
@@ -104,29 +176,7 @@ def _checked_end(state: State, phase: Phase, until: str, now: datetime) -> datet
 
 
 def give_title(tournament: Tournament, team: str, title: str, now: datetime) -> str:
-    """Give a team a title, which everybody sees.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    team : str
-        Name of the team.
-    title : str
-        Its title.
-    now : datetime
-        Current time, with a time zone.
-
-    Returns
-    -------
-    str
-        The title in canonical form.
-
-    Raises
-    ------
-    ValueError
-        If there is no such team, or the title is invalid or taken.
-    """
+    """Give a team a title, which everybody sees."""
     tournament.team_folder(team)
     with tournament.log.locked():
         title = checked_title(title, team, tournament.state().titles)
@@ -141,22 +191,6 @@ def disqualify(tournament: Tournament, team: str, reason: str, now: datetime) ->
     """Disqualify a team: its table and attacks do not count, nobody attacks it, and it submits nothing more.
 
     Its files stay in the archive, and what was published of it stays.
-
-    Parameters
-    ----------
-    tournament : Tournament
-        The tournament.
-    team : str
-        The team.
-    reason : str
-        Reason, which everybody sees.
-    now : datetime
-        Current time, with a time zone.
-
-    Raises
-    ------
-    ValueError
-        If there is no such team, it is disqualified already, or the reason is invalid.
     """
     _decide(tournament, team, reason, now, "disqualified")
 
@@ -193,26 +227,6 @@ def admit(
 
     Once the tables are published, a late table is admitted of a team that has none, and published at once. After the
     end of the attack phase no table is admitted, since nobody could attack it; late attacks are.
-
-    Parameters
-    ----------
-    tournament, team, name, data, now
-        See `submit_content`.
-    reason : str
-        Reason, which everybody sees.
-    against : str, optional
-        Team that a correspondence table attacks; by default read from the file's name, ``teamX_attack_teamY.csv``.
-        Other files are tables.
-
-    Raises
-    ------
-    InvalidFileError
-        If the file breaks rules, with all problems.
-    ValueError
-        If its phase has not ended, the reason is invalid, the team is disqualified, or others attack its table already
-        or can no longer attack it.
-    OSError
-        If the file cannot be written; then nothing has changed.
     """
     tournament.team_folder(team)
     reason = checked_reason(reason)

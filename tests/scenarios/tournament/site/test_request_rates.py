@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from tournament_tools import START
 
-from scenarios.tournament.site.members.attempts import RateLimit, RequestRates
+from scenarios.tournament.site.accounts import RateLimit, RequestRates
 
 LIMIT = RateLimit(3, timedelta(minutes=1))
 

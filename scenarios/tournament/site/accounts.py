@@ -1,11 +1,13 @@
-"""Accounts of a tournament's site: log-in, invitations, sessions."""
+"""Log-in: passwords, sessions, known browsers, and rate limits."""
 
 from __future__ import annotations
 
 import sqlite3
 import unicodedata
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
@@ -14,11 +16,102 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from metrics.columns import refuse, require
-from scenarios.tournament.site.members.account_store import FILE, AccountPart, AccountStore, new_token, token_hash
-from scenarios.tournament.site.members.attempts import Attempts, RateLimit
-from scenarios.tournament.site.members.inviting import Invitations
-from scenarios.tournament.site.members.user import User, user_of
+from scenarios.tournament.site.account_store import (
+    FILE,
+    AccountPart,
+    AccountStore,
+    Invitations,
+    User,
+    new_token,
+    token_hash,
+    user_of,
+)
 from scenarios.tournament.site.refusal_error import RefusalError, found, refuse_if
+
+# Rate limits by counting recent attempts.
+
+
+@dataclass(frozen=True)
+class RateLimit:
+    """Largest number of attempts within a time.
+
+    Attributes
+    ----------
+    most : int
+        Number of attempts.
+    within : timedelta
+        The time.
+    """
+
+    most: int
+    within: timedelta
+
+
+class Attempts(AccountPart):
+    """Counts attempts by key, such as a name or an address, in the database.
+
+    Keys are stored as hashes: the database lists neither addresses nor mistyped names, which may be passwords.
+
+    Parameters
+    ----------
+    store : AccountStore
+        The database.
+    """
+
+    def admit(self, keys: dict[str, RateLimit], now: datetime) -> timedelta | None:
+        """Count one attempt under several keys at once, unless one of them is exhausted.
+
+        Counting and checking are one transaction, so simultaneous attempts cannot exceed a limit.
+        """
+        moment = now.timestamp()
+        longest = max(limit.within for limit in keys.values()).total_seconds()
+        with self._store.transaction() as database:
+            wait = 0.0
+            for key, limit in keys.items():
+                times = [
+                    at
+                    for (at,) in database.execute(
+                        "SELECT at FROM attempts WHERE key = ? AND at > ? ORDER BY at DESC LIMIT ?",
+                        (token_hash(key), moment - limit.within.total_seconds(), limit.most),
+                    )
+                ]
+                if len(times) == limit.most:
+                    wait = max(wait, times[-1] + limit.within.total_seconds() - moment)
+            if wait > 0:
+                return timedelta(seconds=wait)
+            database.executemany("INSERT INTO attempts VALUES (?, ?)", [(token_hash(key), moment) for key in keys])
+            # Limits differ in length; a day covers all of them.
+            database.execute("DELETE FROM attempts WHERE at < ?", (moment - max(longest, 86400.0),))
+        return None
+
+    def forget(self, key: str) -> None:
+        """Forget the attempts under a key, after one succeeded."""
+        self._store.write("DELETE FROM attempts WHERE key = ?", token_hash(key))
+
+
+# Rate limits of members' requests, in memory.
+
+
+class RequestRates:
+    """Counts recent requests by user and address of the site, until the server stops.
+
+    The limits hold for minutes and for members only, so memory is bounded and a restart forgives little. A database
+    would write to the disk at each upload, and a hundred simultaneous uploads would wait for its lock. Attempts to log
+    in are counted in the database; see `Attempts`.
+    """
+
+    def __init__(self) -> None:
+        self._times: dict[tuple[str, str], deque[float]] = {}
+
+    def admit(self, user: str, path: str, limit: RateLimit, now: datetime) -> timedelta | None:
+        """Count a request, unless the limit is exhausted; call it from one thread."""
+        moment, within = now.timestamp(), limit.within.total_seconds()
+        times = self._times.setdefault((user, path), deque(maxlen=limit.most))
+        if len(times) == limit.most and times[0] > moment - within:
+            return timedelta(seconds=times[0] + within - moment)
+        times.append(moment)
+        return None
+
 
 # Hashing of passwords by Argon2id.
 
@@ -61,14 +154,7 @@ class Passwords:
 
 
 def check_password(password: str, repeated: str, name: str) -> None:
-    """Check a new password.
-
-    Raises
-    ------
-    ValueError
-        If it is too short or too long, has fewer than four different characters, consists of the user's name, or was
-        repeated differently.
-    """
+    """Check a new password."""
     require(
         SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD,
         f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters, this one has {len(password)}",
@@ -223,11 +309,6 @@ class Accounts:
 
         The refusal is the same for a wrong name and a wrong password, and takes the same time. `device` is the cookie
         of the browser, if it has one; see `Devices`.
-
-        Raises
-        ------
-        RefusalError
-            If they do not match, or after too many attempts.
         """
         user = user_of(name[:100], self._teams)
         known_name = user.name if user else name[:100].strip().casefold()
@@ -242,11 +323,6 @@ class Accounts:
         """Use an invitation: set the password, and return the token of a new session.
 
         A double click sends the same form twice. The second one logs in if the password matches the first one's.
-
-        Raises
-        ------
-        RefusalError
-            If the invitation is unknown, expired or used, the password is too weak, or after too many attempts.
         """
         invited = self.invitations.find(token, now)
         name, used = found(invited, "this link is not valid (any more); ask the host for a new one")

@@ -1,1 +1,0 @@
-"""People who visit the tournament's site: accounts, sessions, invitations."""
