@@ -25,7 +25,7 @@ from metrics.columns import (
     require,
 )
 from scenarios.tables.dataset import check_named, inferred_domain
-from scenarios.tables.note import Note
+from scenarios.tables.note import Note, of_file
 from scenarios.tables.reading.cell_spelling import category_note, number_note, readable_columns
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import HINT, rows_from_one, text_table
@@ -77,7 +77,8 @@ def candidates_beside(
         the roles name a column that is in neither table.
     """
     declared = read_roles(roles)
-    columns, notes = text_table(path, read_bytes(path), declared)
+    columns, reading = text_table(path, read_bytes(path), declared)
+    notes = of_file(path, reading)
     shared = [str(name) for name in released.columns if name in columns]
     lacking = [str(name) for name in released.columns if name not in columns]
     # Both tables may lack identifiers.
@@ -188,7 +189,7 @@ def read_release(
     columns, notes = released_columns(file, read_bytes(file), declared, declared.named())
     frame, knowledge, candidate_notes = candidates_beside(text_frame(columns), input_path(candidates), roles, disclosed)
     release = MicrodataRelease(frame, np.full(len(frame), -1), disclosed)
-    notes = [*notes, *candidate_notes, *_rows_without_candidate(release, knowledge)]
+    notes = [*of_file(file, notes), *candidate_notes, *_rows_without_candidate(release, knowledge)]
     if declared.person is not None:
         notes.append(Note("answers about rows", (declared.person,)))
     return release, knowledge, [*map(str, notes)]

@@ -52,7 +52,7 @@ from scenarios.assessment.reporting.release_report import ReportContent, refuse_
 from scenarios.tables.finished_table import FinishedTable
 from scenarios.tables.linkage_files import read_truth
 from scenarios.tables.note import READ, sentence
-from scenarios.tables.review.notes import release_notes, table_notes
+from scenarios.tables.review.notes import release_notes, table_notes, without_domains
 from scenarios.tables.risk import RiskReport
 from scenarios.tables.toml.toml_file import read_bytes
 
@@ -533,8 +533,7 @@ def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ..
     """What the reader must know before the verdict."""
     dataset, records = setting.dataset, setting.records
     numbers = {name: domain for name, domain in table.domains.items() if dataset.written.dates(name) is None}
-    inferred = [name for name in dataset.inferred if name not in dataset.left_out]
-    of_table = (note for note in table_notes(dataset) if note.kind not in READ)
+    of_table = (note for note in without_domains(table_notes(dataset)) if note.kind not in READ)
     sizes = (
         f"The release has {counted(len(table.frame), 'row')}, and the original table has {len(records):,}. Is it a "
         "whole release of this table?"
@@ -546,7 +545,6 @@ def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ..
         *interval_end_warnings(table.frame, records.frame, table.domains),
         *(f"{one}." for one in far_value_warnings(table.frame, records.frame, numbers)),
         *control_warnings(setting),
-        *([f"Domains read from the records: {', '.join(inferred)}."] if inferred else []),
     )
 
 

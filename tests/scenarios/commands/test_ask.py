@@ -17,6 +17,7 @@ from defenses.dp import Account, Accountant
 from scenarios.commands.cli import cli
 
 ROLES = """
+separator = ","
 quasi_identifiers = ["age", "job"]
 identifiers = ["name"]
 
