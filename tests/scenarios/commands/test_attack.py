@@ -215,6 +215,14 @@ def test_roles_of_columns_that_are_in_neither_file_are_refused(folder, misspelt,
     assert_refused(invoke("attack", "NearestNeighbour", "-r", folder / "copy.csv", *given), words)
 
 
+def test_notes_on_how_two_files_were_read_name_them(folder):
+    released, candidates = folder / "copy.csv", folder / "people.csv"
+    done = invoke("attack", "NearestNeighbour", "-r", released, "-c", candidates)
+    how = "fields are separated by a comma, inferred from the first lines"
+    said = [line for line in done.stderr.splitlines() if how in line]
+    assert said == [f"note: {released}: {how}", f"note: {candidates}: {how}"]
+
+
 @pytest.mark.parametrize("lacking", ["released", "candidates", "both, an identifier", "both, a person"])
 def test_roles_may_name_a_column_that_one_file_lacks_or_an_identifier(folder, lacking):
     people = pd.read_csv(folder / "people.csv")

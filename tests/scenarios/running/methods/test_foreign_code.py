@@ -1,6 +1,7 @@
 """Errors of a user's own code name its file and line."""
 
 import re
+
 import pytest
 from bank_tools import few_customers
 from run_tools import invoke

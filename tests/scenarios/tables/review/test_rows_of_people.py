@@ -179,7 +179,8 @@ def test_risk_of_pseudonyms_is_that_of_people(files, tmp_path):
 
 def test_plays_on_rows_say_so(files, tmp_path):
     said = invoke("run", "table", "--data", *files, "--explain", "--db", tmp_path / "t.db").output
-    assert "rows are counted, not people (id: 240 rows of 60 people, up to 4 rows a person)" in said
+    assert "warning: rows are counted, not people (id: 240 rows of 60 people, up to 4 rows a person)" in said
+    assert said.count("240 rows of 60 people") == 1
 
 
 def test_a_value_that_all_people_of_a_class_have_is_told_of_them():
