@@ -5,14 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from threading import Timer
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
 from scenarios.commands.common import GATE_FAILED, bad_input, echo
-
-if TYPE_CHECKING:
-    from scenarios.checks.conformance.findings import Found
 
 PATIENCE = 3.0
 """Seconds after which a line says which check runs."""
@@ -68,7 +65,7 @@ def check(name: str, timeout: float) -> None:
     sys.exit(GATE_FAILED if found.failed else 0)
 
 
-def _announced(found: Iterable[Found], timeout: float) -> Iterator[Found]:
+def _announced(found: Iterable[Any], timeout: float) -> Iterator[Any]:
     """What checks find; standard error says what takes long, and how long it may."""
     from scenarios.checks.conformance.findings import Begun
 
@@ -79,7 +76,6 @@ def _announced(found: Iterable[Found], timeout: float) -> Iterator[Found]:
             if isinstance(one, Begun):
                 text = f"waiting for the check {one.title!r}, {timeout:g} s at most (--timeout)"
                 waiting = Timer(min(PATIENCE, timeout / 2), echo, (text,), {"err": True})
-                waiting.daemon = True
                 waiting.start()
             yield one
     finally:

@@ -210,8 +210,10 @@ def _write_choice(
             echo(f"# {CONTROL}: {HELD_BACK}")
     # That rows are counted was said before the plays.
     said = set(map(str, counted_rows_notes(several)))
-    new = (one for one in of_people if one not in said)
-    echo_each("warning", (*new, *class_warnings(bound, effects), *hidden_warnings(effects)))
+    echo_each(
+        "warning",
+        (*(one for one in of_people if one not in said), *class_warnings(bound, effects), *hidden_warnings(effects)),
+    )
 
 
 def _in_words(portfolio: Portfolio, rows: int, unit: str, budget: float) -> str:

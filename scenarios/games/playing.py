@@ -100,9 +100,8 @@ def applied(defense: Defense, records: Any, rng: Generator) -> Any:
     release = defense.apply(records, rng)
     if not isinstance(release, Release):
         kinds = {each.kind: each.__name__ for each in Release.__subclasses__()}
-        got = "None" if release is None else type(release).__name__
-        right = f"apply must return a {kinds.get(defense.kind, 'Release')}"
-        raise ValueError(f"{type(defense).__name__}: {right}, got {got}")
+        right = f"apply must return a {kinds.get(defense.kind, 'Release')}, got {type(release).__name__}"
+        raise ValueError(f"{type(defense).__name__}: {right}")
     return release
 
 

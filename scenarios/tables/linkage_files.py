@@ -31,7 +31,7 @@ from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import HINT, rows_from_one, text_table
 from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.released import input_path, released_columns, text_frame
-from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
+from scenarios.tables.review.doubtful_values import doubtful_columns
 from scenarios.tables.roles import declared_domain, read_roles
 from scenarios.tables.toml.toml_file import read_bytes, read_text
 
@@ -112,12 +112,8 @@ def candidates_beside(
         texts = read[name] if isinstance(domain, NumericDomain) else named[name]
         notes += _unknown(texts, frame[name], domain, "" if roles is not None else f"; {HINT}")
     notes += inferred
-    dates = {name: form for name in shared if (form := columns[name].dates) is not None}
-    categorical = [name for name in shared if isinstance(domains[name], CategoricalDomain)]
-    undeclared = {name: columns[name].texts.to_pylist() for name in categorical if name not in declared.columns}
     known = [name for name in shared if name not in declared.sensitive]
-    notes += doubtful_words(undeclared)
-    notes += doubtful_values(frame, dates, None, known, declared.sensitive, declared.identifiers)
+    notes += doubtful_columns({name: columns[name] for name in shared}, frame, declared, known, None)
     outsiders = {name: int(outside(stated[name], frame[name]).sum()) for name in shared if name in stated}
     notes += [
         Note("candidates outside", (name,), {"outside": count, "candidates": len(frame)})

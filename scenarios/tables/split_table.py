@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from metrics.columns import Booleans, CategoricalDomain, Integers, refuse, require_column
+from metrics.columns import Booleans, Integers, refuse, require_column
 from scenarios.tables.dataset import column_domains, columns_frame
 from scenarios.tables.note import Note
 from scenarios.tables.reading import csv_text
 from scenarios.tables.reading.csv_text import csv_content, csv_rows, inferred_separator, other_format, table_text
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
-from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
+from scenarios.tables.review.doubtful_values import doubtful_columns
 from scenarios.tables.roles import Roles
 
 CSV, GZIP, PARQUET, WORKBOOK = "CSV", "compressed CSV", "Parquet", "Excel"
@@ -202,19 +202,8 @@ def _doubtful(columns: dict[str, TextColumn], declared: Roles) -> list[Note]:
     empty = [name for name, column in columns.items() if column.empty]
     without_domains = {"columns": {}, "identifiers": [*declared.identifiers, *empty]}
     domains, _, _ = column_domains(columns, declared.model_copy(update=without_domains))
-    roles = [*declared.identifiers, *declared.sensitive, *declared.unprotected]
-    quasi_identifiers = declared.quasi_identifiers or [name for name in columns if name not in roles]
-    dates = {name: column.dates for name, column in columns.items() if column.dates is not None}
-    categories = {
-        name: domain.categories
-        for name, domain in domains.items()
-        if isinstance(domain, CategoricalDomain) and name not in declared.columns
-    }
-    frame = columns_frame(columns, domains)
-    return [
-        *doubtful_words(categories),
-        *doubtful_values(frame, dates, declared.person, quasi_identifiers, declared.sensitive, declared.identifiers),
-    ]
+    known = declared.quasi_identifiers or [name for name in columns if name not in declared.named_roles()]
+    return doubtful_columns(columns, columns_frame(columns, domains), declared, known, declared.person)
 
 
 def _record_starts(path: Path, content: bytes, declared: Roles, rows: int) -> Integers:

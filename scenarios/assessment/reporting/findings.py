@@ -324,8 +324,9 @@ def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int
             if goal == "reidentification" and evaluation.origin == DOUBTED and status != ABOVE:
                 status, how = LITTLE, f"{how}, by told records of which many fit no better than random ones"
             known = tuple((knows, max(0.0, at)) for knows, at in evaluation.by_knowledge(goal).items())
-            attacked = not outcome.nothing_told
-            yield Finding(goal_title(goal), value, low, high, status, how, goal_meaning(goal), known, attacked)
+            yield Finding(
+                goal_title(goal), value, low, high, status, how, goal_meaning(goal), known, not outcome.nothing_told
+            )
 
 
 def _few(evaluation: ReleaseEvaluation, goal: str) -> Finding:

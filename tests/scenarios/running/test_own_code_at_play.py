@@ -141,7 +141,7 @@ def test_a_method_that_ends_the_program_is_an_error_in_every_command(folder):
 
 
 def test_a_defense_that_returns_nothing_is_told_what_to_return(folder):
-    right = "ReturnsNothing: apply must return a MicrodataRelease, got None"
+    right = "ReturnsNothing: apply must return a MicrodataRelease, got NoneType"
     done = tokumei_here("run", "small.toml", "-d", "mine:ReturnsNothing", "-j", 1, cwd=folder, check=3)
     assert {right in line for line in errors(done)} == {True}
     assert f"(mine.py, line {line_of('class ReturnsNothing') + 1})" in done.stderr
