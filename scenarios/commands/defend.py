@@ -95,6 +95,7 @@ def defend(
     with heavy_imports():
         import numpy as np
 
+        from scenarios.games.playing import applied
         from scenarios.tables.dataset import load_table
         from scenarios.tables.impossible_rows import ignored_rules, with_rules
         from scenarios.tables.note import text_notes
@@ -133,7 +134,7 @@ def defend(
     promised = defense.guarantee(records)
     release_rng, order_rng = np.random.default_rng(seed).spawn(2)
     with warnings_as_lines():
-        release = defense.apply(records, release_rng).shuffled(order_rng)
+        release = applied(defense, records, release_rng).shuffled(order_rng)
     refuse(channel is not None and release.channel is None, f"--channel: this release of {method} has none")
     people = RowsOfPeople.of(records)
     echo_notes(notes)

@@ -274,7 +274,7 @@ def _plans(options: RunOptions, display: Display) -> list[Plan]:
         time_limit=options.time_limit,
         memory_limit=options.memory_limit,
     )
-    return changed_plans(options.scenarios, dataset, changes, display.say)
+    return changed_plans(options.scenarios, dataset, changes, display.say_notes)
 
 
 def _backend(options: RunOptions) -> Backend:

@@ -8,7 +8,7 @@ from typing import Any
 from numpy.random import Generator
 
 from attacks.base import Attack, NotApplicable
-from defenses.base import Defense
+from defenses import Defense, Release
 from metrics.score import Scores
 from scenarios.games.game import Game
 
@@ -89,10 +89,26 @@ def play_alone(defense: Defense, attack: Attack, game: Game, rng: Generator) -> 
     return secret, release, attack_release(defense, attack, game, secret, published, attack_rng)
 
 
+def applied(defense: Defense, records: Any, rng: Generator) -> Any:
+    """What a defense releases of records.
+
+    Raises
+    ------
+    ValueError
+        If it is no release; the message names the class and what `apply` must return.
+    """
+    release = defense.apply(records, rng)
+    if not isinstance(release, Release):
+        kinds = {each.kind: each.__name__ for each in Release.__subclasses__()}
+        right = f"apply must return a {kinds.get(defense.kind, 'Release')}, got {type(release).__name__}"
+        raise ValueError(f"{type(defense).__name__}: {right}")
+    return release
+
+
 def make_release(defense: Defense, game: Game, secret: Any, rng: Generator) -> tuple[Any, Any]:
     """Release the secret's records; returns the defense's release and the published one."""
     defense_rng, publish_rng = rng.spawn(2)
-    release = defense.apply(secret.records, defense_rng)
+    release = applied(defense, secret.records, defense_rng)
     return release, game.publish(release, publish_rng)
 
 

@@ -228,6 +228,7 @@ class PaidQuery:
         account: Path | None = None,
         terms: AccountTerms,
     ) -> None:
+        check_real("--epsilon", epsilon, low=0, open_low=True)
         declared = Roles() if roles is None else read_toml(roles, read_bytes(roles), Roles)
         content = read_bytes(table)
         file = ColumnFile.of(table, content, declared)
@@ -261,11 +262,8 @@ class PaidQuery:
         # Where people may be added or removed, the refusal would tell an empty table from one with a single record.
         refuse(not len(frame) and self._terms.neighbours == "replace", f"{table}: names columns but holds no record")
         self.records = Microdata(frame, domains={name: domains[name] for name in columns})
-        self.notes = (
-            (f"the guarantee is about one row; column {declared.person!r} says that a person may have many",)
-            if declared.person
-            else ()
-        )
+        of_person = f"the guarantee is about one row; column {declared.person!r} says that a person may have many"
+        self.notes = (*map(str, file.header.notes), *([of_person] if declared.person else []))
 
     @property
     def left(self) -> float:

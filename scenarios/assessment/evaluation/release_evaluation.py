@@ -59,6 +59,8 @@ class ReleaseEvaluation:
         Outcome of every attack.
     notes : tuple of str
         What was recognized, and what cannot be seen, one sentence each.
+    k_rows : int or None
+        Size of the smallest class in rows, the unit of guarantees.
     """
 
     name: str
@@ -73,6 +75,7 @@ class ReleaseEvaluation:
     risks: Mapping[str, float]
     outcomes: tuple[MeasuredAttack, ...] = field(repr=False)
     notes: tuple[str, ...]
+    k_rows: int | None = None
 
     @cached_property
     def advantages(self) -> list[tuple[MeasuredAttack, Estimate]]:
@@ -246,6 +249,7 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
         components=components,
         information_loss=loss,
         k=None if found is None else int(found.sizes.min()),
+        k_rows=None if found is None else int(np.bincount(found.classes).min()),
         l=diversity,
         risks=risks,
         outcomes=tuple(questions.outcomes()),

@@ -158,6 +158,10 @@ class Finding:
     by_knowledge : tuple of (str, float)
         The risk by what the attacker knows, as in `scenarios.assessment.evaluation.posed_questions`, where it was
         measured.
+    attacked : bool
+        Whether an attack measured it, and the release tells people apart.
+    names_people : bool
+        Whether a released column holds an identifier in the clear.
     """
 
     title: str
@@ -168,6 +172,8 @@ class Finding:
     how: str
     meaning: str
     by_knowledge: tuple[tuple[str, float], ...] = ()
+    attacked: bool = False
+    names_people: bool = False
 
 
 def class_findings(
@@ -262,7 +268,16 @@ def identifier_findings(unknown: pd.DataFrame, identifiers: pd.DataFrame) -> lis
     }
     said = "{:.0%} of the values of this column are values of {!r}: people are named."
     return [
-        Finding(f"Identifier in column {name!r}", 1.0, 1.0, 1.0, ABOVE, COUNTED, said.format(share, identifier))
+        Finding(
+            f"Identifier in column {name!r}",
+            1.0,
+            1.0,
+            1.0,
+            ABOVE,
+            COUNTED,
+            said.format(share, identifier),
+            names_people=True,
+        )
         for (name, identifier), share in shares.items()
         if share > COPIED
     ]
@@ -309,7 +324,9 @@ def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int
             if goal == "reidentification" and evaluation.origin == DOUBTED and status != ABOVE:
                 status, how = LITTLE, f"{how}, by told records of which many fit no better than random ones"
             known = tuple((knows, max(0.0, at)) for knows, at in evaluation.by_knowledge(goal).items())
-            yield Finding(goal_title(goal), value, low, high, status, how, goal_meaning(goal), known)
+            yield Finding(
+                goal_title(goal), value, low, high, status, how, goal_meaning(goal), known, not outcome.nothing_told
+            )
 
 
 def _few(evaluation: ReleaseEvaluation, goal: str) -> Finding:

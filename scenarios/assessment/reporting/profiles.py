@@ -148,7 +148,7 @@ def japan(measured: Measured) -> Section:
     """The five criteria of article 34 of the enforcement rules of Japan's personal information protection law."""
     identifiers = ", ".join(measured.setting.records.identifiers) or "none is declared"
     linking = ", ".join(measured.pseudonyms)
-    named = [one.title for one in measured.findings if one.title.startswith("Identifier in column")]
+    named = [one.title for one in measured.findings if one.names_people]
     worst = measured.evaluation.worst()
     rows: list[tuple[Value, ...]] = [
         (
@@ -287,7 +287,7 @@ def attacker_words(measured: Measured) -> list[str]:
 
 def _at_least(one: Finding) -> str:
     """What precedes the value of a finding that was counted in rows because nobody knows whose they are."""
-    if len(one.by_knowledge) > 1 or one.value == one.high or one.how.startswith("attack"):
+    if len(one.by_knowledge) > 1 or one.value == one.high or one.attacked:
         return ""
     return " at least" if one.low == one.value else " in rows"
 

@@ -11,7 +11,7 @@ from math import exp
 from pathlib import Path
 
 from defenses.base import Guarantee
-from defenses.grouping.constraints import ROUNDING, EqualCloseness
+from defenses.grouping.constraints import ROUNDING, DistinctDiversity, EqualCloseness
 from leaderboard.pages.number_text import exact, measure, number
 from leaderboard.pages.report import Section, Table, Value
 from leaderboard.results.goals import goal_words
@@ -98,16 +98,17 @@ def unchecked_words(promised: Guarantee, evaluation: ReleaseEvaluation, several:
 
 def _checks(promised: Guarantee, evaluation: ReleaseEvaluation, several: Collection[str]) -> Iterator[PromiseCheck]:
     """Parts of the promise that the classes of the release can refute."""
-    if promised.k is not None and evaluation.k is not None:
-        yield PromiseCheck("k", promised.k, evaluation.k, evaluation.k >= promised.k)
+    if promised.k is not None and evaluation.k_rows is not None:
+        yield PromiseCheck("k", promised.k, evaluation.k_rows, evaluation.k_rows >= promised.k)
     if several or not evaluation.l:
         return
+    constraints = () if promised.classes is None else promised.classes.constraints
     if promised.l is not None:
         # A class of entropy or recursive l-diversity has l distinct values, too.
         fewest = min(evaluation.l.values())
-        proves = f"distinct {promised.l:g}-diversity" in promised.statement
+        proves = any(isinstance(one, DistinctDiversity) for one in constraints)
         yield PromiseCheck("l", promised.l, fewest, fewest >= promised.l - ROUNDING, proves)
-    if promised.t is not None and str(EqualCloseness(promised.t)) in promised.statement:
+    if promised.t is not None and any(isinstance(one, EqualCloseness) for one in constraints):
         largest = max(value for name, value in evaluation.risks.items() if name.startswith(DISTANCE))
         yield PromiseCheck("t", promised.t, largest, largest <= promised.t + ROUNDING)
 

@@ -105,7 +105,7 @@ def run(
         time_limit=time_limit,
         memory_limit=read_size(memory_limit) if isinstance(memory_limit, str) else memory_limit,
     )
-    plans = changed_plans(scenarios, dataset, changes, display.say)
+    plans = changed_plans(scenarios, dataset, changes, display.say_notes)
     catalogues = catalogues_of(plans, None if dataset is None else display.say)
     backend = LocalProcesses(jobs or cores())
     with _main_is_not_imported():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,8 +21,8 @@ from scenarios.running.units import Catalogue
 from scenarios.running.workers.interrupts import terminable
 from scenarios.running.workers.limits import Limits
 from scenarios.tables.dataset import Dataset
-from scenarios.tables.review.notes import table_notes
-from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes
+from scenarios.tables.note import Note
+from scenarios.tables.review.notes import play_notes
 
 # What the promises on a board cover, in notes.
 
@@ -91,7 +91,7 @@ class Changes:
 
 
 def changed_plans(
-    sources: Sequence[str], dataset: Dataset | None, changes: Changes, say: Callable[[str], None]
+    sources: Sequence[str], dataset: Dataset | None, changes: Changes, say_notes: Callable[[Iterable[Note]], object]
 ) -> list[Plan]:
     """Plans of scenarios with a user's changes.
 
@@ -103,8 +103,8 @@ def changed_plans(
         Data set to use instead of the scenarios' own.
     changes : Changes
         The changes.
-    say : callable
-        Gets the notes on the data set, a line at a time.
+    say_notes : callable
+        Gets the notes on the data set.
 
     Raises
     ------
@@ -113,8 +113,7 @@ def changed_plans(
         loaded.
     """
     if dataset is not None:
-        for note in (*table_notes(dataset), *counted_rows_notes(RowsOfPeople.of(dataset.records))):
-            say(str(note))
+        say_notes(play_notes(dataset))
     plans = []
     for source in sources or ("bank" if dataset is None else "table",):
         for plan in read_plans(source, dataset=dataset, defenses=changes.defenses, attacks=changes.attacks):

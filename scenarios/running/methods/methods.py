@@ -16,6 +16,7 @@ from typing import Any
 from defenses.base import Parametrized
 from metrics.columns import one_line, refuse, require
 from scenarios.running.methods.code_places import defined_at, foreign_place
+from scenarios.running.methods.former_modules import class_successor
 from scenarios.tables.near_names import suggestion
 
 # Classes of a user's own code by ``module:Class``.
@@ -48,6 +49,11 @@ def class_at(name: str) -> type[Any]:
             f'below `if __name__ == "__main__":`{foreign_place(end)}'
         ) from None
     value = getattr(module, class_name, None)
+    today = class_successor(name)
+    if today:
+        module_name, _, class_name = today.partition(":")
+        value = getattr(importlib.import_module(module_name), class_name)
+        require(inspect.isclass(value), f"{name!r}: its successor is {today}")
     if not inspect.isclass(value):
         raise ValueError(f"{name!r}: {module_name!r} has no class {class_name!r}{_advice(module, class_name)}")
     return value
