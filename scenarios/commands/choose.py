@@ -188,7 +188,7 @@ def _write_choice(
         hidden_warnings,
         people_warnings,
     )
-    from scenarios.running.column_roles import promise_on
+    from scenarios.running.plan import promise_on
     from scenarios.tables.review.rows_of_people import counted_rows_notes
 
     dataset, bound = whole.dataset, whole.bound

@@ -19,13 +19,13 @@ from scenarios.assessment.choosing.column_costs import amount, column_costs
 from scenarios.assessment.evaluation.control_people import control_warnings, refuse_control_in_release
 from scenarios.assessment.evaluation.control_size import trials_needed
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, most_asked
-from scenarios.assessment.evaluation.posed_questions import most_targets
-from scenarios.assessment.evaluation.release_evaluation import (
+from scenarios.assessment.evaluation.posed_questions import (
     FEWEST_RIGHT,
     FinishedClasses,
     ReleaseEvaluation,
     class_report,
     evaluate,
+    most_targets,
     released_classes,
 )
 from scenarios.assessment.evaluation.row_origin import (
@@ -40,13 +40,13 @@ from scenarios.assessment.reporting.findings import (
     FEW,
     UNSURE,
     Finding,
+    Measured,
     attack_findings,
     class_findings,
     class_title,
     identifier_findings,
     ordered,
 )
-from scenarios.assessment.reporting.profiles import Measured
 from scenarios.assessment.reporting.rank_correlations import correlation_warnings, rank_correlations
 from scenarios.assessment.reporting.release_report import ReportContent, refuse_false_promise
 from scenarios.tables.finished_table import FinishedTable

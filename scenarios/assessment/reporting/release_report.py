@@ -16,10 +16,20 @@ from leaderboard.pages.number_text import exact, measure, number
 from leaderboard.pages.report import Section, Table, Value
 from leaderboard.results.goals import goal_words
 from metrics.columns import refuse
-from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
-from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation
-from scenarios.assessment.reporting.findings import COUNTED, FEW, LITTLE, Finding, interval_words
-from scenarios.assessment.reporting.profiles import THRESHOLDS, Measured, chosen_profiles, full_verdict, threshold_words
+from scenarios.assessment.evaluation.evaluation_setting import MeasuredAttack
+from scenarios.assessment.evaluation.posed_questions import ReleaseEvaluation
+from scenarios.assessment.reporting.findings import (
+    COUNTED,
+    FEW,
+    LITTLE,
+    THRESHOLDS,
+    Finding,
+    Measured,
+    chosen_profiles,
+    full_verdict,
+    interval_words,
+    threshold_words,
+)
 from scenarios.assessment.reporting.rank_correlations import RankCorrelation
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.review.rows_of_people import MOST_NAMED, RowsOfPeople, epsilon_of_a_person

@@ -40,8 +40,7 @@ from scenarios.running.methods.declarations import (
     constructor_at,
 )
 from scenarios.running.methods.invented_people import example
-from scenarios.running.workers.isolation import IsolatedWorker, TaskStep
-from scenarios.running.workers.limits import Limits
+from scenarios.running.workers.isolation import IsolatedWorker, Limits, TaskStep
 
 # Calls of `os._exit` that raise, so that a method under test cannot end its check without a word.
 

@@ -84,7 +84,7 @@ def run(
     """
     from scenarios.running.boards.playing import Changes, catalogues_of, changed_plans, play_catalogues
     from scenarios.running.display import Display
-    from scenarios.running.workers.limits import read_size
+    from scenarios.running.workers.isolation import read_size
     from scenarios.running.workers.supervisor import LocalProcesses, cores
 
     refuse(roles is not None and data is None, "roles describe a table; name it with data=")

@@ -443,7 +443,7 @@ def test_a_crash_after_the_spend_costs_and_before_it_does_not(folder, monkeypatc
     assert spent() == 0.52
     monkeypatch.undo()
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("defenses.curators.curator_session.CuratorSession._paid", crash)
+    monkeypatch.setattr("defenses.curators.curator.CuratorSession._paid", crash)
     ask("mean income", *ACCOUNT)
     assert spent() == 0.52
 
