@@ -30,6 +30,7 @@ from defenses.base import (
     RecordsInBlocks,
     RecordsInMemory,
     ReleasedBlock,
+    applied,
     block_generator,
     check_enough,
     chosen_columns,
@@ -326,9 +327,12 @@ def release_in_memory(defense: MicrodataDefense, records: Microdata, root: SeedS
     if isinstance(defense, BlockwiseDefense) and is_planned(defense):
         return table.released(defense.fit(table, block_generator(root, "fit")), root)
     if defense.columnwise or not defense.randomizes_records_independently:
-        return defense.apply(records, block_generator(root, "fit"))
+        whole: MicrodataRelease = applied(defense, records, block_generator(root, "fit"))
+        return whole
     blocks = list(table.blocks())
-    made = [defense.apply(table.records(block), block_generator(root, "rows", block.number)) for block in blocks]
+    made: list[MicrodataRelease] = [
+        applied(defense, table.records(block), block_generator(root, "rows", block.number)) for block in blocks
+    ]
     if len(made) == 1:
         return made[0]
     origin = np.concatenate([each.origin + block.start for each, block in zip(made, blocks, strict=True)])
