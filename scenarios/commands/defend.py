@@ -97,9 +97,9 @@ def defend(
         from scenarios.tables.dataset import load_table
         from scenarios.tables.impossible_rows import ignored_rules, with_rules
         from scenarios.tables.note import text_notes
-        from scenarios.tables.parts.defending import write_outputs
+        from scenarios.tables.parts.files.shuffled_output import write_outputs
         from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
-        from scenarios.tables.parts.large_release import release_in_memory
+        from scenarios.tables.parts.memory_release import release_in_memory
         from scenarios.tables.parts.released_blocks import blocks_of
         from scenarios.tables.released import (
             STANDARD,

@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 from defenses import Guarantee, MicrodataDefense
 from defenses.base import ReleasedBlock
 from metrics.columns import SUPPRESSED, refuse
-from scenarios.tables.dataset import Dataset
 from scenarios.tables.empty_cells import empty_cells_words
 from scenarios.tables.impossible_rows import with_rules
 from scenarios.tables.note import Note, text_notes
-from scenarios.tables.parts.files.output_files import output_files
-from scenarios.tables.parts.files.shuffled_output import write_release
+from scenarios.tables.parts.files.shuffled_output import write_outputs
 from scenarios.tables.parts.files.table_files import Engine, OneMachine
 from scenarios.tables.parts.large_release import large_release
 from scenarios.tables.parts.records import LargeRecords, large_records, over_parts
@@ -146,24 +144,6 @@ def _blocks_of_part(
     cells, made = pickle.loads(packed)  # noqa: S301 (from the machine that gave the work)
     blocks = [made.released(block) for block in records.blocks()]
     return blocks, {name: listed.cells[known[name] :] for name, listed in cells.items()}
-
-
-def write_outputs(
-    release: LargeRelease, dataset: Dataset, root: SeedSequence, output: str, *, truth: str | None, channel: str | None
-) -> int:
-    """Write a released table, and beside it whose rows they are and what is public about the defense; the rows."""
-    with output_files() as outputs:
-        if channel is not None and release.channel is not None:
-            outputs.open(channel).write(release.channel.to_toml().encode())
-        return write_release(
-            release,
-            outputs,
-            output,
-            root,
-            separator=dataset.separator or ",",
-            written=dataset.written,
-            truth=truth,
-        )
 
 
 class DefendedInParts(NamedTuple):

@@ -66,7 +66,7 @@ def test_every_class_of_before_is_found_or_names_its_successor():
 
 
 def test_a_class_that_became_a_function_names_it():
-    with pytest.raises(ValueError, match=r"steps:Recoded': its successor is scenarios\.tables\..*\.steps:recoded$"):
+    with pytest.raises(ValueError, match=r"steps:Recoded': its successor is defenses\.base\.blocks:recoded_step$"):
         class_at("scenarios.large.rowwise.steps:Recoded")
     assert class_at("scenarios.games.candidates_game:CandidatesGame") is QuestionGame
 
