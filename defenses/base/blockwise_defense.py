@@ -35,6 +35,28 @@ class BlockwiseDefense(MicrodataDefense):
     """A defense that learns counts of a table, draws what concerns the whole table, and releases it block by block.
 
     Releases are the same whether the table is held in memory or read in parts, by any number of workers.
+
+    Examples
+    --------
+    Each number moves by at most a share of the column's standard deviation. The deviation is one of the whole table; the
+    moves are drawn block by block:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from defenses import BlockwiseDefense, Microdata
+    >>> from defenses.base import ReleasePlan, Step
+    >>> class Moved(BlockwiseDefense):
+    ...     def __init__(self, *, column="age", share=0.1):
+    ...         self.column, self.share = column, share
+    ...     def fit(self, records, rng):
+    ...         most = self.share * records.deviation(self.column)
+    ...         def move(block, rng):
+    ...             return {self.column: block.numbers(self.column) + rng.uniform(-most, most, len(block))}
+    ...         return ReleasePlan([Step((self.column,), {}, move)], channel=None)
+    >>> records = Microdata(pd.DataFrame({"age": [34, 52, 20], "job": ["a", "b", "c"]}))
+    >>> released = Moved().apply(records, np.random.default_rng(1)).frame
+    >>> released["job"].tolist(), bool((released["age"] - records.frame["age"]).abs().max() < 1.4)
+    (['a', 'b', 'c'], True)
     """
 
     @abstractmethod

@@ -16,7 +16,7 @@ from scenarios.running.methods.methods import describe, game_settings
 from scenarios.running.plan import Plan, column_roles
 
 # Incremented when the meaning of a stored score changes, so that old and new scores are not mixed.
-SCORER = 2
+SCORER = 3
 # Modules that run between the methods of a play, besides the game.
 SCORING = ("scenarios.games.playing", "scenarios.tables.seeds")
 DONE = ("ok", "skipped")
