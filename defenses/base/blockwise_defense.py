@@ -38,8 +38,8 @@ class BlockwiseDefense(MicrodataDefense):
 
     Examples
     --------
-    Each number moves by at most a share of the column's standard deviation. The deviation is one of the whole table; the
-    moves are drawn block by block:
+    Each number moves by at most a share of the column's standard deviation. The deviation is that of the whole table,
+    and the moves are drawn block by block:
 
     >>> import numpy as np
     >>> import pandas as pd
