@@ -17,6 +17,12 @@ from .blocks import unchanged_step as unchanged_step
 from .blockwise_defense import BlockwiseDefense as BlockwiseDefense
 from .blockwise_defense import RecordsInMemory as RecordsInMemory
 from .channel import Channel as Channel
+from .counted_table import ClassCells as ClassCells
+from .counted_table import CountedDefense as CountedDefense
+from .counted_table import CountedTable as CountedTable
+from .counted_table import Recoding as Recoding
+from .counted_table import WeightedColumn as WeightedColumn
+from .counted_table import recoded_release as recoded_release
 from .column_table import CodedTexts as CodedTexts
 from .column_table import ColumnTable as ColumnTable
 from .columns import CodedColumn as CodedColumn
@@ -36,6 +42,7 @@ from .columns import public_or_filled as public_or_filled
 from .columns import stored_alike as stored_alike
 from .defense import Defense as Defense
 from .defense import MicrodataDefense as MicrodataDefense
+from .defense import Needs as Needs
 from .defense import chosen_columns as chosen_columns
 from .defense import numeric_columns as numeric_columns
 from .defense import released_frame as released_frame

@@ -25,7 +25,7 @@ from defenses.base.blocks import (
     drawn_root,
 )
 from defenses.base.columns import CodedColumn, code_column, code_values, is_number_column, is_numeric, plain_numbers
-from defenses.base.defense import MicrodataDefense, released_frame
+from defenses.base.defense import MicrodataDefense, Needs, released_frame
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.columns import Floats, Integers
@@ -36,6 +36,8 @@ class BlockwiseDefense(MicrodataDefense):
 
     Releases are the same whether the table is held in memory or read in parts, by any number of workers.
     """
+
+    needs: Needs = "rows"
 
     @abstractmethod
     def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:

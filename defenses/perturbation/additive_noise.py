@@ -10,6 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base import (
+    Needs,
     Block,
     BlockwiseDefense,
     Channel,
@@ -52,6 +53,8 @@ class AdditiveNoise(BlockwiseDefense):
     ----------
     Brand (2002), "Microdata protection through noise addition", uncorrelated noise.
     """
+
+    needs: Needs = "histograms"
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
 from defenses.base import (
+    Needs,
     BlockwiseDefense,
     CellList,
     Channel,
@@ -33,6 +34,8 @@ class Shuffle(BlockwiseDefense):
     A random permutation of a column is a draw of its values without replacement. So each block draws the numbers of its
     values from those that are left.
     """
+
+    needs: Needs = "permutation"
 
     def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
         """Count the values of each released column."""

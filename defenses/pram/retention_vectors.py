@@ -10,6 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base import (
+    Needs,
     BlockwiseDefense,
     Channel,
     Guarantee,
@@ -49,6 +50,8 @@ class RetentionVectors(BlockwiseDefense):
     ValueError
         If `columns` is not a list of different names or `jointly` is not a boolean.
     """
+
+    needs: Needs = "histograms"
 
     def __init__(self, *, columns: Sequence[str] | None, jointly: bool) -> None:
         self.columns = check_columns(columns)

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.random import Generator
 
 from defenses.base import (
+    Needs,
     BlockwiseDefense,
     Channel,
     Microdata,
@@ -52,6 +53,8 @@ class TopBottomCoding(BlockwiseDefense):
     ----------
     Hundepool et al. (2012), "Statistical Disclosure Control", section 3.2.
     """
+
+    needs: Needs = "histograms"
 
     def __init__(
         self,

@@ -17,8 +17,11 @@ from defenses.base import (
     Block,
     CellList,
     CodedColumn,
+    CountedDefense,
+    CountedTable,
     Plan,
     ReleasedBlock,
+    WeightedColumn,
     block_generator,
     filled,
     k_anonymity_over,
@@ -26,8 +29,7 @@ from defenses.base import (
 )
 from defenses.base import blocks as by_position
 from defenses.base.channel_parts import Containment
-from defenses.grouping.constraints import SensitiveColumn, check_apart, check_whole_table
-from defenses.grouping.counted_table import CountedDefense, CountedTable, CountedValues, WeightedColumn
+from defenses.grouping.constraints import SensitiveColumn, check_apart, check_whole_table, counted_sensitive_columns
 from defenses.grouping.mondrian.coding import code_numbers, each_column
 from defenses.grouping.mondrian.columns import MISSING, OrderedColumn, OrderedNumbers, order_column
 from defenses.grouping.mondrian.cut_requirements import CutRequirements, CutRules
@@ -77,7 +79,7 @@ def counted_table(
         records.roles,
         {name: CodedColumn(stored[name].values, counts.codes[name], stored[name].missing) for name in names},
         counts.counts,
-        {name: CountedValues(stored[name].values, stored[name].missing, counts.histograms[name]) for name in sensitive},
+        counts.histograms,
     )
 
 
@@ -135,6 +137,16 @@ def counted_release(defense: CountedDefense, records: LargeRecords, *, most: int
     return LargeRelease(
         tuple(records.columns), cells, blocks, records.rows, lambda: recoding.guarantee, recoding.channel, remark
     )
+
+
+def grouped_release(defense: CountedDefense, records: LargeRecords) -> LargeRelease:
+    """Release a table from its distinct combinations of values; `Mondrian` goes part by part if these do not fit."""
+    try:
+        return counted_release(defense, records)
+    except TooManyCombinations:
+        if isinstance(defense, Mondrian):
+            return parted_release(defense, records)
+        raise
 
 
 PART = 1 << 20
@@ -244,7 +256,7 @@ def _ordered_table(defense: Mondrian, records: LargeRecords) -> _OrderedTable:
     roles = records.roles
     whole = counted_table(records, (), roles.sensitive if defense.constraints else ())
     names = whole.checked_columns(defense.k, defense.columns)
-    sensitive = whole.constrained(defense.constraints)
+    sensitive = counted_sensitive_columns(whole, defense.constraints)
     check_apart(names, sensitive)
     check_whole_table(defense.constraints, sensitive)
     return _OrderedTable(names, {name: _ordered_column(records, name) for name in filled(roles, names)}, sensitive)

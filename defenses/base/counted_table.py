@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base import Channel, CodedColumn, Guarantee, Microdata, check_enough, chosen_columns
-from defenses.grouping.constraints import Constraint, OrderedCloseness, SensitiveColumn, check_value_counts
-from metrics.columns import CategoricalDomain, Integers, refuse, require
+from defenses.base.channel import Channel
+from defenses.base.columns import CodedColumn, code_column, code_values
+from defenses.base.defense import MicrodataDefense, Needs, chosen_columns, released_frame, rowwise_release
+from defenses.base.guarantee import Guarantee
+from defenses.base.k_anonymous_defense import check_enough
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+from metrics.classes import example_of_each
+from metrics.columns import Integers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -37,27 +45,8 @@ class WeightedColumn(CodedColumn):
 
 
 @dataclass(frozen=True)
-class CountedValues:
-    """Values of a sensitive column, counted in each combination.
-
-    Attributes
-    ----------
-    values : ndarray, shape (values,)
-        Its distinct values in the order of `defenses.base.columns.code_column`.
-    missing : int
-        Position of the missing value; the number of values if none is missing.
-    counts : csr_array, shape (combinations, values)
-        Number of records of each combination with each value.
-    """
-
-    values: NDArray[Any] = field(repr=False)
-    missing: int
-    counts: csr_array = field(repr=False)
-
-
-@dataclass(frozen=True)
 class CountedTable:
-    """Records by their distinct combinations of values, however many records there are.
+    """Records by combinations of values that several of them share; or each record as a combination of its own.
 
     Attributes
     ----------
@@ -65,17 +54,21 @@ class CountedTable:
         Roles, domains and hierarchies of the records. Each column of its frame holds the values of the records, but the
         rows are no records.
     columns : mapping of str to CodedColumn
-        Columns with a code for each combination, in the order of `defenses.base.columns.code_column`.
+        Columns with a code for each combination; in the order of `defenses.base.columns.code_column` for a defense that
+        needs an order.
     counts : ndarray of int, shape (combinations,)
-        Number of records of each combination, at least 1.
-    sensitive : mapping of str to CountedValues
-        Sensitive columns.
+        Number of records of each combination; 0 where they were suppressed before.
+    sensitive : mapping of str to csr_array, each of shape (combinations, values)
+        Number of records of each combination with each value of a sensitive column.
+    single : bool
+        Whether each combination is one record, in the order of the roles' frame.
     """
 
     roles: Microdata
     columns: Mapping[str, CodedColumn]
     counts: Integers = field(repr=False)
-    sensitive: Mapping[str, CountedValues] = field(default_factory=dict)
+    sensitive: Mapping[str, csr_array] = field(default_factory=dict, repr=False)
+    single: bool = False
 
     def __len__(self) -> int:
         return int(self.counts.sum())
@@ -96,6 +89,14 @@ class CountedTable:
         column = self.columns[name]
         return WeightedColumn(column.values, column.codes, column.missing, self.counts)
 
+    def rows(self, name: str) -> Integers:
+        """Row of the roles' frame that holds the value of each code, shape (size,); any row if no record has it."""
+        column = self.columns[name]
+        coded = column if self.single else code_column(self.roles.frame[name], self.roles.domain(name))
+        rows = np.zeros(column.size, dtype=np.intp)
+        rows[coded.codes] = np.arange(coded.codes.size)
+        return rows
+
     def checked_columns(self, k: int, columns: Sequence[str] | None) -> tuple[str, ...]:
         """The given columns, by default the quasi-identifiers.
 
@@ -106,24 +107,6 @@ class CountedTable:
         """
         check_enough(k, len(self))
         return chosen_columns(self.roles, columns, self.roles.quasi_identifiers)
-
-    def constrained(self, constraints: Sequence[Constraint]) -> tuple[SensitiveColumn, ...]:
-        """The columns that the constraints apply to, without a code for each record.
-
-        Raises
-        ------
-        ValueError
-            As `defenses.grouping.constraints.sensitive_columns`.
-        """
-        if not constraints:
-            return ()
-        check_sensitive(self.roles, constraints)
-        columns = []
-        for name in self.roles.sensitive:
-            totals = np.asarray(self.sensitive[name].counts.sum(axis=0)).ravel()
-            columns.append(SensitiveColumn(name, np.empty(0, dtype=np.intp), totals))
-        check_value_counts(constraints, columns)
-        return tuple(columns)
 
 
 @dataclass(frozen=True)
@@ -145,7 +128,7 @@ class ClassCells:
     def of(cls, value: Integers, cells: NDArray[Any]) -> Self:
         """Cells of classes that hold a single value each, given the value's position and the cell of each value."""
         position, distinct = pd.factorize(cells, use_na_sentinel=False)
-        return cls(position.astype(np.int32)[value], np.asarray(distinct))
+        return cls(position.astype(np.int32)[value], cells[example_of_each(position, len(distinct))])
 
     def extended(self, cell: str) -> ClassCells:
         """The cells with one more class, which has a cell of its own."""
@@ -164,7 +147,7 @@ class Recoding:
     cells : mapping of str to ClassCells
         Cells of the columns that the defense replaces; other columns are released as they are.
     guarantee : Guarantee
-        What the release promises.
+        What the release guarantees.
     channel : Channel
         What is public about the defense.
     remark : str
@@ -178,40 +161,59 @@ class Recoding:
     remark: str = ""
 
 
-@runtime_checkable
-class CountedDefense(Protocol):
-    """A defense whose release of a table follows from counts of the table's distinct combinations of values."""
+class CountedDefense(MicrodataDefense):
+    """A defense whose release of a table follows from counts of the table's distinct combinations of values.
+
+    Releases are the same whether these are counted in a table that is read in parts, or each record in memory is a
+    combination of its own.
+    """
 
     @property
     def works_on_counts(self) -> bool:
         """Whether the parameters allow it."""
+        return True
 
+    @property
+    def only_suppresses(self) -> bool:
+        """Whether cells stay as they are, and it matters of values only which ones are equal."""
+        return False
+
+    @property
+    def needs(self) -> Needs:
+        """Combinations, where the parameters allow it."""
+        return "combinations" if self.works_on_counts else "table"
+
+    @abstractmethod
     def counted_columns(self, roles: Microdata) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Columns whose combinations the defense needs, and sensitive columns that it needs counted in each."""
 
+    @abstractmethod
     def recode(self, records: CountedTable) -> Recoding:
         """Release the records; nothing is drawn.
 
         Raises
         ------
         ValueError
-            As `apply` in memory.
+            If the parameters do not fit the records.
         """
 
+    def coded(self, records: Microdata, names: Sequence[str]) -> Mapping[str, CodedColumn]:
+        """Code columns of records in memory; a defense that needs an order of the values codes them in this order."""
+        return {name: code_values(records.frame[name]) for name in names}
 
-def check_sensitive(roles: Microdata, constraints: Sequence[Constraint]) -> None:
-    """Check that the constraints fit the sensitive columns of a table, given the values that occur.
+    def counted(self, records: Microdata) -> CountedTable:
+        """Records in memory, each a combination of its own."""
+        names, _ = self.counted_columns(records)
+        return CountedTable(records, self.coded(records, names), np.ones(len(records), dtype=np.intp), single=True)
 
-    Raises
-    ------
-    ValueError
-        If there is no sensitive column. If distances are ordered and a column has a missing value, or no order.
-    """
-    require(roles.sensitive, f"{constraints[0]} needs a sensitive column, and the records have none")
-    for name in roles.sensitive if any(isinstance(each, OrderedCloseness) for each in constraints) else ():
-        refuse(roles.frame[name].isna().any(), f"column {name!r}: a missing value cannot be ordered")
-        domain = roles.domain(name)
-        refuse(
-            isinstance(domain, CategoricalDomain) and not domain.ordered,
-            f"distance = 'ordered' needs an order; declare an ordered domain for column {name!r}",
-        )
+    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
+        """Release the records by the classes that their combinations have; nothing is drawn."""
+        return recoded_release(records, self.recode(self.counted(records)))
+
+
+def recoded_release(records: Microdata, recoding: Recoding) -> MicrodataRelease:
+    """Release of records in memory, given the class of each record."""
+    cells = {name: each.cells[each.codes[recoding.classes]] for name, each in recoding.cells.items()}
+    release = rowwise_release(released_frame(records, cells), recoding.channel)
+    kept = recoding.classes >= 0
+    return release if kept.all() else release.take(np.flatnonzero(kept))
