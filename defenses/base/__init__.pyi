@@ -3,6 +3,7 @@ from .blocks import PSEUDONYM as PSEUDONYM
 from .blocks import Block as Block
 from .blocks import BlockColumn as BlockColumn
 from .blocks import CellList as CellList
+from .blocks import Divided as Divided
 from .blocks import Plan as Plan
 from .blocks import RecordsInBlocks as RecordsInBlocks
 from .blocks import ReleasedBlock as ReleasedBlock

@@ -12,8 +12,9 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from defenses.base.blocks import RecordsInBlocks
 from defenses.base.channel import Channel
-from defenses.base.columns import CodedColumn, code_column, code_values
+from defenses.base.columns import CodedColumn, code_column, code_values, is_number_column
 from defenses.base.defense import MicrodataDefense, Needs, chosen_columns, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous_defense import check_enough
@@ -24,6 +25,12 @@ from metrics.columns import Integers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+
+MOST = 1 << 25
+"""Largest number of combinations that are counted; the same on every machine, so that releases are too."""
+VALUES = 1 << 20
+"""Largest number of distinct values that a column of a table in parts is coded by."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +96,27 @@ class CountedTable:
         column = self.columns[name]
         return WeightedColumn(column.values, column.codes, column.missing, self.counts)
 
+    def classes(self, names: Sequence[str]) -> Integers:
+        """Number of the distinct values in some columns of each combination, in order of appearance."""
+        classes: Integers = np.zeros(self.counts.size, dtype=np.intp)
+        for name in names:
+            column = self.columns[name]
+            classes = pd.factorize(classes * column.size + column.codes)[0]
+        return classes
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the same table, read in parts, has too many combinations to be counted, or nearly distinct numbers.
+
+        A table whose sensitive values are nearly distinct is not released in parts, so that it does not matter.
+        """
+        if any(histogram.shape[1] > VALUES for histogram in self.sensitive.values()):
+            return False
+        numbers = [name for name in self.columns if is_number_column(self.roles.frame[name])]
+        if any(self.columns[name].missing > VALUES for name in numbers):
+            return True
+        return self.counts.size > MOST and int(self.classes(tuple(self.columns)).max()) >= MOST
+
     def rows(self, name: str) -> Integers:
         """Row of the roles' frame that holds the value of each code, shape (size,); any row if no record has it."""
         column = self.columns[name]
@@ -129,6 +157,13 @@ class ClassCells:
         """Cells of classes that hold a single value each, given the value's position and the cell of each value."""
         position, distinct = pd.factorize(cells, use_na_sentinel=False)
         return cls(position.astype(np.int32)[value], cells[example_of_each(position, len(distinct))])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Cells of the classes of several parts, one part after the other."""
+        starts = np.cumsum([0, *(part.cells.size for part in parts)])
+        codes = [part.codes + start for part, start in zip(parts, starts, strict=False)]
+        return cls(np.concatenate(codes).astype(np.int32), np.concatenate([part.cells for part in parts]))
 
     def extended(self, cell: str) -> ClassCells:
         """The cells with one more class, which has a cell of its own."""
@@ -196,6 +231,13 @@ class CountedDefense(MicrodataDefense):
         ValueError
             If the parameters do not fit the records.
         """
+
+    def recode_large(self, records: RecordsInBlocks) -> Recoding | None:
+        """Release records whose combinations are too many to be counted: the class of each record, in their order.
+
+        By default there is no such release.
+        """
+        return None
 
     def coded(self, records: Microdata, names: Sequence[str]) -> Mapping[str, CodedColumn]:
         """Code columns of records in memory; a defense that needs an order of the values codes them in this order."""

@@ -160,4 +160,3 @@ def _as_records(frame: pd.DataFrame, records: Microdata) -> Microdata:
 def _changed(roles: Microdata, release: MicrodataRelease) -> tuple[str, ...]:
     """The columns that a columnwise release changes."""
     return roles.released_columns if release.channel is None else tuple(release.channel.columns)
-

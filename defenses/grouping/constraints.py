@@ -283,9 +283,7 @@ def sensitive_columns(records: Microdata, constraints: Sequence[Constraint]) -> 
     return _with_enough_values(constraints, (_sensitive_column(records, *each) for each in ordered.items()))
 
 
-def counted_sensitive_columns(
-    records: CountedTable, constraints: Sequence[Constraint]
-) -> tuple[SensitiveColumn, ...]:
+def counted_sensitive_columns(records: CountedTable, constraints: Sequence[Constraint]) -> tuple[SensitiveColumn, ...]:
     """The columns that the constraints apply to; they have codes only where each combination is a record.
 
     Raises
@@ -466,7 +464,9 @@ class ConstrainedDefense(KAnonymousDefense, CountedDefense):
         self._checked_columns(records)
         columns, rows = sensitive_columns(records, self.constraints), np.arange(len(records) + 1)
         histograms = {
-            column.name: csr_array((np.ones_like(column.codes), column.codes, rows), shape=(len(records), column.table.size))
+            column.name: csr_array(
+                (np.ones_like(column.codes), column.codes, rows), shape=(len(records), column.table.size)
+            )
             for column in columns
         }
         return replace(super().counted(records), sensitive=histograms)

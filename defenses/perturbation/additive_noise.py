@@ -10,12 +10,12 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base import (
-    Needs,
     Block,
     BlockwiseDefense,
     Channel,
     Guarantee,
     Microdata,
+    Needs,
     Plan,
     RecordsInBlocks,
     Step,

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base import (
-    Needs,
     BlockwiseDefense,
     Channel,
+    Needs,
     Plan,
     RecordsInBlocks,
     Step,

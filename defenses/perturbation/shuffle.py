@@ -10,10 +10,10 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
 from defenses.base import (
-    Needs,
     BlockwiseDefense,
     CellList,
     Channel,
+    Needs,
     Plan,
     RecordsInBlocks,
     ReleasedBlock,

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base import (
-    Needs,
     Block,
     BlockwiseDefense,
     Channel,
+    Needs,
     Plan,
     RecordsInBlocks,
     check_columns,

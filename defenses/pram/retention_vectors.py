@@ -10,11 +10,11 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base import (
-    Needs,
     BlockwiseDefense,
     Channel,
     Guarantee,
     Microdata,
+    Needs,
     Plan,
     RecordsInBlocks,
     category_count,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from defenses.base import (
     Channel,
@@ -15,7 +14,6 @@ from defenses.base import (
     chosen_columns,
     k_anonymity_over,
 )
-from metrics.columns import Integers
 
 
 class RecordSuppression(KAnonymousDefense, CountedDefense):
@@ -53,13 +51,15 @@ class RecordSuppression(KAnonymousDefense, CountedDefense):
         """Columns that define the classes; no sensitive ones."""
         return chosen_columns(roles, self.columns, roles.quasi_identifiers), ()
 
+    def counted(self, records: Microdata) -> CountedTable:
+        """Records in memory, each a combination of its own."""
+        self._checked_columns(records)
+        return super().counted(records)
+
     def recode(self, records: CountedTable) -> Recoding:
         """Release the classes with at least k records."""
         names = records.checked_columns(self.k, self.columns)
-        classes: Integers = np.zeros(records.counts.size, dtype=np.intp)
-        for name in names:
-            column = records.columns[name]
-            classes = pd.factorize(classes * column.size + column.codes)[0]
+        classes = records.classes(names)
         sizes = np.bincount(classes, weights=records.counts)
         kept = np.where(sizes[classes] >= self.k, classes, -1)
         return Recoding(kept, {}, k_anonymity_over(self.k, records.roles, names), Channel())

@@ -11,10 +11,10 @@ import pandas as pd
 from numpy.random import Generator
 
 from defenses.base import (
-    Needs,
     BlockwiseDefense,
     Channel,
     Microdata,
+    Needs,
     Plan,
     RecordsInBlocks,
     check_columns,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,8 @@ from defenses.base import (
     Microdata,
     MicrodataRelease,
     Recoding,
+    RecordsInBlocks,
+    RecordsInMemory,
     chosen_columns,
     filled,
     k_anonymity_over,
@@ -39,6 +41,7 @@ from defenses.grouping.mondrian.coding import code_columns, each_column
 from defenses.grouping.mondrian.columns import OrderedColumn, order_column
 from defenses.grouping.mondrian.cut_requirements import CutRequirements, CutRules
 from defenses.grouping.mondrian.partition import partition
+from defenses.grouping.mondrian.parts import TableInParts
 from metrics.columns import Integers, check_boolean, check_choice, require
 
 
@@ -178,6 +181,8 @@ class Mondrian(ConstrainedDefense):
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the records of each class under the cells that cover the class."""
         table = self.counted(records)
+        if self.works_on_counts and table.is_large:
+            return recoded_release(records, self.recode_large(RecordsInMemory(records)))
         order = np.arange(len(records)) if self.strict else rng.permutation(len(records))
         divided = self._divided(table, order)
         if self.representative is None:
@@ -195,6 +200,28 @@ class Mondrian(ConstrainedDefense):
             "strict and representative: relaxed cuts and representatives need every record in memory",
         )
         return self._recoding(records, self._divided(records, np.arange(records.counts.size)))
+
+    def recode_large(self, records: RecordsInBlocks) -> Recoding:
+        """Divide the records part by part; see `TableInParts`. The same table in memory has the same classes."""
+        roles = records.counted
+        guarantee = self.guarantee(roles)
+        table = TableInParts.of(records, self.k, self._checked_columns(roles), self.constraints)
+        tree, sizes = table.tree()
+        classes, count = np.empty(len(roles), dtype=np.int32), 0
+        cells: dict[str, list[ClassCells]] = {name: [] for name in table.columns}
+        for part in table.divided(tree, sizes):
+            classes[part.positions] = part.classes + count
+            count += part.count
+            for name, each in _class_cells(part.columns, part.classes, part.count).items():
+                cells[name].append(each)
+        parts = "1 part" if sizes.size == 1 else f"{sizes.size:,} parts"
+        return Recoding(
+            classes,
+            {name: ClassCells.joined(each) for name, each in cells.items()},
+            guarantee,
+            _containment(table.columns.values()),
+            f"{parts}, cut on a sample and tested on all records, then divided in memory",
+        )
 
     def _divided(self, records: CountedTable, order: Integers) -> _Divided:
         """Classes of the combinations, in the order in which tied records fill the left side of a relaxed cut."""
@@ -215,15 +242,12 @@ class Mondrian(ConstrainedDefense):
 
     def _recoding(self, records: CountedTable, divided: _Divided) -> Recoding:
         """The cells that cover each class."""
-        cells = each_column(
-            lambda column: column.class_cells(divided.classes, divided.count), divided.columns, divided.classes.size
-        )
         names = chosen_columns(records.roles, self.columns, records.roles.quasi_identifiers)
         return Recoding(
             divided.classes,
-            {column.name: ClassCells(*each) for column, each in zip(divided.columns, cells, strict=True)},
+            _class_cells(*divided),
             k_anonymity_over(self.k, records.roles, names, self.constraints),
-            Channel(tuple(Containment(column.name, column.domain) for column in divided.columns)),
+            _containment(divided.columns),
         )
 
     def guarantee(self, records: Microdata) -> Guarantee:
@@ -232,3 +256,13 @@ class Mondrian(ConstrainedDefense):
         check_apart(names, sensitive)
         check_whole_table(self.constraints, sensitive)
         return k_anonymity_over(self.k, records, names, self.constraints)
+
+
+def _class_cells(columns: Sequence[OrderedColumn], classes: Integers, count: int) -> dict[str, ClassCells]:
+    """The cells that cover each class, by column."""
+    cells = each_column(lambda column: ClassCells(*column.class_cells(classes, count)), columns, classes.size)
+    return {column.name: each for column, each in zip(columns, cells, strict=True)}
+
+
+def _containment(columns: Iterable[OrderedColumn]) -> Channel:
+    return Channel(tuple(Containment(column.name, column.domain) for column in columns))

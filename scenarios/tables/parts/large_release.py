@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,13 +10,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.random import SeedSequence
+from scipy.sparse import csr_array
 
 from defenses import Guarantee, Microdata, MicrodataDefense, MicrodataRelease
 from defenses.base import (
+    Block,
     BlockwiseDefense,
     CellList,
+    CodedColumn,
     CountedDefense,
+    CountedTable,
     Plan,
+    Recoding,
     RecordsInBlocks,
     RecordsInMemory,
     ReleasedBlock,
@@ -23,12 +29,119 @@ from defenses.base import (
     recoded_step,
     unchanged_step,
 )
-from metrics.columns import refuse
+from defenses.base import counted_table as limits
+from metrics.columns import Integers, refuse
 from scenarios.tables.parts.blocked import blocked
-from scenarios.tables.parts.combinations import TooManyCombinations
-from scenarios.tables.parts.mondrian_parts import grouped_release
-from scenarios.tables.parts.records import LargeRecords
+from scenarios.tables.parts.combinations import CombinationIndex, Combinations, TooManyCombinations, count_combinations
+from scenarios.tables.parts.records import LargeRecords, StoredBlock
 from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease, released_block
+
+# Releases of grouping methods: from counted combinations, or from the class of each record where these do not fit.
+
+
+def counted_table(
+    records: LargeRecords, names: Sequence[str], sensitive: Sequence[str] = (), *, most: int | None = None
+) -> CountedTable:
+    """Count the distinct combinations of some columns.
+
+    Parameters
+    ----------
+    records : LargeRecords
+        The records.
+    names : sequence of str
+        The columns; with none, all records are one combination.
+    sensitive : sequence of str
+        Columns whose values are counted in each combination.
+    most : int
+        Largest number of combinations; by default `MOST`.
+
+    Raises
+    ------
+    TooManyCombinations
+        If there are more, or a column's values are nearly all distinct numbers.
+    """
+    limit = limits.MOST if most is None else most
+    counts = count_combinations(records, names, sensitive, most=limit) if names else _all_in_one(records, sensitive)
+    stored = records.columns
+    return CountedTable(
+        records.roles,
+        {name: CodedColumn(stored[name].values, counts.codes[name], stored[name].missing) for name in names},
+        counts.counts,
+        counts.histograms,
+    )
+
+
+def _all_in_one(records: LargeRecords, sensitive: Sequence[str]) -> Combinations:
+    """All records as one combination."""
+    histograms = {}
+    for name in sensitive:
+        column = records.columns[name]
+        if column.numbers_only:
+            raise TooManyCombinations(f"{records.files.path}: column {name!r} holds nearly distinct numbers")
+        histograms[name] = csr_array(column.counts[None, : max(column.values.size, column.missing)])
+    return Combinations({}, np.array([records.rows]), histograms)
+
+
+def grouped_release(defense: CountedDefense, records: LargeRecords, *, most: int | None = None) -> LargeRelease:
+    """Release a table by the classes of its combinations, or of its records if there are too many combinations.
+
+    Parameters
+    ----------
+    defense : CountedDefense
+        The defense.
+    records : LargeRecords
+        The records.
+    most : int, optional
+        Largest number of combinations; by default `MOST`.
+
+    Raises
+    ------
+    TooManyCombinations
+        If there are more, or a column's values are nearly all distinct numbers, and the defense needs the counts.
+    ValueError
+        As the defense in memory.
+    """
+    names, sensitive = defense.counted_columns(records.roles)
+    try:
+        counted = counted_table(records, names, sensitive, most=most)
+    except TooManyCombinations:
+        distinct = any(records.columns[name].numbers_only for name in sensitive)
+        recoding = None if distinct else defense.recode_large(records)
+        if recoding is None:
+            raise
+        by_record = recoded(records, recoding, lambda block: np.arange(block.start, block.start + len(block)))
+        # The classes of all records stay on this machine.
+        return replace(by_record, blocks=by_record.blocks.__call__)
+    index = CombinationIndex({name: column.codes for name, column in counted.columns.items()})
+    return recoded(records, defense.recode(counted), lambda block: index.positions(block.columns))
+
+
+def recoded(records: LargeRecords, recoding: Recoding, combination: Callable[[StoredBlock], Integers]) -> LargeRelease:
+    """Release of a recoding, given the combination of each row of a block; other columns stay as they are."""
+    unchanged = Plan([unchanged_step(records, name) for name in records.columns if name not in recoding.cells], None)
+    cells = {name: CellList(kind=of_class.cells.dtype) for name, of_class in recoding.cells.items()}
+    # The list puts equal cells together, so that positions may differ from those of the recoding.
+    codes = {name: cells[name].codes(each.cells.tolist())[each.codes] for name, each in recoding.cells.items()}
+    of_combination, guarantee = recoding.classes.astype(np.int32, copy=False), recoding.guarantee
+
+    def released(block: Block) -> ReleasedBlock:
+        assert isinstance(block, StoredBlock)  # noqa: S101 (blocks of this table)
+        classes = of_combination[combination(block)]
+        columns = {name: of_class[classes] for name, of_class in codes.items()}
+        same = unchanged.release(block, SeedSequence(0))
+        made = ReleasedBlock(block.number, {**columns, **same.columns}, same.origin)
+        return made.take(np.flatnonzero(classes >= 0)) if (classes < 0).any() else made
+
+    return LargeRelease(
+        tuple(records.columns),
+        cells | unchanged.cells,
+        BlockByBlock(records, released),
+        records.rows,
+        lambda: guarantee,
+        recoding.channel,
+        (recoding.remark,) if recoding.remark else (),
+    )
+
 
 # Releases that are planned by a defense, or made of each column or row by itself.
 
