@@ -4,7 +4,7 @@ from .blocks import Block as Block
 from .blocks import BlockColumn as BlockColumn
 from .blocks import CellList as CellList
 from .blocks import Divided as Divided
-from .blocks import Plan as Plan
+from .blocks import ReleasePlan as ReleasePlan
 from .blocks import RecordsInBlocks as RecordsInBlocks
 from .blocks import ReleasedBlock as ReleasedBlock
 from .blocks import Step as Step

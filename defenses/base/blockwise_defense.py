@@ -19,8 +19,8 @@ from defenses.base.blocks import (
     Block,
     BlockColumn,
     CellList,
-    Plan,
     RecordsInBlocks,
+    ReleasePlan,
     block_generator,
     drawn_root,
 )
@@ -40,7 +40,7 @@ class BlockwiseDefense(MicrodataDefense):
     needs: Needs = "rows"
 
     @abstractmethod
-    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> ReleasePlan:
         """Learn from counts what every block needs, and draw what concerns the whole table.
 
         Raises
@@ -126,7 +126,7 @@ class RecordsInMemory(RecordsInBlocks):
         for block in self.blocks():
             yield {name: column[block.start : block.start + len(block)] for name, column in columns.items()}
 
-    def released(self, plan: Plan, root: SeedSequence) -> MicrodataRelease:
+    def released(self, plan: ReleasePlan, root: SeedSequence) -> MicrodataRelease:
         """All blocks of a plan as one release, whose other columns stay as they are."""
         blocks = list(plan.blocks(self, root))
         origin = np.concatenate([np.arange(0), *(block.origin for block in blocks)])

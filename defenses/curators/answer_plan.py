@@ -1,4 +1,4 @@
-"""Plan of a private answer: exact parts, the noise of each part, and the answer with its interval."""
+"""ReleasePlan of a private answer: exact parts, the noise of each part, and the answer with its interval."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def public_size(query: Query, records: Microdata, neighbours: str) -> int | None
 
 
 def plan_count(query: Count, records: Microdata, neighbours: str) -> AnswerPlan:
-    """Plan a count, which one record moves by at most 1 under either relation; integer noise."""
+    """ReleasePlan a count, which one record moves by at most 1 under either relation; integer noise."""
     most = _selected_rows(query, records) if neighbours == "replace" else math.inf
     return AnswerPlan(
         lambda data: (np.array([query.exact(data)]),),
@@ -168,7 +168,7 @@ def plan_count(query: Count, records: Microdata, neighbours: str) -> AnswerPlan:
 
 
 def plan_sum(query: Sum, records: Microdata, neighbours: str) -> AnswerPlan:
-    """Plan a sum of numbers within [low, high].
+    """ReleasePlan a sum of numbers within [low, high].
 
     If the number of records is public, noise is added to the sum of differences from the middle, which one record moves
     by at most high - low. Otherwise one record moves the sum by the larger absolute bound, or by high - low if that is
@@ -195,7 +195,7 @@ def plan_sum(query: Sum, records: Microdata, neighbours: str) -> AnswerPlan:
 
 
 def plan_mean(query: Mean, records: Microdata, neighbours: str) -> AnswerPlan:
-    """Plan a mean, as the middle of the bounds plus the mean of differences from it.
+    """ReleasePlan a mean, as the middle of the bounds plus the mean of differences from it.
 
     If the number n of records is public, one record moves it by at most (high - low)/n. If it is not public, half of
     the budget goes to the count. The other half goes to the sum of differences.
@@ -233,7 +233,7 @@ def plan_mean(query: Mean, records: Microdata, neighbours: str) -> AnswerPlan:
 
 
 def plan_variance(query: Variance, records: Microdata, neighbours: str) -> AnswerPlan:
-    """Plan a variance of n numbers within a range R, which one record moves by at most R^2 (n - 1)/n^2.
+    """ReleasePlan a variance of n numbers within a range R, which one record moves by at most R^2 (n - 1)/n^2.
 
     The number of records must be public. The proof is in `defenses.dp.sensitivity.variance_sensitivity`.
     """
@@ -251,7 +251,7 @@ def plan_variance(query: Variance, records: Microdata, neighbours: str) -> Answe
 
 
 def plan_covariance(query: Covariance, records: Microdata, neighbours: str) -> AnswerPlan:
-    """Plan a covariance of n numbers within ranges R and S, which one record moves by at most R S (n - 1)/n^2.
+    """ReleasePlan a covariance of n numbers within ranges R and S, which one record moves by at most R S (n - 1)/n^2.
 
     The number of records must be public. The proof is in `defenses.dp.sensitivity.covariance_sensitivity`.
     """
@@ -268,7 +268,7 @@ def plan_covariance(query: Covariance, records: Microdata, neighbours: str) -> A
 
 
 def plan_correlation(query: Correlation, records: Microdata, neighbours: str) -> AnswerPlan:
-    """Plan a correlation from two variances and the covariance, each with a third of the budget.
+    """ReleasePlan a correlation from two variances and the covariance, each with a third of the budget.
 
     Variances are released rather than standard deviations. The sensitivity R sqrt(n - 1)/n of a standard deviation is
     sqrt(n) times as large in proportion. Where a noisy variance is at most 0 the answer is 0: only noise is known about
@@ -298,7 +298,7 @@ def plan_correlation(query: Correlation, records: Microdata, neighbours: str) ->
 
 
 def plan_table(query: Histogram | ContingencyTable, records: Microdata, neighbours: str) -> AnswerPlan:
-    """Plan a histogram or contingency table: one noisy count for each cell, with integer noise.
+    """ReleasePlan a histogram or contingency table: one noisy count for each cell, with integer noise.
 
     A replaced record moves two counts by 1 each, an added or removed one moves one count by 1.
     """

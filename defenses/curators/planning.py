@@ -52,7 +52,7 @@ COARSE = 100
 
 
 def plan_quantile(query: Maximum | Minimum | Median | Quantile, records: Microdata, neighbours: str) -> AnswerPlan:
-    """Plan a quantile: the exponential mechanism selects the point of a public grid whose rank is nearest.
+    """ReleasePlan a quantile: the exponential mechanism selects the point of a public grid whose rank is nearest.
 
     Values are rounded to the grid first (`QuantileGrid`). Few records determine the extremes of a table, and noise of a
     few ranks moves a maximum far into the empty part of the bounds. A query for the 0.95 quantile is more accurate.
@@ -84,7 +84,7 @@ def plan_quantile(query: Maximum | Minimum | Median | Quantile, records: Microda
 
 
 def plan_mode(query: Mode, records: Microdata, neighbours: str) -> AnswerPlan:
-    """Plan a mode: the exponential mechanism with counts as scores, each of which one record moves by at most 1."""
+    """ReleasePlan a mode: the exponential mechanism with counts as scores, each of which one record moves by at most 1."""
     categories = labels(records, query.column)
     histogram = Histogram(query.column, where=query.where, members=query.members)
 
@@ -111,7 +111,7 @@ PLANNERS: dict[type[Query], Callable[[Any, Microdata, str], AnswerPlan]] = {
 
 
 def plan_of(query: Query, records: Microdata, neighbours: str) -> AnswerPlan:
-    """Plan the answer to a query.
+    """ReleasePlan the answer to a query.
 
     Parameters
     ----------

@@ -9,8 +9,8 @@ from defenses.base import (
     BlockwiseDefense,
     Channel,
     Needs,
-    Plan,
     RecordsInBlocks,
+    ReleasePlan,
     Step,
     is_number_column,
     unchanged_cells,
@@ -30,11 +30,11 @@ class Constant(BlockwiseDefense):
 
     needs: Needs = "histograms"
 
-    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> ReleasePlan:
         """Count the values of every released column."""
         names = records.counted.released_columns
         steps = [_constant_step(records, name) for name in names] if len(records.counted) else []
-        return Plan(steps, Channel(tuple(Independent(name) for name in names)))
+        return ReleasePlan(steps, Channel(tuple(Independent(name) for name in names)))
 
 
 def _constant_step(records: RecordsInBlocks, name: str) -> Step:

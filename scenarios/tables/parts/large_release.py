@@ -20,11 +20,11 @@ from defenses.base import (
     CodedColumn,
     CountedDefense,
     CountedTable,
-    Plan,
     Recoding,
     RecordsInBlocks,
     RecordsInMemory,
     ReleasedBlock,
+    ReleasePlan,
     block_generator,
     recoded_step,
     unchanged_step,
@@ -118,7 +118,9 @@ def grouped_release(defense: CountedDefense, records: LargeRecords, *, most: int
 
 def recoded(records: LargeRecords, recoding: Recoding, combination: Callable[[StoredBlock], Integers]) -> LargeRelease:
     """Release of a recoding, given the combination of each row of a block; other columns stay as they are."""
-    unchanged = Plan([unchanged_step(records, name) for name in records.columns if name not in recoding.cells], None)
+    unchanged = ReleasePlan(
+        [unchanged_step(records, name) for name in records.columns if name not in recoding.cells], None
+    )
     cells = {name: CellList(kind=of_class.cells.dtype) for name, of_class in recoding.cells.items()}
     # The list puts equal cells together, so that positions may differ from those of the recoding.
     codes = {name: cells[name].codes(each.cells.tolist())[each.codes] for name, each in recoding.cells.items()}
@@ -188,16 +190,16 @@ def columnwise(defense: MicrodataDefense, records: LargeRecords, root: SeedSeque
         block = roles.with_frame(rows.assign(**{name: values.reset_index(drop=True)}))
         return defense.apply(block, np.random.default_rng(0)).frame[name]
 
-    plan = Plan([recoded_step(records, name, partial(recode, name)) for name in names], channel)
+    plan = ReleasePlan([recoded_step(records, name, partial(recode, name)) for name in names], channel)
     return _release_of(plan, records, root, defense.guarantee(records.counted))
 
 
-def _release_of(plan: Plan, records: RecordsInBlocks, root: SeedSequence, promised: Guarantee) -> LargeRelease:
+def _release_of(plan: ReleasePlan, records: RecordsInBlocks, root: SeedSequence, promised: Guarantee) -> LargeRelease:
     """Release of a plan; other columns stay as they are."""
     names = (*plan.first, *records.counted.released_columns)
     unchanged = [unchanged_step(records, name) for name in names if name not in plan.changed]
     whole = replace(plan, steps=[*plan.steps, *unchanged])
-    by_itself = type(plan).blocks is Plan.blocks
+    by_itself = type(plan).blocks is ReleasePlan.blocks
     blocks = (
         BlockByBlock(records, partial(whole.release, root=root)) if by_itself else partial(whole.blocks, records, root)
     )
