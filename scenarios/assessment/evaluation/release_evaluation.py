@@ -20,9 +20,10 @@ from scenarios.assessment.evaluation.measured_attack import MeasuredAttack, join
 from scenarios.assessment.evaluation.posed_questions import PosedQuestions
 from scenarios.assessment.evaluation.row_origin import RowOrigin, people_notes, people_of_rows, recognized_origin
 from scenarios.tables.finished_table import FinishedTable
-from scenarios.tables.released import ReleasedTable
+from scenarios.tables.released_classes import PERSON, CodedCells, CodedTable
 from scenarios.tables.review.rows_of_people import ClassMembers
 from scenarios.tables.risk import RiskReport, risk_report
+from scenarios.tables.roles import Roles
 
 FEWEST_RIGHT = 10
 """Fewest trials of an attack that is significantly better than guessing, for it to measure a risk."""
@@ -143,10 +144,12 @@ def class_report(
         The person of each row, if it is known.
     """
     records = setting.records
-    person, people = (records.person, people) if setting.repeats else (None, None)
-    return risk_report(
-        ReleasedTable(cells, records.quasi_identifiers, tuple(sensitive), (), person=person, people=people)
-    )
+    columns = {name: CodedCells.of_values(cells[name]) for name in (*records.quasi_identifiers, *sensitive)}
+    person = None
+    if setting.repeats and people is not None:
+        columns[PERSON], person = CodedCells.of_values(people), PERSON
+    roles = Roles(person=records.person if setting.repeats else None)
+    return risk_report(CodedTable(columns, records.quasi_identifiers, tuple(sensitive), person, roles))
 
 
 class FinishedClasses(NamedTuple):

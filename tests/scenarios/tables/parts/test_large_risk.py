@@ -66,7 +66,7 @@ def in_memory(path, frame, folder, roles=None, **options):
         path = folder / f"{path.name}-whole.parquet"
         frame.to_parquet(path)
     table = read_released(path, roles)
-    return risk_report(table, **options), table.notes
+    return risk_report(table.coded(), **options), table.notes
 
 
 def assert_equal(report, expected):
@@ -82,7 +82,7 @@ def assert_equal(report, expected):
 @pytest.mark.parametrize("form", ["csv", "parquet", "parts"])
 @pytest.mark.parametrize(("rows", "seed"), [(1, 0), (2, 1), (60, 2), (3000, 3)])
 def test_the_report_is_that_of_the_table_in_memory(tmp_path, form, rows, seed, monkeypatch):
-    monkeypatch.setattr("scenarios.tables.parts.risk._ROWS", 50)
+    monkeypatch.setattr("scenarios.tables.parts.released._PAIRS", 50)
     roles = tmp_path / "roles.toml"
     roles.write_text(ROLES)
     frame = released(rows, seed)
@@ -139,7 +139,7 @@ def test_the_population_may_be_read_in_parts_and_have_other_cells(tmp_path):
     everybody = written(population, tmp_path, "parts", "everybody")
     population.to_parquet(tmp_path / "everybody.parquet")
     expected, _ = in_memory(
-        path, frame, tmp_path, roles, population=read_released(tmp_path / "everybody.parquet", roles).frame
+        path, frame, tmp_path, roles, population=read_released(tmp_path / "everybody.parquet", roles).coded()
     )
     report, _ = large_risk_report(path, roles, population=everybody, memory=MEMORY)
     assert_equal(report, expected)
@@ -149,7 +149,7 @@ def test_the_population_may_be_read_in_parts_and_have_other_cells(tmp_path):
 
 
 def test_classes_that_do_not_fit_are_counted_but_not_searched(tmp_path, monkeypatch):
-    monkeypatch.setattr("scenarios.tables.parts.risk._SEARCH", MEMORY)
+    monkeypatch.setattr("scenarios.tables.released_classes._SEARCH", MEMORY)
     frame = released(300, 7).drop(columns="n")
     path = written(frame, tmp_path, "parquet")
     report, notes = large_risk_report(path, memory=MEMORY)
