@@ -323,16 +323,17 @@ class JointKeys:
         """Distinct keys, ascending, with the number of rows of each."""
         return _count_keys(self.keys, self.bound)
 
-    def codes(self, keys: Integers) -> dict[str, Integers]:
-        """Codes of some keys in each column, of the smallest types that hold them."""
+    def codes(self, keys: Integers, names: Sequence[str] | None = None) -> dict[str, Integers]:
+        """Codes of some keys in some columns, by default in all, of the smallest types that hold them."""
         codes = {}
         # Short integers are divided faster.
         rest = keys.astype(np.min_scalar_type(self.bound))
-        for name, size in reversed(self.sizes.items()):
+        for name in reversed(list(self.sizes)):
+            size = self.sizes[name]
             quotient = rest // rest.dtype.type(size)
             codes[name] = (rest - quotient * rest.dtype.type(size)).astype(np.min_scalar_type(size))
             rest = self.numbered[name][quotient].astype(np.uint64) if name in self.numbered else quotient
-        return dict(reversed(codes.items()))
+        return {name: codes[name] for name in (self.sizes if names is None else names)}
 
 
 def without_group(

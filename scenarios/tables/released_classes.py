@@ -246,7 +246,10 @@ class CodedTable:
         owners, values = np.divmod(distinct, 1 if value is None else sizes[value])
         starts = key_starts([owners])
         decode = replace(joint, keys=distinct[:0]).codes
-        yield ClassPairs((distinct[starts],), np.cumsum(starts) - 1, values, counts, lambda keys: decode(*keys))
+        groups = np.cumsum(starts) - 1
+        yield ClassPairs(
+            (distinct[starts],), groups, values, counts, lambda keys: decode(*keys, self.quasi_identifiers)
+        )
 
 
 @dataclass(frozen=True)
@@ -316,12 +319,12 @@ class ClassCounts:
         stars = _stars(table)
         every = all(table.columns[name].counts[code] == table.rows for name, code in stars.items())
         whole = stars if len(stars) == len(table.quasi_identifiers) and not every else {}
-        kept = _KeptClasses(table.quasi_identifiers, memory)
+        kept = _KeptClasses(memory)
         sizes: Counter[int] = Counter()
         people: Counter[int] = Counter()
         diversity: dict[str, ClassDiversity] = {}
         suppressed = 0
-        measured = [*table.sensitive, *([] if table.person is None else [table.person])]
+        measured = dict.fromkeys(name for name in (*table.sensitive, table.person) if name is not None)
         for number, name in enumerate(measured or [None]):
             for arrived in table.class_pairs(name):
                 pairs, stripped = arrived.without_suppressed(whole)
@@ -330,51 +333,43 @@ class ClassCounts:
                     continue
                 if number == 0:
                     _count(sizes, pairs.sizes)
-                    kept.add(pairs)
+                    kept.add(pairs.codes, pairs.sizes)
                 if name is not None and name == table.person:
                     _count(people, pairs.people(table.columns[name].empty))
                 if name in table.sensitive:
                     shares = table.columns[name].shares
                     part = ClassDiversity.of_pairs(pairs.groups, pairs.values, pairs.counts, shares)
                     diversity[name] = part.worst(diversity[name]) if name in diversity else part
-        return cls(
-            SizeCounts.of_counter(sizes),
-            SizeCounts.of_counter(people) if people else None,
-            diversity,
-            kept.coded(stars, suppressed),
-            suppressed,
-        )
+        if suppressed:
+            kept.add({name: np.array([code]) for name, code in stars.items()}, np.array([suppressed]))
+        in_people = SizeCounts.of_counter(people) if people else None
+        return cls(SizeCounts.of_counter(sizes), in_people, diversity, kept.coded(stars), suppressed)
 
 
 @dataclass
 class _KeptClasses:
     """Codes and sizes of classes, as long as they fit into memory."""
 
-    names: tuple[str, ...]
     memory: int | None
-    parts: list[Mapping[str, Integers]] = field(default_factory=list)
-    counts: list[Integers] = field(default_factory=list)
+    parts: list[tuple[Mapping[str, Integers], Integers]] | None = field(default_factory=list)
     used: int = 0
-    full: bool = False
 
-    def add(self, pairs: ClassPairs) -> None:
-        if self.full:
+    def add(self, codes: Mapping[str, Integers], sizes: Integers) -> None:
+        """Keep some classes."""
+        if self.parts is None:
             return
-        self.parts.append(pairs.codes)
-        self.counts.append(pairs.sizes)
-        self.used += pairs.sizes.size * (_SEARCH + sum(pairs.codes[name].itemsize for name in self.names))
+        self.parts.append((codes, sizes))
+        self.used += sizes.size * (_SEARCH + sum(column.itemsize for column in codes.values()))
         if self.memory is not None and self.used > self.memory:
-            self.full, self.parts, self.counts = True, [], []
+            self.parts = None
 
-    def coded(self, stars: Mapping[str, int], suppressed: int) -> CodedClasses | None:
-        if self.full:
+    def coded(self, stars: Mapping[str, int]) -> CodedClasses | None:
+        """All classes; None if they do not fit."""
+        if self.parts is None:
             return None
-        parts, counts = [*self.parts], [*self.counts]
-        if suppressed:
-            parts.append({name: np.array([code]) for name, code in stars.items()})
-            counts.append(np.array([suppressed]))
-        joined = {name: np.concatenate([part[name] for part in parts]) for name in self.names}
-        return CodedClasses(joined, np.concatenate(counts), stars)
+        codes, sizes = zip(*self.parts, strict=True)
+        joined = {name: np.concatenate([part[name] for part in codes]) for name in codes[-1]}
+        return CodedClasses(joined, np.concatenate(sizes), stars)
 
 
 def require_quasi_identifiers(names: Sequence[str]) -> None:
