@@ -276,64 +276,47 @@ def _count_keys(keys: Integers, bound: int) -> tuple[Integers, Integers]:
     return present, table[present]
 
 
-@dataclass(frozen=True)
-class JointKeys:
-    """Keys of rows, equal where the rows have equal codes in all columns.
+def joint_counts(
+    columns: Mapping[str, Integers], sizes: Mapping[str, int], largest: int = _KEY
+) -> tuple[dict[str, Integers], Integers]:
+    """Distinct combinations of codes, ascending, with the number of rows of each.
 
-    Attributes
+    Parameters
     ----------
-    keys : ndarray of int, shape (n,)
-        Key of each row.
-    bound : int
-        Bound of the keys.
+    columns : mapping of str to ndarray of int, each of shape (n,)
+        Code of each row in each column, at least one column.
     sizes : mapping of str to int
         Number of codes of each column.
-    numbered : mapping of str to ndarray of int
-        Distinct keys of the columns before some columns, where keys were numbered anew to keep them below 62 bits.
+    largest : int
+        Bound of a key, whose digits are the codes of a row; where it is reached, keys are numbered anew.
 
     Examples
     --------
-    >>> joint = JointKeys.of({"age": np.array([1, 0, 1]), "sex": np.array([0, 1, 0])}, {"age": 2, "sex": 2})
-    >>> distinct, counts = joint.count()
-    >>> counts.tolist(), {name: codes.tolist() for name, codes in joint.codes(distinct).items()}
-    ([1, 2], {'age': [0, 1], 'sex': [1, 0]})
+    >>> columns = {"age": np.array([1, 0, 1]), "sex": np.array([0, 1, 0])}
+    >>> codes, counts = joint_counts(columns, {"age": 2, "sex": 2})
+    >>> {name: column.tolist() for name, column in codes.items()}, counts.tolist()
+    ({'age': [0, 1], 'sex': [1, 0]}, [1, 2])
     """
-
-    keys: Integers
-    bound: int
-    sizes: Mapping[str, int]
-    numbered: Mapping[str, Integers]
-
-    @classmethod
-    def of(cls, columns: Mapping[str, Integers], sizes: Mapping[str, int], largest: int = _KEY) -> Self:
-        """Join the codes of some columns, at least one, each of shape (n,)."""
-        keys: Integers = np.zeros(next(iter(columns.values())).size, dtype=np.int64)
-        bound = 1
-        numbered = {}
-        for name, codes in columns.items():
-            if bound * sizes[name] > largest:
-                numbered[name], keys = np.unique(keys, return_inverse=True)
-                bound = numbered[name].size
-            keys *= sizes[name]
-            keys += codes
-            bound *= sizes[name]
-        return cls(keys, bound, sizes, numbered)
-
-    def count(self) -> tuple[Integers, Integers]:
-        """Distinct keys, ascending, with the number of rows of each."""
-        return _count_keys(self.keys, self.bound)
-
-    def codes(self, keys: Integers, names: Sequence[str] | None = None) -> dict[str, Integers]:
-        """Codes of some keys in some columns, by default in all, of the smallest types that hold them."""
-        codes = {}
+    keys: Integers = np.zeros(next(iter(columns.values())).size, dtype=np.int64)
+    bound = 1
+    numbered = {}
+    for name, codes in columns.items():
+        if bound * sizes[name] > largest:
+            numbered[name], keys = np.unique(keys, return_inverse=True)
+            bound = numbered[name].size
+        keys *= sizes[name]
+        keys += codes
+        bound *= sizes[name]
+    rest, counts = _count_keys(keys, bound)
+    digits = {}
+    for name in reversed(list(columns)):
         # Short integers are divided faster.
-        rest = keys.astype(np.min_scalar_type(self.bound))
-        for name in reversed(list(self.sizes)):
-            size = self.sizes[name]
-            quotient = rest // rest.dtype.type(size)
-            codes[name] = (rest - quotient * rest.dtype.type(size)).astype(np.min_scalar_type(size))
-            rest = self.numbered[name][quotient].astype(np.uint64) if name in self.numbered else quotient
-        return {name: codes[name] for name in (self.sizes if names is None else names)}
+        size = sizes[name]
+        kind = np.min_scalar_type(max(size, int(rest.max(initial=0))))
+        before = rest.astype(kind) // kind.type(size)
+        digits[name] = (rest - before * kind.type(size)).astype(np.min_scalar_type(size))
+        rest = numbered[name][before] if name in numbered else before
+    return {name: digits[name] for name in columns}, counts
 
 
 def without_group(

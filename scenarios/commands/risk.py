@@ -103,8 +103,8 @@ def _small(
     from scenarios.tables.released import read_released
     from scenarios.tables.risk import risk_notes, risk_report
 
-    table = read_released(paths[0], roles, reading=reading).coded()
-    others = [read_released(path, roles, reading=reading).coded(table.spelling) for path in paths[1:]]
+    table = read_released(paths[0], roles, reading=reading)
+    others = [read_released(path, roles, reading=reading, spelling=table.spelling) for path in paths[1:]]
     report = risk_report(table, population=others[0] if others else None, **sizes)
     return report, risk_notes(table, report)
 

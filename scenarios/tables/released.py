@@ -6,8 +6,6 @@ import gzip
 import io
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -20,55 +18,11 @@ from scenarios.tables.reading.cell_spelling import spelling_domain, with_one_spe
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
 from scenarios.tables.reading.written_cells import WrittenCells
-from scenarios.tables.released_classes import CodedCells, CodedTable, person_column
+from scenarios.tables.released_classes import CodedCells, ReleasedTable
 from scenarios.tables.roles import Roles, read_roles
 from scenarios.tables.toml.toml_file import read_bytes
 
 STANDARD = "-"
-
-
-@dataclass(frozen=True)
-class ReleasedTable:
-    """A released table from a file.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    columns : mapping of str to TextColumn
-        Released cells as text; labels of groups are replaced by the groups. Sensitive cells of equal meaning have one
-        text.
-    quasi_identifiers, sensitive : tuple of str
-        Columns with these roles.
-    notes : tuple of Note
-        What was inferred.
-    roles : Roles
-        Content of the roles file.
-    spelling : mapping of str to Domain or None
-        Quasi-identifiers whose cells of equal meaning may have several texts; see `with_one_spelling`.
-    """
-
-    path: Path
-    columns: Mapping[str, TextColumn] = field(repr=False)
-    quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    notes: tuple[Note, ...]
-    roles: Roles
-    spelling: Mapping[str, Domain | None] = field(repr=False)
-
-    @cached_property
-    def frame(self) -> pd.DataFrame:
-        """Released cells as text, None where missing, shape (rows, columns)."""
-        return text_frame(self.columns)
-
-    def coded(self, spelling: Mapping[str, Domain | None] | None = None) -> CodedTable:
-        """Codes of the cells; quasi-identifiers of equal meaning have one, by the spelling of this or another table."""
-        known = self.spelling if spelling is None else spelling
-        spelled = with_one_spelling(self.columns, known)
-        columns = {name: CodedCells.of_text(column) for name, column in spelled.items()}
-        person = person_column(self.roles, columns, self.quasi_identifiers)
-        roles_of_columns = self.quasi_identifiers, self.sensitive, person
-        return CodedTable(columns, *roles_of_columns, self.roles, self.path, self.notes, known)
 
 
 def input_path(name: str) -> Path:
@@ -94,6 +48,7 @@ def read_released(
     *,
     reading: Mapping[str, Any] | None = None,
     written: WrittenCells | None = None,
+    spelling: Mapping[str, Domain | None] | None = None,
 ) -> ReleasedTable:
     """Read a released table (CSV or Parquet) as cells.
 
@@ -108,6 +63,8 @@ def read_released(
         How the file is read; see `scenarios.tables.roles.read_roles`.
     written : WrittenCells, optional
         Written form of the cells, as of the original table. By default, what the roles file declares.
+    spelling : mapping of str to Domain or None, optional
+        What is known about the spelling of cells; by default what the roles file and the cells tell.
 
     Raises
     ------
@@ -118,10 +75,11 @@ def read_released(
     declared = read_roles(roles, reading)
     columns, notes = released_columns(path, read_bytes(path), declared)
     cells = (WrittenCells.of(declared, roles) if written is None else written).read(columns)
-    cells = with_one_spelling(cells, spelling_domains(cells, declared, declared.sensitive))
     quasi_identifiers, sensitive, role_notes = released_roles(path, tuple(cells), declared)
-    spelling = spelling_domains(cells, declared, quasi_identifiers)
-    return ReleasedTable(path, cells, quasi_identifiers, sensitive, (*notes, *role_notes), declared, spelling)
+    named = (*quasi_identifiers, *sensitive)
+    known = spelling_domains(cells, declared, named) if spelling is None else spelling
+    coded = {name: CodedCells.of_text(column) for name, column in with_one_spelling(cells, known).items()}
+    return ReleasedTable(path, coded, quasi_identifiers, sensitive, (*notes, *role_notes), declared, known)
 
 
 def released_columns(

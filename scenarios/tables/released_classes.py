@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 
-from metrics.classes import JointKeys, SizeCounts, agreeing_records, group_starts, key_starts, without_group
+from metrics.classes import SizeCounts, group_starts, joint_counts, key_starts, without_group
 from metrics.columns import SUPPRESSED, Domain, Floats, Integers, is_generalized, refuse, require
 from metrics.diversity import ClassDiversity
 from scenarios.tables.note import Note
@@ -80,6 +81,7 @@ class CellCounts:
 class CodedCells(CellCounts):
     """A column of a released table in memory, with the code of each row, shape (rows,)."""
 
+    cells: Cells = field(repr=False)
     codes: Integers = field(repr=False)
 
     @classmethod
@@ -107,149 +109,113 @@ class ClassPairs:
 
     Attributes
     ----------
-    keys : tuple of ndarray of int, each of shape (classes,)
-        Keys of each class.
+    codes : mapping of str to ndarray of int, each of shape (classes,)
+        Code of each class in each quasi-identifier.
     groups, values, counts : ndarray of int, shape (pairs,)
         Pairs of a class, ascending from 0 without a gap, and a cell's code that occur, with their numbers of records.
-    decode : callable
-        ``decode(keys)`` is the code of each class in each quasi-identifier.
     """
 
-    keys: tuple[Integers, ...]
+    codes: Mapping[str, Integers]
     groups: Integers
     values: Integers
     counts: Integers
-    decode: Callable[[tuple[Integers, ...]], Mapping[str, Integers]]
 
-    @property
-    def sizes(self) -> Integers:
-        """Number of records of each class, shape (classes,)."""
-        return np.add.reduceat(self.counts, group_starts(self.groups))
-
-    @cached_property
-    def codes(self) -> Mapping[str, Integers]:
-        """Code of each class in each quasi-identifier."""
-        return self.decode(self.keys)
+    def summed(self, numbers: Integers) -> Integers:
+        """Sum of a number of each pair over each class, shape (classes,)."""
+        return np.add.reduceat(numbers, group_starts(self.groups))
 
     def without_suppressed(self, stars: Mapping[str, int]) -> tuple[ClassPairs, int]:
         """Classes without that of the wholly suppressed records, and the number of these; see `rows_in_classes`."""
-        if not stars:
+        found = np.logical_and.reduce([self.codes[name] == code for name, code in stars.items()]) & bool(stars)
+        if not found.any():
             return self, 0
-        found = np.flatnonzero(np.logical_and.reduce([self.codes[name] == code for name, code in stars.items()]))
-        if not found.size:
-            return self, 0
-        kept = without_group(self.groups, self.values, self.counts, int(found[0]))
-        keys = tuple(np.delete(key, found) for key in self.keys)
-        return ClassPairs(keys, *kept, self.decode), int(self.sizes[found[0]])
-
-    def people(self, unnamed: int | None) -> Integers:
-        """Number of people of each class, shape (classes,), if values are people; unnamed rows are people each."""
-        people = np.where(self.values == (-1 if unnamed is None else unnamed), self.counts, 1)
-        return np.add.reduceat(people, group_starts(self.groups))
-
-
-class CodedBlock(Protocol):
-    """Consecutive rows of a released table."""
-
-    @property
-    def start(self) -> int:
-        """Position of the first row in the table."""
-
-    def codes(self, name: str) -> Integers:
-        """Code of each row in a column."""
-
-
-class CountedRelease(Protocol):
-    """A released table whose classes are counted, in memory or in parts."""
-
-    @property
-    def path(self) -> Path:
-        """File or folder of the table."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All columns of the file."""
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-
-    @property
-    def columns(self) -> Mapping[str, CellCounts]:
-        """The columns that are counted."""
-
-    @property
-    def quasi_identifiers(self) -> tuple[str, ...]:
-        """Columns that make the classes."""
-
-    @property
-    def sensitive(self) -> tuple[str, ...]:
-        """Columns that are protected."""
-
-    @property
-    def person(self) -> str | None:
-        """Column whose values are people, if a person may have several rows and it is known whose they are."""
-
-    @property
-    def roles(self) -> Roles:
-        """Content of the roles file."""
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What was inferred."""
-
-    def class_pairs(self, value: str | None = None) -> Iterator[ClassPairs]:
-        """Equivalence classes, some at a time, with the values of a column; without one, all hold one value, 0."""
-
-    def blocks(self, names: Sequence[str], /) -> Iterator[CodedBlock]:
-        """Blocks of rows in the order of the table, with the codes of some columns."""
+        kept = without_group(self.groups, self.values, self.counts, int(found.argmax()))
+        codes = {name: column[~found] for name, column in self.codes.items()}
+        return ClassPairs(codes, *kept), int(self.summed(self.counts)[found][0])
 
 
 @dataclass(frozen=True)
-class CodedTable:
-    """A released table in memory by the codes of its cells; see `CountedRelease`."""
+class CountedRelease(ABC):
+    """A released table whose classes are counted, in memory or in parts.
 
-    columns: Mapping[str, CodedCells]
+    Attributes
+    ----------
+    path : Path
+        File or folder of the table.
+    columns : mapping of str to CellCounts
+        The columns that are counted. Cells of equal meaning are one.
+    quasi_identifiers, sensitive : tuple of str
+        Columns with these roles.
+    notes : tuple of Note
+        What was inferred.
+    roles : Roles
+        Content of the roles file.
+    spelling : mapping of str to Domain or None
+        What is known about the spelling of the cells; see `with_one_spelling`.
+    """
+
+    path: Path
+    columns: Mapping[str, CellCounts] = field(repr=False)
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
-    person: str | None = None
-    roles: Roles = field(default_factory=Roles)
-    path: Path = Path()
-    notes: tuple[Note, ...] = ()
-    spelling: Mapping[str, Domain | None] = field(default_factory=dict, repr=False)
-    start: int = 0
+    notes: tuple[Note, ...] = field(repr=False)
+    roles: Roles = field(repr=False)
+    spelling: Mapping[str, Domain | None] = field(repr=False)
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Columns of the table."""
-        return tuple(self.columns)
+    def person(self) -> str | None:
+        """Column whose values are people, if they are known and make no class."""
+        known = (name for name in (PERSON, self.roles.person) if name in self.columns)
+        return next((name for name in known if name not in self.quasi_identifiers), None)
+
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """Number of rows."""
+
+    @abstractmethod
+    def class_pairs(self, value: str | None = None) -> Iterator[ClassPairs]:
+        """Equivalence classes, some at a time, with the values of a column; without one, all hold one value, 0."""
+
+    @abstractmethod
+    def blocks(self, names: Sequence[str]) -> Iterator[Any]:
+        """Blocks of rows in the order of the table, each with its `start`, and the codes of some columns by name."""
+
+
+@dataclass(frozen=True)
+class ReleasedTable(CountedRelease):
+    """A released table in memory, which is its only block."""
+
+    columns: Mapping[str, CodedCells] = field(repr=False)
+    start: ClassVar[int] = 0
 
     @property
     def rows(self) -> int:
         """Number of rows."""
         return next(iter(self.columns.values())).codes.size
 
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """Released cells as text, None where missing, shape (rows, columns)."""
+        return pd.DataFrame({name: column.cells[column.codes] for name, column in self.columns.items()})
+
     def codes(self, name: str) -> Integers:
         """Code of each row in a column."""
         return self.columns[name].codes
 
-    def blocks(self, _: Sequence[str]) -> Iterator[CodedTable]:
-        """The table as its only block."""
+    def blocks(self, names: Sequence[str]) -> Iterator[ReleasedTable]:
+        """The table as its only block, with all columns."""
         yield self
 
     def class_pairs(self, value: str | None = None) -> Iterator[ClassPairs]:
         """All equivalence classes together."""
-        chosen = [*self.quasi_identifiers, *([] if value is None else [value])]
+        chosen = (*self.quasi_identifiers, *([] if value is None else [value]))
         sizes = {name: len(self.columns[name].counts) for name in chosen}
-        joint = JointKeys.of({name: self.codes(name) for name in chosen}, sizes)
-        distinct, counts = joint.count()
-        owners, values = np.divmod(distinct, 1 if value is None else sizes[value])
-        starts = key_starts([owners])
-        decode = replace(joint, keys=distinct[:0]).codes
-        groups = np.cumsum(starts) - 1
-        yield ClassPairs(
-            (distinct[starts],), groups, values, counts, lambda keys: decode(*keys, self.quasi_identifiers)
-        )
+        codes, counts = joint_counts({name: self.codes(name) for name in chosen}, sizes)
+        starts = key_starts([codes[name] for name in self.quasi_identifiers])
+        of_class = {name: codes[name][starts] for name in self.quasi_identifiers}
+        values = np.zeros_like(counts) if value is None else codes[value]
+        yield ClassPairs(of_class, np.cumsum(starts) - 1, values, counts)
 
 
 @dataclass(frozen=True)
@@ -269,11 +235,6 @@ class CodedClasses:
     codes: Mapping[str, Integers]
     counts: Integers
     suppressed: Mapping[str, int]
-
-    def fewest_agreeing(self) -> int | None:
-        """Fewest records that agree with a record, as `agreeing_records` counts them."""
-        agreeing = agreeing_records(self.codes, self.counts, self.suppressed)
-        return None if agreeing is None else int(agreeing.min())
 
 
 @dataclass(frozen=True)
@@ -316,14 +277,15 @@ class ClassCounts:
                 column in table.quasi_identifiers,
                 f"column {column!r} is a quasi-identifier and cannot be the sensitive column too",
             )
-        stars = _stars(table)
+        found = {name: table.columns[name].suppressed for name in table.quasi_identifiers}
+        stars = {name: code for name, code in found.items() if code is not None}
         every = all(table.columns[name].counts[code] == table.rows for name, code in stars.items())
         whole = stars if len(stars) == len(table.quasi_identifiers) and not every else {}
-        kept = _KeptClasses(memory)
         sizes: Counter[int] = Counter()
         people: Counter[int] = Counter()
         diversity: dict[str, ClassDiversity] = {}
-        suppressed = 0
+        kept: list[tuple[Mapping[str, Integers], Integers]] = []
+        used = suppressed = 0
         measured = dict.fromkeys(name for name in (*table.sensitive, table.person) if name is not None)
         for number, name in enumerate(measured or [None]):
             for arrived in table.class_pairs(name):
@@ -332,44 +294,26 @@ class ClassCounts:
                 if not pairs.counts.size:
                     continue
                 if number == 0:
-                    _count(sizes, pairs.sizes)
-                    kept.add(pairs.codes, pairs.sizes)
+                    records = pairs.summed(pairs.counts)
+                    sizes += _by_size(records)
+                    used += records.size * (_SEARCH + sum(column.itemsize for column in pairs.codes.values()))
+                    kept = [*kept, (pairs.codes, records)] if memory is None or used <= memory else []
                 if name is not None and name == table.person:
-                    _count(people, pairs.people(table.columns[name].empty))
+                    # Rows that name nobody are a person each.
+                    unnamed = pairs.values == table.columns[name].empty
+                    people += _by_size(pairs.summed(np.where(unnamed, pairs.counts, 1)))
                 if name in table.sensitive:
                     shares = table.columns[name].shares
                     part = ClassDiversity.of_pairs(pairs.groups, pairs.values, pairs.counts, shares)
                     diversity[name] = part.worst(diversity[name]) if name in diversity else part
         if suppressed:
-            kept.add({name: np.array([code]) for name, code in stars.items()}, np.array([suppressed]))
+            kept.append(({name: np.array([code]) for name, code in stars.items()}, np.array([suppressed])))
+        coded = None
+        if memory is None or used <= memory:
+            joined = {name: np.concatenate([codes[name] for codes, _ in kept]) for name in table.quasi_identifiers}
+            coded = CodedClasses(joined, np.concatenate([records for _, records in kept]), stars)
         in_people = SizeCounts.of_counter(people) if people else None
-        return cls(SizeCounts.of_counter(sizes), in_people, diversity, kept.coded(stars), suppressed)
-
-
-@dataclass
-class _KeptClasses:
-    """Codes and sizes of classes, as long as they fit into memory."""
-
-    memory: int | None
-    parts: list[tuple[Mapping[str, Integers], Integers]] | None = field(default_factory=list)
-    used: int = 0
-
-    def add(self, codes: Mapping[str, Integers], sizes: Integers) -> None:
-        """Keep some classes."""
-        if self.parts is None:
-            return
-        self.parts.append((codes, sizes))
-        self.used += sizes.size * (_SEARCH + sum(column.itemsize for column in codes.values()))
-        if self.memory is not None and self.used > self.memory:
-            self.parts = None
-
-    def coded(self, stars: Mapping[str, int]) -> CodedClasses | None:
-        """All classes; None if they do not fit."""
-        if self.parts is None:
-            return None
-        codes, sizes = zip(*self.parts, strict=True)
-        joined = {name: np.concatenate([part[name] for part in codes]) for name in codes[-1]}
-        return CodedClasses(joined, np.concatenate(sizes), stars)
+        return cls(SizeCounts.of_counter(sizes), in_people, diversity, coded, suppressed)
 
 
 def require_quasi_identifiers(names: Sequence[str]) -> None:
@@ -377,18 +321,6 @@ def require_quasi_identifiers(names: Sequence[str]) -> None:
     require(names, "the table has no quasi-identifier; name some in the roles file")
 
 
-def person_column(roles: Roles, names: Collection[str], quasi_identifiers: Sequence[str]) -> str | None:
-    """Column that names the person of each row, if it is declared, among some columns, and makes no class."""
-    return roles.person if roles.person in names and roles.person not in quasi_identifiers else None
-
-
-def _stars(table: CountedRelease) -> dict[str, int]:
-    """Code of ``*`` in the quasi-identifiers that hold it."""
-    found = {name: table.columns[name].suppressed for name in table.quasi_identifiers}
-    return {name: code for name, code in found.items() if code is not None}
-
-
-def _count(total: Counter[int], sizes: Integers) -> None:
-    """Add the sizes of some classes to the number of classes of each size."""
-    found = SizeCounts.of_classes(sizes)
-    total.update(dict(zip(found.sizes.tolist(), found.counts.tolist(), strict=True)))
+def _by_size(sizes: Integers) -> Counter[int]:
+    """Number of classes of each size, given the size of each class."""
+    return Counter(dict(zip(*map(np.ndarray.tolist, np.unique(sizes, return_counts=True)), strict=True)))

@@ -12,7 +12,7 @@ import pandas as pd
 
 import metrics as m
 from leaderboard.pages.number_text import counted, exact
-from metrics.classes import SizeCounts
+from metrics.classes import SizeCounts, agreeing_records
 from metrics.columns import Booleans, Integers, refuse
 from metrics.risk import journalist_of_sizes, prosecutor_of_sizes
 from metrics.suda import minimal_unique_sets
@@ -230,7 +230,7 @@ def risk_report(
 
 def risk_notes(table: CountedRelease, report: RiskReport) -> tuple[Note, ...]:
     """What was inferred and left out, beside the notes of the report."""
-    hidden = hidden_people_notes(table.roles.person, table.names, table.roles.identifiers)
+    hidden = hidden_people_notes(table.roles.person, table.columns, table.roles.identifiers)
     unsearched = () if report.searched else (Note("classes not searched", numbers={"classes": report.classes}),)
     return (*table.notes, *hidden, *unsearched)
 
@@ -269,7 +269,7 @@ def _journalist(table: CountedRelease, counts: ClassCounts, population: CountedR
     everybody = np.zeros(classes, dtype=np.int64)
     for pairs in population.class_pairs():
         position = index.positions({name: translations[name][pairs.codes[name]] for name in names})
-        np.add.at(everybody, position[position >= 0], pairs.sizes[position >= 0])
+        np.add.at(everybody, position[position >= 0], pairs.summed(pairs.counts)[position >= 0])
     if (everybody < own).any():
         row, lacking = _first_row(table, index, everybody < own)
         journalist_of_sizes(own[[lacking]], everybody[[lacking]], THRESHOLD, lambda _: f"row {row + 1}: ")
@@ -308,9 +308,9 @@ def _measures(counts: ClassCounts, *, several_rows: bool) -> Iterator[tuple[str,
     """k, l, alpha and t: name, meaning, value."""
     yield "k", "smallest class, in rows" if several_rows else "smallest class", int(counts.sizes.sizes[0])
     if counts.coded is not None and counts.coded.suppressed:
-        agreeing = counts.coded.fewest_agreeing()
+        agreeing = agreeing_records(counts.coded.codes, counts.coded.counts, counts.coded.suppressed)
         if agreeing is not None:
-            yield "k, * as any value", "fewest records that agree with a record, itself included", agreeing
+            yield "k, * as any value", "fewest records that agree with a record, itself included", int(agreeing.min())
     if counts.people is not None:
         yield "k, people", "fewest people in a class", int(counts.people.sizes[0])
         yield "alone, people", "classes that hold one person", counts.people.uniques

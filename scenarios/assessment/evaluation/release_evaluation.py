@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from scenarios.assessment.evaluation.measured_attack import MeasuredAttack, join
 from scenarios.assessment.evaluation.posed_questions import PosedQuestions
 from scenarios.assessment.evaluation.row_origin import RowOrigin, people_notes, people_of_rows, recognized_origin
 from scenarios.tables.finished_table import FinishedTable
-from scenarios.tables.released_classes import PERSON, CodedCells, CodedTable
+from scenarios.tables.released_classes import PERSON, CodedCells, ReleasedTable
 from scenarios.tables.review.rows_of_people import ClassMembers
 from scenarios.tables.risk import RiskReport, risk_report
 from scenarios.tables.roles import Roles
@@ -145,11 +146,10 @@ def class_report(
     """
     records = setting.records
     columns = {name: CodedCells.of_values(cells[name]) for name in (*records.quasi_identifiers, *sensitive)}
-    person = None
     if setting.repeats and people is not None:
-        columns[PERSON], person = CodedCells.of_values(people), PERSON
+        columns[PERSON] = CodedCells.of_values(people)
     roles = Roles(person=records.person if setting.repeats else None)
-    return risk_report(CodedTable(columns, records.quasi_identifiers, tuple(sensitive), person, roles))
+    return risk_report(ReleasedTable(Path(), columns, records.quasi_identifiers, tuple(sensitive), (), roles, {}))
 
 
 class FinishedClasses(NamedTuple):

@@ -25,8 +25,8 @@ from scenarios.tables.reading.cell_spelling import readable_columns, with_one_sp
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.released import refuse_identifiers, released_roles, spelling_domains
-from scenarios.tables.released_classes import CellCounts, Cells, ClassPairs, person_column, require_quasi_identifiers
-from scenarios.tables.roles import Roles, read_roles
+from scenarios.tables.released_classes import CellCounts, Cells, ClassPairs, CountedRelease, require_quasi_identifiers
+from scenarios.tables.roles import read_roles
 
 _ROWS = 1 << 18
 """Distinct identifiers that are looked at together."""
@@ -48,50 +48,20 @@ class CellColumn(CellCounts):
 
 
 @dataclass(frozen=True)
-class LargeReleased(InParts):
+class LargeReleased(InParts, CountedRelease):
     """A released table that is read in parts.
 
     Attributes
     ----------
-    columns : mapping of str to CellColumn
-        Quasi-identifiers and sensitive columns.
-    quasi_identifiers, sensitive : tuple of str
-        Columns with these roles.
-    notes : tuple of Note
-        What was inferred.
     written : WrittenCells
         Written form of the cells.
-    spelling : mapping of str to Domain or None
-        What is known about the spelling of the cells.
     unknown : tuple of Note
         Notes on empty and unknown cells, beside the original table.
-    roles : Roles
-        Content of the roles file.
     """
 
-    columns: Mapping[str, CellColumn]
-    quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    notes: tuple[Note, ...] = field(repr=False)
+    columns: Mapping[str, CellColumn] = field(repr=False)
     written: WrittenCells = field(repr=False)
-    spelling: Mapping[str, Domain | None] = field(repr=False)
     unknown: tuple[Note, ...]
-    roles: Roles
-
-    @property
-    def path(self) -> Path:
-        """File or folder of the table."""
-        return self.files.path
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All columns of the file."""
-        return self.files.columns
-
-    @property
-    def person(self) -> str | None:
-        """Column that names the person of each row, if it was read and makes no class."""
-        return person_column(self.roles, self.columns, self.quasi_identifiers)
 
     def blocks(self, names: Sequence[str]) -> Iterator[StoredBlock]:
         """Blocks of rows in the order of the table, with the codes of some columns."""
@@ -99,7 +69,7 @@ class LargeReleased(InParts):
         return coded_blocks(self.files, columns, self.first_row)
 
     def class_pairs(self, value: str | None = None) -> Iterator[ClassPairs]:
-        """Equivalence classes in ascending order of their keys, some at a time; see `CountedTable`."""
+        """Equivalence classes in ascending order of their keys, some at a time; see `CountedRelease`."""
         key = CombinationKey.of([self.columns[name].coded for name in self.quasi_identifiers])
         coded = [] if value is None else [self.columns[value].coded]
         expressions = {**key.expressions(), "v": f"({coded[0].raw.code})::BIGINT" if coded else "0"}
@@ -136,7 +106,7 @@ def _pairs(rows: Sequence[Integers], coded: Sequence[LargeColumn], key: Combinat
     *keys, stored, counts = rows
     begins = key_starts(keys)
     values = coded[0].of_raw[stored] if coded else stored
-    return ClassPairs(tuple(one[begins] for one in keys), np.cumsum(begins) - 1, values, counts, key.codes)
+    return ClassPairs(key.codes([one[begins] for one in keys]), np.cumsum(begins) - 1, values, counts)
 
 
 @contextmanager
@@ -203,10 +173,8 @@ def large_released(
             for name in names
             if name in cells
         }
-        notes = (*text.notes, *notes)
-        yield LargeReleased(
-            files, columns, quasi_identifiers, sensitive, notes, written, known, tuple(unknown), declared
-        )
+        counted = (path, columns, quasi_identifiers, sensitive, (*text.notes, *notes), declared, known)
+        yield LargeReleased(*counted, files, written, tuple(unknown))
 
 
 def _distinct_texts(files: TableFiles, names: Sequence[str]) -> Iterator[pd.DataFrame]:

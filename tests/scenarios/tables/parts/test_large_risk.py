@@ -66,7 +66,7 @@ def in_memory(path, frame, folder, roles=None, **options):
         path = folder / f"{path.name}-whole.parquet"
         frame.to_parquet(path)
     table = read_released(path, roles)
-    return risk_report(table.coded(), **options), table.notes
+    return risk_report(table, **options), table.notes
 
 
 def assert_equal(report, expected):
@@ -139,7 +139,7 @@ def test_the_population_may_be_read_in_parts_and_have_other_cells(tmp_path):
     everybody = written(population, tmp_path, "parts", "everybody")
     population.to_parquet(tmp_path / "everybody.parquet")
     expected, _ = in_memory(
-        path, frame, tmp_path, roles, population=read_released(tmp_path / "everybody.parquet", roles).coded()
+        path, frame, tmp_path, roles, population=read_released(tmp_path / "everybody.parquet", roles)
     )
     report, _ = large_risk_report(path, roles, population=everybody, memory=MEMORY)
     assert_equal(report, expected)

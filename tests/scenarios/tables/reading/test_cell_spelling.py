@@ -92,9 +92,9 @@ def test_risk_is_that_of_one_notation(tmp_path, column, plain, other):
     two.to_csv(tmp_path / "two.csv", index=False)
     content = (tmp_path / "two.csv").read_bytes()
     roles = tmp_path / "roles.toml"
-    first = risk_report(read_released(tmp_path / "one.csv", roles).coded())
+    first = risk_report(read_released(tmp_path / "one.csv", roles))
     assert first.one_value == [("ill", 10)]
-    assert risk_report(read_released(tmp_path / "two.csv", roles).coded()) == first
+    assert risk_report(read_released(tmp_path / "two.csv", roles)) == first
     for name in ("one.csv", "two.csv"):
         assert large_risk_report(tmp_path / name, roles, memory=1 << 30)[0].measures == first.measures
     assert (tmp_path / "two.csv").read_bytes() == content
@@ -106,7 +106,7 @@ def both_risks(folder, rows, columns=""):
     pd.DataFrame({"x": rows}).to_csv(path, index=False)
     if roles is not None:
         roles.write_text(f'quasi_identifiers = ["x"]\n{columns}')
-    report = risk_report(read_released(path, roles).coded())
+    report = risk_report(read_released(path, roles))
     assert large_risk_report(path, roles, memory=1 << 30)[0] == report
     return report
 
@@ -140,8 +140,8 @@ def test_the_population_is_spelled_as_the_table(tmp_path):
     for name, cells in (("own", ["[20,29]", "25.0"]), ("all", ["[20,30)", "25"] * 2)):
         pd.DataFrame({"age": cells}).to_csv(tmp_path / f"{name}.csv", index=False)
     own = read_released(tmp_path / "own.csv", None)
-    everybody = read_released(tmp_path / "all.csv", None).coded(own.spelling)
-    report = risk_report(own.coded(), population=everybody)
+    everybody = read_released(tmp_path / "all.csv", None, spelling=own.spelling)
+    report = risk_report(own, population=everybody)
     large, _ = large_risk_report(tmp_path / "own.csv", population=tmp_path / "all.csv", memory=1 << 30)
     assert report == large
     assert {name: value for name, _, value in report.models}["journalist, highest"] == 0.5
@@ -150,7 +150,7 @@ def test_the_population_is_spelled_as_the_table(tmp_path):
 def star_risks(folder, frame):
     frame.to_csv(folder / "released.csv", index=False)
     (folder / "roles.toml").write_text('quasi_identifiers = ["age", "zip"]\nsensitive = ["ill"]\n')
-    report = risk_report(read_released(folder / "released.csv", folder / "roles.toml").coded())
+    report = risk_report(read_released(folder / "released.csv", folder / "roles.toml"))
     large, _ = large_risk_report(folder / "released.csv", folder / "roles.toml", memory=1 << 30)
     assert large == report
     return report, {name: value for name, _, value in report.measures}
