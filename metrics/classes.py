@@ -279,16 +279,10 @@ def _count_keys(keys: Integers, bound: int) -> tuple[Integers, Integers]:
 def joint_counts(
     columns: Mapping[str, Integers], sizes: Mapping[str, int], largest: int = _KEY
 ) -> tuple[dict[str, Integers], Integers]:
-    """Distinct combinations of codes, ascending, with the number of rows of each.
+    """Distinct combinations of the codes of some columns, ascending, with the number of rows of each.
 
-    Parameters
-    ----------
-    columns : mapping of str to ndarray of int, each of shape (n,)
-        Code of each row in each column, at least one column.
-    sizes : mapping of str to int
-        Number of codes of each column.
-    largest : int
-        Bound of a key, whose digits are the codes of a row; where it is reached, keys are numbered anew.
+    `sizes` holds the number of codes of each column. Codes are the digits of a key; where `largest` is reached, keys
+    are numbered anew.
 
     Examples
     --------
