@@ -208,8 +208,9 @@ class TableFiles:
         Where the parts are read.
     encoding : str, optional
         Declared encoding of a CSV file.
-    following : int
-        Number of the last files whose rows only complete a block that begins before them.
+    following : int, optional
+        Number of the last files whose rows only complete a block that begins before them, in a part of a table; a part
+        may have no rows.
     """
 
     path: Path
@@ -221,7 +222,7 @@ class TableFiles:
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     typed_by: Mapping[Path, Mapping[str, Path]] = field(default_factory=dict, repr=False)
     encoding: str | None = None
-    following: int = 0
+    following: int | None = None
     engine: Engine = field(default_factory=OneMachine, repr=False)
     _stack: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
     _connection: duckdb.DuckDBPyConnection | None = field(default=None, init=False, repr=False)
@@ -340,7 +341,7 @@ class TableFiles:
                 names = ", ".join(f"{quoted(stored)} AS {quoted(name)}" for stored, name in pairs)
                 for number, part in enumerate(self.parts):
                     self.connection.execute(f"CREATE VIEW part_{number} AS SELECT {names} FROM {self._parquet(part)}")
-                own = self.parts[: len(self.parts) - self.following]
+                own = self.parts[: len(self.parts) - (self.following or 0)]
                 files = ", ".join(literal(str(part)) for part in own)
                 source = f"SELECT {names} FROM read_parquet([{files}], hive_partitioning=false)"
                 if any(part in self.typed_by for part in own):
@@ -383,7 +384,7 @@ class TableFiles:
             ((self._rows, filled),) = self.fetch(f"SELECT count(*), count({first}) FROM source")
             if filled < self._rows:
                 self._refuse_blank_rows(self._rows)
-        require(self._rows, f"{self.path}: names columns but holds no record")
+        require(self._rows or self.following is not None, f"{self.path}: names columns but holds no record")
         return self._rows
 
     def _refuse_blank_rows(self, rows: int) -> None:
