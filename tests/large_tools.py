@@ -86,10 +86,10 @@ class PartByPart:
     """Number of parts that the last call read."""
 
     def over_parts(self, files, function):
-        type(self).read = 0
+        PartByPart.read = 0
         for number in range(len(files.parts)):
             part, packed = pickle.loads(pickle.dumps((files.part(number), function)))
             with part:
                 result = packed(part, number)
-            type(self).read += 1
+            PartByPart.read += 1
             yield result

@@ -26,7 +26,7 @@ from scenarios.assessment.reporting.findings import class_findings
 from scenarios.running.plan import NamedMethod
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.note import Note
-from scenarios.tables.review.notes import hidden_differences
+from scenarios.tables.review.release_notes import counted_cells, hidden_differences
 from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes, person_numbers, promise_to_people
 
 # What a setting does to the whole table, which no play shows: classes, columns, and numbers inside bins.
@@ -104,7 +104,8 @@ class WholeTable:
             classes = {finding.title: finding.value for finding in found}
         numbers: dict[str, Domain] = {name: records.domain(name) for name in frame.columns if dates(name) is None}
         costs = column_costs(records, release, self.dataset.written.date_units)
-        return Effect(costs, classes, tuple(hidden_differences(records.frame, frame, numbers)))
+        compared = (counted_cells(table, numbers) for table in (records.frame, frame))
+        return Effect(costs, classes, tuple(hidden_differences(*compared, numbers)))
 
 
 COMMANDS = "Commands"

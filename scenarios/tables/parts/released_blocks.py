@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from defenses import Channel, Guarantee, MicrodataRelease
 from defenses.base import Block, CellList, RecordsInBlocks, ReleasedBlock, block_sizes, listed_cells, stored_cells
+from scenarios.tables.review.rows_of_people import PeopleInClasses
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class LargeRelease:
         The public description of the mechanism, as in `defenses.base.release.MicrodataRelease`.
     notes : tuple of str
         What the publisher should know beside the guarantee.
+    people : callable
+        ``people()`` counts the people of each class; None where they are not known.
     """
 
     names: tuple[str, ...]
@@ -65,6 +68,7 @@ class LargeRelease:
     guarantee: Callable[[], Guarantee]
     channel: Channel | None = None
     notes: tuple[str, ...] = ()
+    people: Callable[[], PeopleInClasses | None] = lambda: None
 
 
 def released_block(
@@ -74,37 +78,13 @@ def released_block(
     kinds: Mapping[str, np.dtype[Any]],
     cells: Mapping[str, CellList],
 ) -> ReleasedBlock:
-    """Rows of a released table as a block.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (rows, columns)
-        The rows.
-    origin : ndarray of int, shape (rows,)
-        Position in the whole table of the record that each row stems from, or -1.
-    number : int
-        Number of the block.
-    kinds : mapping of str to dtype
-        Type of each column.
-    cells : mapping of str to CellList
-        Cells of the columns that are coded; new ones are appended.
-    """
+    """Rows of a released table as a block: the type of each column, and lists of cells, to which new ones are added."""
     columns = {name: stored_cells(frame[name], cells.get(name), kind) for name, kind in kinds.items()}
     return ReleasedBlock(number, columns, np.asarray(origin, dtype=np.int64))
 
 
 def blocks_of(release: MicrodataRelease, records: int, promised: Guarantee) -> LargeRelease:
-    """A release in memory as one that is made block by block, with the same rows in the same order.
-
-    Parameters
-    ----------
-    release : MicrodataRelease
-        The release.
-    records : int
-        Number of records that it stems from.
-    promised : Guarantee
-        What it promises.
-    """
+    """A release in memory as one that is made block by block, with the same rows; `records` is their number."""
     listed = {
         str(name): listed_cells(column)
         for name, column in release.frame.items()

@@ -1,7 +1,5 @@
 """Releases that are written in parts are warned of as those in memory are."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +7,9 @@ from run_tools import invoke
 
 from defenses.base import ReleasedBlock
 from defenses.base.guarantee import Guarantee
-from scenarios.tables.parts.defending import EmptyCells
+from scenarios.tables.parts.defending import CountedRelease
 from scenarios.tables.parts.released_blocks import LargeRelease
+from scenarios.tables.review.release_notes import CellCounts, empty_cells_warning
 
 ROLES = """
 quasi_identifiers = ["age", "town"]
@@ -73,9 +72,8 @@ def test_numbers_without_a_list_of_cells(blocks, share):
         ReleasedBlock(number, {"wage": np.array(values, dtype=float)}, np.arange(len(values)))
         for number, values in enumerate(blocks)
     ]
-    empty = EmptyCells(LargeRelease(("wage",), {}, lambda: iter(made), 9, Guarantee))
-    assert list(empty.blocks()) == made
-    wages = SimpleNamespace(raw=SimpleNamespace(values=[1, 2, 3], missing=0))
-    said = [str(note) for note in empty.warnings(SimpleNamespace(columns={"wage": wages}))]
+    counted = CountedRelease(LargeRelease(("wage",), {}, lambda: iter(made), 9, Guarantee))
+    assert list(counted.blocks()) == made
+    said = [str(note) for note in empty_cells_warning({"wage": CellCounts.of(pd.Series([1, 2, 3]))}, counted.cells)]
     line = "most cells say nothing in this column: wage (the same in every row); 100 % of all cells"
     assert said == ([] if share is None else [line])

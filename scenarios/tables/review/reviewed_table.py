@@ -1,0 +1,124 @@
+"""What notes, summaries and warnings ask of a table, whether it is held in memory or read in parts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import pandas as pd
+
+from defenses import Microdata
+from defenses.base import RecordsInBlocks, RecordsInMemory
+from scenarios.tables.dataset import Dataset
+from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at, look_like_people
+from scenarios.tables.review.release_notes import CellCounts
+from scenarios.tables.review.rows_of_people import RowsOfPeople
+
+SEEN = 200
+"""Number of values that are looked at for names of people."""
+
+
+class RepeatedIdentifier(NamedTuple):
+    """Numbers of distinct values and of rows with a value, and whether the values look like names of people."""
+
+    name: str
+    values: int
+    rows: int
+    names: bool
+
+
+class ReviewedTable(ABC):
+    """A data set and its records, of which one reads counts and a sample of rows."""
+
+    dataset: Dataset
+    records: RecordsInBlocks
+
+    @property
+    @abstractmethod
+    def frame(self) -> pd.DataFrame:
+        """Values of the records, or of a random sample of them."""
+
+    @property
+    @abstractmethod
+    def people(self) -> RowsOfPeople | None:
+        """Rows of people whose column is declared; None if no person has two rows."""
+
+    @property
+    @abstractmethod
+    def unique_texts(self) -> list[str]:
+        """Released text columns whose value differs in every record."""
+
+    @abstractmethod
+    def counts(self, name: str) -> tuple[int, int | str]:
+        """Number of rows without a value in a column, and of distinct values, as text where it is estimated."""
+
+    @abstractmethod
+    def repeated(self, name: str) -> RepeatedIdentifier | None:
+        """Numbers of an identifier; None where its values hardly repeat."""
+
+    @property
+    def rows(self) -> int:
+        """Number of records."""
+        return len(self.records.counted)
+
+    @property
+    def numbering(self) -> list[RepeatedIdentifier]:
+        """Identifiers that may number people, if no column names the person; people share names and streets."""
+        if self.dataset.records.person is not None:
+            return []
+        names = (name for name in self.dataset.records.identifiers if name not in self.dataset.left_out)
+        found = (self.repeated(name) for name in names if not hints_at(name, NAMES, NAMES_JAPANESE))
+        return [one for one in found if one is not None]
+
+    def cells(self, names: Sequence[str]) -> dict[str, CellCounts]:
+        """Counts of the values of those columns that a release may hold; of a sample where nearly all are distinct."""
+        return {
+            name: CellCounts.of_block_column(self.records.column(name))
+            if self.records.is_coded(name)
+            else CellCounts.of(self.frame[name])
+            for name in names
+            if name in self.frame
+        }
+
+
+class ReviewedInMemory(ReviewedTable):
+    """A data set in memory."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+        self.records = RecordsInMemory(dataset.records)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Values of all records."""
+        return self.dataset.records.frame
+
+    @cached_property
+    def people(self) -> RowsOfPeople | None:
+        """Rows of people."""
+        return RowsOfPeople.of(self.dataset.records)
+
+    @property
+    def unique_texts(self) -> list[str]:
+        """Text columns whose values all differ."""
+        return unique_text_columns(self.dataset.records)
+
+    def counts(self, name: str) -> tuple[int, int | str]:
+        """Numbers of missing and of distinct values."""
+        return int(self.frame[name].isna().sum()), int(self.frame[name].nunique())
+
+    def repeated(self, name: str) -> RepeatedIdentifier | None:
+        """Numbers of an identifier."""
+        if name not in self.frame:
+            return None
+        values = self.frame[name].dropna()
+        names = values.dtype == object and look_like_people(values.unique()[:SEEN].tolist())
+        return RepeatedIdentifier(name, values.nunique(), len(values), names)
+
+
+def unique_text_columns(records: Microdata) -> list[str]:
+    """Released text columns whose value differs in every record."""
+    frame, columns = records.frame, records.released_columns
+    return [name for name in columns if frame[name].dtype == object and len(frame) > 1 and frame[name].is_unique]
