@@ -24,15 +24,7 @@ USERS = frozenset(("GlobalRecoding", "Incognito"))
 
 
 def hierarchy_notes(dataset: Dataset, defense: MicrodataDefense | None = None) -> list[Note]:
-    """A note on the quasi-identifiers that declare no hierarchy.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The data set.
-    defense : MicrodataDefense, optional
-        The defense that will be applied. If it uses no hierarchy, there is no note.
-    """
+    """A note on the quasi-identifiers that declare no hierarchy."""
     if not dataset.bare or (defense is not None and not uses_hierarchies(defense)):
         return []
     return [Note("no hierarchy", tuple(dataset.bare))]
@@ -47,19 +39,7 @@ def uses_hierarchies(defense: MicrodataDefense) -> bool:
 
 
 def refuse_undeclared_identifiers(table: str, roles: Path | None, columns: Sequence[str], rows: int) -> None:
-    """Raise ValueError if a table without roles has columns that differ in every record, as identifiers do.
-
-    Parameters
-    ----------
-    table : str
-        Name of the table, for the message.
-    roles : Path, optional
-        File of the columns' roles; with one, the user has decided.
-    columns : sequence of str
-        Columns whose texts all differ.
-    rows : int
-        Number of records; in a table of few, columns may differ by chance.
-    """
+    """Raise ValueError if a table without roles has columns that differ in every record, as identifiers do."""
     if roles is None and columns and rows > FEW:
         differ = "differs" if len(columns) == 1 else "differ"
         name, argument = ("standard input", "TABLE") if table == "-" else (table, shlex.quote(table))
@@ -77,13 +57,6 @@ MOST = 0.5
 
 def coarse_bin_warnings(dataset: Dataset, frame: pd.DataFrame) -> Iterator[Note]:
     """Warnings of columns most of whose records fall into one bin, though their values differ.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The data set.
-    frame : DataFrame
-        Values of the records, or of a sample of them.
 
     Notes
     -----
@@ -146,15 +119,7 @@ def without_domains(notes: Iterable[Note]) -> list[Note]:
 
 
 def identifier_warnings(dataset: Dataset, frame: pd.DataFrame) -> list[Note]:
-    """Warnings of released columns that look like identifiers or free text, one a reason.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The data set.
-    frame : DataFrame
-        Values of the records, or of a sample of them.
-    """
+    """Warnings of released columns that look like identifiers or free text, one a reason."""
     records = dataset.records
     free = [name for name in records.released_columns if name != records.person and dataset.written.dates(name) is None]
     suggestions = ((name, suggested_identifier(name, frame[name])) for name in free)
@@ -167,11 +132,6 @@ def repeated_identifier_warnings(identifiers: Iterable[RepeatedIdentifier]) -> l
     """A warning of identifiers that repeat, with the line that makes promises count people.
 
     Few values that repeat often, such as codes of hospitals, number no people.
-
-    Parameters
-    ----------
-    identifiers : iterable of RepeatedIdentifier
-        Numbers of each of `numbering_identifiers`.
     """
     repeated = [
         one for one in identifiers if one.values < one.rows and (one.values > FEW or 2 * one.values >= one.rows)
@@ -195,13 +155,7 @@ def repeated_rows_warnings(rows: RowsOfPeople | None) -> list[Note]:
 
 
 def record_notes(dataset: Dataset, frame: pd.DataFrame) -> list[Note]:
-    """Notes on doubtful values of the records; see `doubtful_words` and `doubtful_values`.
-
-    Parameters
-    ----------
-    dataset, frame
-        As in `identifier_warnings`.
-    """
+    """Notes on doubtful values of the records; see `doubtful_words` and `doubtful_values`."""
     dates = {name: form for name in map(str, frame.columns) if (form := dataset.written.dates(name)) is not None}
     records = dataset.records
     categories = {
@@ -218,13 +172,7 @@ def record_notes(dataset: Dataset, frame: pd.DataFrame) -> list[Note]:
 
 
 def rounding_warnings(dataset: Dataset, frame: pd.DataFrame) -> Iterator[Note]:
-    """Warnings of columns whose numbers have more digits after the point than the roles file declares.
-
-    Parameters
-    ----------
-    dataset, frame
-        As in `identifier_warnings`.
-    """
+    """Warnings of columns whose numbers have more digits after the point than the roles file declares."""
     columns = ((name, digits, frame[name].dropna()) for name, digits in dataset.written.decimals.items())
     return (
         Note("rounded", (name,), {"digits": digits})

@@ -67,11 +67,6 @@ class RowsOfPeople(NamedTuple):
 def person_numbers(records: Microdata) -> Integers:
     """Number of the person of each record, from 0 in order of first appearance, shape (n,).
 
-    Parameters
-    ----------
-    records : Microdata
-        The records. Without a declared person, each row is a person, and so is a row that names none.
-
     Examples
     --------
     >>> records = Microdata(pd.DataFrame({"id": ["b", "b", None, "a"]}), identifiers=("id",), person="id")
@@ -148,17 +143,6 @@ def people_in_classes(
 ) -> PeopleInClasses:
     """Count the people of each class of released rows.
 
-    Parameters
-    ----------
-    released : DataFrame, shape (rows, columns)
-        Released cells.
-    person : Series, shape (rows,)
-        Person of each row. A row that names no person counts as a person of its own.
-    quasi_identifiers : sequence of str
-        Columns that make the classes.
-    promised : int
-        Number of rows that each class holds at the least.
-
     Examples
     --------
     >>> table = pd.DataFrame({"age": ["[20,29]", "[20,29]", "*", "*"]})
@@ -170,17 +154,7 @@ def people_in_classes(
 
 
 def people_of_release(records: Microdata, release: MicrodataRelease, promised: Guarantee) -> PeopleInClasses | None:
-    """Count the people in the classes of a release; None if it promises no k or has no quasi-identifier.
-
-    Parameters
-    ----------
-    records : Microdata
-        The original records, with a column `person`.
-    release : MicrodataRelease
-        Their release.
-    promised : Guarantee
-        Its promise.
-    """
+    """Count the people in the classes of a release; None if it promises no k or has no quasi-identifier."""
     names = [name for name in records.quasi_identifiers if name in release.frame]
     if promised.k is None or records.person is None or not names or release.frame.empty:
         return None
@@ -199,17 +173,7 @@ def counted_rows_notes(rows: RowsOfPeople | None) -> tuple[str, ...]:
 
 
 def hidden_people_notes(person: str | None, released: Iterable[str], identifiers: Sequence[str] = ()) -> list[Note]:
-    """A note that classes count rows, if a person may have several and the release does not say whose its rows are.
-
-    Parameters
-    ----------
-    person : str or None
-        Column that names the person of each row of the original table.
-    released : iterable of str
-        Columns of the release.
-    identifiers : sequence of str
-        Declared identifiers of the original table, which may repeat if no person is named.
-    """
+    """A note that classes count rows, if a person may have several and the release does not say whose its rows are."""
     numbers = [name for name in identifiers if not hints_at(name, NAMES, NAMES_JAPANESE)]
     if person is None and numbers:
         return [Note("classes of rows or people", numbers={"identifiers": " or ".join(map(repr, numbers))})]
@@ -218,15 +182,6 @@ def hidden_people_notes(person: str | None, released: Iterable[str], identifiers
 
 def promise_to_people(promised: Guarantee, rows: RowsOfPeople, classes: PeopleInClasses | None = None) -> list[str]:
     """Say what a promise about rows is worth to people with several rows; empty if there is no such promise.
-
-    Parameters
-    ----------
-    promised : Guarantee
-        The promise of the release.
-    rows : RowsOfPeople
-        Numbers of rows and people.
-    classes : PeopleInClasses, optional
-        People in its classes, if they were counted.
 
     Notes
     -----
@@ -253,15 +208,6 @@ def promise_to_people(promised: Guarantee, rows: RowsOfPeople, classes: PeopleIn
 
 def epsilon_of_a_person(epsilon: float, delta: float | None, rows: int) -> str:
     """Say what a promise for one row means for a person with several rows.
-
-    Parameters
-    ----------
-    epsilon : float
-        Largest log of the factor by which one row changes odds.
-    delta : float, optional
-        Probability of the exception.
-    rows : int
-        Largest number of rows of a person.
 
     Examples
     --------
