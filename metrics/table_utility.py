@@ -210,8 +210,8 @@ class TableUtility:
             if name not in self._measurable
             else float(_same_rows(self.original, drawn))
             if is_whole and self.floor[name] == 1
-            else anchored(value, self.floor[name], self.full[name])
-            for name, value in self._fidelity(table).items()
+            else anchored(measure(table), self.floor[name], self.full[name])
+            for name, measure in self._measures.items()
         }
         return {**components, **self._classifier(self._auc(drawn))}
 
@@ -225,9 +225,6 @@ class TableUtility:
     def _measures(self) -> dict[str, Callable[[Profile], float]]:
         """Fidelity of a table to the original, by component."""
         return {name: partial(measure, self) for name, measure in MEASURES.items()}
-
-    def _fidelity(self, table: Profile) -> dict[str, float]:
-        return {name: measure(table) for name, measure in self._measures.items()}
 
     def _classifier(self, auc: float | None) -> dict[str, float | None]:
         return {"classifier_auc": auc, "classifier_auc_original": self.original_auc}

@@ -209,7 +209,7 @@ def check_table_name(parameter: str, path: str | None) -> None:
 
 
 def write_table(frame: pd.DataFrame, path: str, separator: str = ",", *, private: bool = False) -> None:
-    """Write a table as CSV or Parquet by the suffix of its name, atomically; `private` lets nobody but the owner read."""
+    """Write a table as CSV or Parquet by the suffix of its name, atomically; `private` is for the owner alone."""
     name = Path(path).name.lower()
     if path == STANDARD or not name.endswith((COMPRESSED, PARQUET)):
         write_text(as_csv(frame, separator), path, private=private)

@@ -84,8 +84,7 @@ class BinnedTable:
                 kind = records.roles.frame[name].to_numpy().dtype
                 values = pd.Series(column.values.astype(kind), name=name)
                 distinct = original_profile(values.to_frame(), {name: domain})
-                # The code of a missing value exists even where none is missing.
-                masses[name] = _with_missing(_sparse(distinct), column.missing)
+                masses[name] = _sparse(distinct)
         return cls(records, domains, masses)
 
     @classmethod
@@ -119,14 +118,6 @@ class BinnedTable:
 def _sparse(distinct: CodedProfile) -> csr_array:
     """Mass of the rows of a profile of one column."""
     return csr_array(csr_array(distinct.cells[0])[distinct.codes[0]])
-
-
-def _with_missing(mass: csr_array, missing: int) -> csr_array:
-    """Masses of all codes, among them that of a missing value, which lies in the last bin."""
-    if missing < mass.shape[0]:
-        return mass
-    last = csr_array(([1.0], ([0], [mass.shape[1] - 1])), shape=(1, mass.shape[1]))
-    return csr_array(vstack([mass, last]))
 
 
 # A release beside its original table.

@@ -16,7 +16,6 @@ from scenarios.tables.impossible_rows import rule_notes
 from scenarios.tables.note import Note, grouped
 from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
 from scenarios.tables.review.reviewed_table import RepeatedIdentifier, ReviewedInMemory, ReviewedTable
-from scenarios.tables.review.rows_of_people import RowsOfPeople
 from scenarios.tables.review.suggestions import FEW, suggested_identifier
 
 USERS = frozenset(("GlobalRecoding", "Incognito"))
@@ -103,7 +102,7 @@ def table_notes(
         *repeated_identifier_warnings(table.numbering),
         *rounding_warnings(dataset, frame),
         *coarse_bin_warnings(dataset, frame),
-        *repeated_rows_warnings(table.people),
+        *([Note("rows of people", (table.people.person,), {"rows": table.people.words})] if table.people else []),
         *([Note("undecided", numbers={"undecided": ", ".join(dataset.undecided)})] if dataset.undecided else []),
         *([] if records.sensitive else [Note("nothing sensitive")]),
     ]
@@ -133,6 +132,8 @@ def repeated_identifier_warnings(identifiers: Iterable[RepeatedIdentifier]) -> l
 
     Few values that repeat often, such as codes of hospitals, number no people.
     """
+    import tomli_w
+
     repeated = [
         one for one in identifiers if one.values < one.rows and (one.values > FEW or 2 * one.values >= one.rows)
     ]
@@ -140,18 +141,8 @@ def repeated_identifier_warnings(identifiers: Iterable[RepeatedIdentifier]) -> l
         return []
     person = min(repeated, key=lambda one: (one.names, one.values)).name
     counts = ", ".join(f"{one.name} ({one.values:,} values on {one.rows:,} rows)" for one in repeated)
-    return [Note("repeated identifiers", numbers={"counts": counts, "line": _person_line(person)})]
-
-
-def _person_line(name: str) -> str:
-    import tomli_w
-
-    return f"`{tomli_w.dumps({'person': name}).strip()}`"
-
-
-def repeated_rows_warnings(rows: RowsOfPeople | None) -> list[Note]:
-    """A warning that promises count rows, if people of a declared column have several."""
-    return [] if rows is None else [Note("rows of people", (rows.person,), {"rows": rows.words})]
+    line = f"`{tomli_w.dumps({'person': person}).strip()}`"
+    return [Note("repeated identifiers", numbers={"counts": counts, "line": line})]
 
 
 def record_notes(dataset: Dataset, frame: pd.DataFrame) -> list[Note]:
