@@ -245,7 +245,7 @@ class CountedProfile(Profile):
         return self._units / UNIT
 
     @property
-    def counts(self) -> Floats:  # type: ignore[override]
+    def counts(self) -> Floats:
         """Expected number of rows in each bin, shape (bins,): every row has mass 1 in its first column."""
         return np.asarray(self.joint[self.blocks[0]].sum(axis=0)) if self.blocks else np.zeros(0)
 

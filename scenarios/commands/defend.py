@@ -124,12 +124,12 @@ def defend(
         release = release_of(reviewed, with_rules(defense, dataset.impossible), root, rows=blocks)
         refuse(channel is not None and release.channel is None, f"--channel: this release of {method} has none")
         echo_notes(notes)
-        counted = CountedRelease(release)
+        counted = CountedRelease(release, reviewed)
         written = replace(release, blocks=counted.blocks)
         rows = write_outputs(written, dataset, root, output, truth=truth, channel=channel)
         promised, people = release.guarantee(), reviewed.people
         echo(f"{rows} of {reviewed.rows} records; {_in_words(promised, people)}", err=True)
-        _warn_of_promise(promised, people, None if people is None else release.people())
+        _warn_of_promise(promised, people, counted.people(promised.k))
         cells, dates = counted.cells, dataset.written.dates
         numbers = {name: domain for name, domain in dataset.records.domains.items() if dates(name) is None}
         echo_notes([*release_notes(reviewed.cells(list(cells)), cells, numbers), *text_notes(release.notes)])

@@ -104,8 +104,8 @@ class WholeTable:
             classes = {finding.title: finding.value for finding in found}
         numbers: dict[str, Domain] = {name: records.domain(name) for name in frame.columns if dates(name) is None}
         costs = column_costs(records, release, self.dataset.written.date_units)
-        compared = (counted_cells(table, numbers) for table in (records.frame, frame))
-        return Effect(costs, classes, tuple(hidden_differences(*compared, numbers)))
+        cells = counted_cells(frame, numbers)
+        return Effect(costs, classes, tuple(hidden_differences(counted_cells(records.frame, cells), cells, numbers)))
 
 
 COMMANDS = "Commands"

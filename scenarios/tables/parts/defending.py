@@ -26,10 +26,13 @@ from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease, b
 from scenarios.tables.parts.validation import ReviewedInParts
 from scenarios.tables.review.release_notes import CellCounts
 from scenarios.tables.review.reviewed_table import ReviewedTable
-from scenarios.tables.review.rows_of_people import people_of_release
+from scenarios.tables.review.rows_of_people import PeopleInClasses, numbers_of
 
 LISTED = 1 << 20
 """Mean number of records up to which all numbers of a column are kept for notes; of more, evenly spaced ones are."""
+
+MOST_MATCHED = 1 << 22
+"""Largest number of records up to which the people of each class are counted."""
 
 
 def release_of(
@@ -43,11 +46,7 @@ def release_of(
     defense.check(records)
     promised = defense.guarantee(records)
     made = release_in_memory(defense, records, root)
-    return replace(
-        blocks_of(made, len(records), promised),
-        notes=tuple(filter(None, [made.remark])),
-        people=partial(people_of_release, records, made, promised),
-    )
+    return replace(blocks_of(made, len(records), promised), notes=tuple(filter(None, [made.remark])))
 
 
 # Counts of the cells of a release, as its blocks are written.
@@ -55,17 +54,25 @@ def release_of(
 
 @dataclass
 class CountedRelease:
-    """A release whose cells are counted as its blocks pass."""
+    """A release of a table whose cells, and whose classes of people, are counted as its blocks pass."""
 
     release: LargeRelease
+    table: ReviewedTable
     _rows: dict[str, Integers] = field(default_factory=dict)
     """Rows of each cell in the columns that are coded."""
     _some: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
     """Cells of each other column."""
+    _classes: list[pd.DataFrame] = field(default_factory=list)
+    """Key of the class, and the record, of each row."""
 
     def blocks(self) -> Iterator[ReleasedBlock]:
         """The blocks of the release, which are counted."""
+        names = [name for name in self.table.dataset.records.quasi_identifiers if name in self.release.names]
+        is_matched = self.table.people is not None and self.table.rows <= MOST_MATCHED
         for block in self.release.blocks():
+            if is_matched and names:
+                keys = pd.util.hash_pandas_object(pd.DataFrame({name: block.columns[name] for name in names}), False)
+                self._classes.append(pd.DataFrame({"class": keys, "record": block.origin}))
             for name, stored in block.columns.items() if len(block) else ():
                 if name not in self.release.cells:
                     self._some.setdefault(name, []).append(self._telling(stored))
@@ -75,6 +82,15 @@ class CountedRelease:
                 rows[: before.size] += before
                 self._rows[name] = rows
             yield block
+
+    def people(self, promised: int | None) -> PeopleInClasses | None:
+        """People in the classes that promise some rows each; None without such classes, or if rows are too many."""
+        rows = pd.concat(self._classes, ignore_index=True) if self._classes else pd.DataFrame()
+        if promised is None or rows.empty:
+            return None
+        # A row that stems from no record is a person of its own.
+        person = pd.Series(self.table.person_numbers).reindex(rows["record"])
+        return PeopleInClasses.of(pd.factorize(rows["class"])[0], numbers_of(person), promised)
 
     def _telling(self, stored: NDArray[Any]) -> NDArray[Any]:
         """Evenly spaced cells of a block, all if the table is small, with the extremes or a missing one."""

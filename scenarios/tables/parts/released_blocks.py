@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from defenses import Channel, Guarantee, MicrodataRelease
 from defenses.base import Block, CellList, RecordsInBlocks, ReleasedBlock, block_sizes, listed_cells, stored_cells
-from scenarios.tables.review.rows_of_people import PeopleInClasses
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,6 @@ class LargeRelease:
         The public description of the mechanism, as in `defenses.base.release.MicrodataRelease`.
     notes : tuple of str
         What the publisher should know beside the guarantee.
-    people : callable
-        ``people()`` counts the people of each class; None where they are not known.
     """
 
     names: tuple[str, ...]
@@ -68,7 +65,6 @@ class LargeRelease:
     guarantee: Callable[[], Guarantee]
     channel: Channel | None = None
     notes: tuple[str, ...] = ()
-    people: Callable[[], PeopleInClasses | None] = lambda: None
 
 
 def released_block(

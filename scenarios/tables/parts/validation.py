@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from metrics.columns import Domain, NumericDomain
+from metrics.columns import Domain, Integers, NumericDomain
 from scenarios.tables.dataset import load_table
 from scenarios.tables.parts.files.csv_files import quoted
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
@@ -31,7 +32,7 @@ from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.review.column_names import look_like_people
 from scenarios.tables.review.description import Description, TableRows, described_table
 from scenarios.tables.review.reviewed_table import SEEN, RepeatedIdentifier, ReviewedInMemory, ReviewedTable
-from scenarios.tables.review.rows_of_people import RowsOfPeople
+from scenarios.tables.review.rows_of_people import RowsOfPeople, numbers_of
 from scenarios.tables.review.suggestions import IDENTIFIER, Suggestion
 from scenarios.tables.roles import read_roles
 
@@ -151,6 +152,13 @@ class ReviewedInParts(ReviewedTable):
         return RowsOfPeople(person, int(rows), int(people), int(most)) if rows and most > 1 else None
 
     @property
+    def person_numbers(self) -> Integers:
+        """Numbers of people, told apart by hashes of 64 bits."""
+        person = quoted(str(self.dataset.records.person))
+        hashes = self.records.files.arrow(f"SELECT if({person} IS NULL, NULL, hash({person})) AS hash FROM source")
+        return numbers_of(hashes.column("hash").to_pandas(types_mapper={pa.uint64(): pd.UInt64Dtype()}.get))
+
+    @property
     def unique_texts(self) -> list[str]:
         """Text columns whose values all differ."""
         return [
@@ -169,7 +177,7 @@ class ReviewedInParts(ReviewedTable):
             missing, distinct = self._estimated(name)
             return missing, f"about {distinct:,}"
         counts = column.counts
-        return int(counts[column.missing]), np.count_nonzero(np.delete(counts, column.missing))
+        return int(counts[column.missing]), int(np.count_nonzero(np.delete(counts, column.missing)))
 
     def _estimated(self, name: str) -> tuple[int, int]:
         column = f"source.{quoted(name)}"

@@ -11,10 +11,11 @@ import pandas as pd
 
 from defenses import Microdata
 from defenses.base import RecordsInBlocks, RecordsInMemory
+from metrics.columns import Integers
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at, look_like_people
 from scenarios.tables.review.release_notes import CellCounts
-from scenarios.tables.review.rows_of_people import RowsOfPeople
+from scenarios.tables.review.rows_of_people import RowsOfPeople, person_numbers
 
 SEEN = 200
 """Number of values that are looked at for names of people."""
@@ -44,6 +45,11 @@ class ReviewedTable(ABC):
     @abstractmethod
     def people(self) -> RowsOfPeople | None:
         """Rows of people whose column is declared; None if no person has two rows."""
+
+    @property
+    @abstractmethod
+    def person_numbers(self) -> Integers:
+        """Number of the person of each record, shape (rows,); see `rows_of_people.person_numbers`."""
 
     @property
     @abstractmethod
@@ -99,6 +105,11 @@ class ReviewedInMemory(ReviewedTable):
     def people(self) -> RowsOfPeople | None:
         """Rows of people."""
         return RowsOfPeople.of(self.dataset.records)
+
+    @property
+    def person_numbers(self) -> Integers:
+        """Numbers of people."""
+        return person_numbers(self.dataset.records)
 
     @property
     def unique_texts(self) -> list[str]:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import exp, expm1
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from defenses import Guarantee, Microdata
-from metrics.classes import equivalence_classes
 from metrics.columns import Integers
 from scenarios.tables.note import Note
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at
-
-if TYPE_CHECKING:
-    from defenses.base import MicrodataRelease
 
 ONE_ROW = "make one row of each person first, as by `tokumei split --one-row`"
 """What makes promises about rows promises about people."""
@@ -121,45 +117,23 @@ class ClassMembers(NamedTuple):
 
 
 class PeopleInClasses(NamedTuple):
-    """Numbers of people in the classes of a released table.
-
-    Parameters
-    ----------
-    classes : int
-        Number of classes.
-    smallest : int
-        Fewest people in a class.
-    below : int
-        Number of classes with fewer people than promised rows.
-    """
+    """Number of classes, fewest people in one, and number of classes with fewer people than promised rows."""
 
     classes: int
     smallest: int
     below: int
 
+    @classmethod
+    def of(cls, classes: Integers, people: Integers, promised: int) -> PeopleInClasses:
+        """Count the people of each class, given the class and the person of each row.
 
-def people_in_classes(
-    released: pd.DataFrame, person: pd.Series[Any], quasi_identifiers: Sequence[str], promised: int
-) -> PeopleInClasses:
-    """Count the people of each class of released rows.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"age": ["[20,29]", "[20,29]", "*", "*"]})
-    >>> people_in_classes(table, pd.Series(["a", "a", "a", "b"]), ["age"], 2)
-    PeopleInClasses(classes=2, smallest=1, below=1)
-    """
-    people = ClassMembers.of(equivalence_classes(released, list(quasi_identifiers)), numbers_of(person)).sizes
-    return PeopleInClasses(people.size, int(people.min()), int((people < promised).sum()))
-
-
-def people_of_release(records: Microdata, release: MicrodataRelease, promised: Guarantee) -> PeopleInClasses | None:
-    """Count the people in the classes of a release; None if it promises no k or has no quasi-identifier."""
-    names = [name for name in records.quasi_identifiers if name in release.frame]
-    if promised.k is None or records.person is None or not names or release.frame.empty:
-        return None
-    person = records.frame[records.person].reset_index(drop=True).reindex(release.origin)
-    return people_in_classes(release.frame, person, names, promised.k)
+        Examples
+        --------
+        >>> PeopleInClasses.of(np.array([0, 0, 1, 1]), np.array([5, 5, 5, 6]), 2)
+        PeopleInClasses(classes=2, smallest=1, below=1)
+        """
+        sizes = ClassMembers.of(classes, people).sizes
+        return cls(sizes.size, int(sizes.min()), int((sizes < promised).sum()))
 
 
 def counted_rows_notes(rows: RowsOfPeople | None) -> tuple[str, ...]:

@@ -1,11 +1,13 @@
 """Releases that are written in parts are warned of as those in memory are."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from run_tools import invoke
 
-from defenses.base import ReleasedBlock
+from defenses.base import Microdata, ReleasedBlock
 from defenses.base.guarantee import Guarantee
 from scenarios.tables.parts.defending import CountedRelease
 from scenarios.tables.parts.released_blocks import LargeRelease
@@ -72,7 +74,9 @@ def test_numbers_without_a_list_of_cells(blocks, share):
         ReleasedBlock(number, {"wage": np.array(values, dtype=float)}, np.arange(len(values)))
         for number, values in enumerate(blocks)
     ]
-    counted = CountedRelease(LargeRelease(("wage",), {}, lambda: iter(made), 9, Guarantee))
+    records = Microdata(pd.DataFrame({"wage": [1, 2, 3]}))
+    table = SimpleNamespace(dataset=SimpleNamespace(records=records), people=None, rows=3)
+    counted = CountedRelease(LargeRelease(("wage",), {}, lambda: iter(made), 9, Guarantee), table)
     assert list(counted.blocks()) == made
     said = [str(note) for note in empty_cells_warning({"wage": CellCounts.of(pd.Series([1, 2, 3]))}, counted.cells)]
     line = "most cells say nothing in this column: wage (the same in every row); 100 % of all cells"
