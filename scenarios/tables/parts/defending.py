@@ -110,8 +110,10 @@ class CountedRelease:
                 counted[name] = CellCounts(cells, self._rows[name][codes])
             elif name in self._some:
                 stored = np.concatenate(self._some[name])
-                column = pd.Series(stored)
-                counted[name] = CellCounts.of(column.where(stored != b"", None) if stored.dtype.kind == "S" else column)
+                is_text = stored.dtype.kind == "S"
+                counted[name] = CellCounts.of(
+                    pd.Series([text.decode() or None for text in stored.tolist()] if is_text else stored)
+                )
         return counted
 
 
