@@ -127,9 +127,9 @@ def defend(
         counted = CountedRelease(release, reviewed)
         written = replace(release, blocks=counted.blocks)
         rows = write_outputs(written, dataset, root, output, truth=truth, channel=channel)
-        promised, people = release.guarantee(), reviewed.people
-        echo(f"{rows} of {reviewed.rows} records; {_in_words(promised, people)}", err=True)
-        _warn_of_promise(promised, people, counted.people(promised.k))
+        guarantee, people = release.guarantee(), reviewed.people
+        echo(f"{rows} of {reviewed.rows} records; {_in_words(guarantee, people)}", err=True)
+        _warn_of_guarantee(guarantee, people, counted.people(guarantee.k))
         cells, dates = counted.cells, dataset.written.dates
         numbers = {name: domain for name, domain in dataset.records.domains.items() if dates(name) is None}
         echo_notes([*release_notes(reviewed.cells(list(cells)), cells, numbers), *text_notes(release.notes)])
@@ -157,22 +157,22 @@ def named_defense(name: str, parameters: Mapping[str, Any]) -> MicrodataDefense:
     return defense
 
 
-def _in_words(promised: Guarantee, rows: RowsOfPeople | None) -> str:
-    """A promise with the columns and conditions that it refers to, and whether it counts people."""
-    if str(promised) == "none":
-        return f"promised: {promised.statement or 'none: the method gives no guarantee'}"
+def _in_words(guarantee: Guarantee, rows: RowsOfPeople | None) -> str:
+    """A guarantee with the columns and conditions that it refers to, and whether it counts people."""
+    if str(guarantee) == "none":
+        return f"promised: {guarantee.statement or 'none: the method gives no guarantee'}"
     head = "promised" if rows is None else "promised of rows, not of people"
-    return f"{head}: {promised}; {promised.statement}" if promised.statement else f"{head}: {promised}"
+    return f"{head}: {guarantee}; {guarantee.statement}" if guarantee.statement else f"{head}: {guarantee}"
 
 
-def _warn_of_promise(promised: Guarantee, rows: RowsOfPeople | None, classes: PeopleInClasses | None = None) -> None:
-    """Warn of a promise that says less of people than of rows, or that says next to nothing."""
-    from scenarios.tables.review.rows_of_people import MOST_NAMED, promise_to_people
+def _warn_of_guarantee(guarantee: Guarantee, rows: RowsOfPeople | None, classes: PeopleInClasses | None = None) -> None:
+    """Warn of a guarantee that says less of people than of rows, or that says next to nothing."""
+    from scenarios.tables.review.rows_of_people import MOST_NAMED, guarantee_to_people
 
-    echo_each("warning", () if rows is None else promise_to_people(promised, rows, classes))
-    if promised.epsilon is not None and promised.epsilon > MOST_NAMED:
+    echo_each("warning", () if rows is None else guarantee_to_people(guarantee, rows, classes))
+    if guarantee.epsilon is not None and guarantee.epsilon > MOST_NAMED:
         echo(
-            f"warning: epsilon = {promised.epsilon:.3g} promises next to nothing: above {MOST_NAMED:g}, odds may "
+            f"warning: epsilon = {guarantee.epsilon:.3g} promises next to nothing: above {MOST_NAMED:g}, odds may "
             "change by a factor above 1,000; only `tokumei report` shows what the release protects",
             err=True,
         )

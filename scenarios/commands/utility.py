@@ -63,7 +63,6 @@ def utility(
     from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
     from scenarios.tables.parts.utility import CodedFrame, compared, utility_scores
     from scenarios.tables.parts.validation import reviewed_table
-    from scenarios.tables.reading.text_table import HINT, rows_from_one
     from scenarios.tables.released import input_path
     from scenarios.tables.review.notes import table_notes
     from scenarios.tables.review.release_notes import release_notes
@@ -79,10 +78,7 @@ def utility(
     ):
         records, dates = reviewed.dataset.records, reviewed.dataset.written.dates
         tested = records.frame[:0] if others is None else load_table(others, roles, reading=reading).records.frame
-        with (
-            rows_from_one(f"{paths[1]}: ", "" if roles is not None else f"; {HINT}"),
-            compared(reviewed, paths[1], roles, reading=reading, memory=given, engine=engine) as both,
-        ):
+        with compared(reviewed, paths[1], roles, reading=reading, memory=given, engine=engine) as both:
             domains = both.original.domains
             target = prediction_target(records.sensitive, domains)
             scores, drawn = utility_scores(both.original, both.released, tested, target, seed)

@@ -27,7 +27,7 @@ from scenarios.running.plan import NamedMethod
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.note import Note
 from scenarios.tables.review.release_notes import counted_cells, hidden_differences
-from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes, person_numbers, promise_to_people
+from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes, guarantee_to_people, person_numbers
 
 # What a setting does to the whole table, which no play shows: classes, columns, and numbers inside bins.
 
@@ -236,7 +236,7 @@ def people_warnings(rows: RowsOfPeople | None, promised: Mapping[str, Guarantee]
     """
     if rows is None:
         return []
-    words = [f"{name}: {one}" for name, promise in promised.items() for one in promise_to_people(promise, rows)]
+    words = [f"{name}: {one}" for name, promise in promised.items() for one in guarantee_to_people(promise, rows)]
     return [*counted_rows_notes(rows), "classes of the whole table count people", *words]
 
 

@@ -44,9 +44,9 @@ def release_of(
     refuse(rows is not None, "--blocks: the table is not read in parts; leave the option out, or add --memory")
     records = table.dataset.records
     defense.check(records)
-    promised = defense.guarantee(records)
+    guarantee = defense.guarantee(records)
     made = release_in_memory(defense, records, root)
-    return replace(blocks_of(made, len(records), promised), notes=tuple(filter(None, [made.remark])))
+    return replace(blocks_of(made, len(records), guarantee), notes=tuple(filter(None, [made.remark])))
 
 
 # Counts of the cells of a release, as its blocks are written.
@@ -83,14 +83,14 @@ class CountedRelease:
                 self._rows[name] = rows
             yield block
 
-    def people(self, promised: int | None) -> PeopleInClasses | None:
-        """People in the classes that promise some rows each; None without such classes, or if rows are too many."""
+    def people(self, k: int | None) -> PeopleInClasses | None:
+        """People in the classes of k rows each, as guaranteed; None without k, or if rows are too many."""
         rows = pd.concat(self._classes, ignore_index=True) if self._classes else pd.DataFrame()
-        if promised is None or rows.empty:
+        if k is None or rows.empty:
             return None
         # A row that stems from no record is a person of its own.
         person = pd.Series(self.table.person_numbers).reindex(rows["record"])
-        return PeopleInClasses.of(pd.factorize(rows["class"])[0], numbers_of(person), promised)
+        return PeopleInClasses.of(pd.factorize(rows["class"])[0], numbers_of(person), k)
 
     def _telling(self, stored: NDArray[Any]) -> NDArray[Any]:
         """Evenly spaced cells of a block, all if the table is small, with the extremes or a missing one."""

@@ -51,7 +51,7 @@ class LargeRelease:
     records : int
         Number of records that the release stems from.
     guarantee : callable
-        ``guarantee()`` says what the release promises, once its blocks are made.
+        ``guarantee()`` says the guarantee of the release, once its blocks are made.
     channel : Channel, optional
         The public description of the mechanism, as in `defenses.base.release.MicrodataRelease`.
     notes : tuple of str
@@ -79,7 +79,7 @@ def released_block(
     return ReleasedBlock(number, columns, np.asarray(origin, dtype=np.int64))
 
 
-def blocks_of(release: MicrodataRelease, records: int, promised: Guarantee) -> LargeRelease:
+def blocks_of(release: MicrodataRelease, records: int, guarantee: Guarantee) -> LargeRelease:
     """A release in memory as one that is made block by block, with the same rows; `records` is their number."""
     listed = {
         str(name): listed_cells(column)
@@ -106,6 +106,6 @@ def blocks_of(release: MicrodataRelease, records: int, promised: Guarantee) -> L
         {name: cells for name, (cells, _) in listed.items()},
         blocks,
         records,
-        lambda: promised,
+        lambda: guarantee,
         release.channel,
     )

@@ -27,6 +27,7 @@ from scenarios.tables.parts.progress import Progress, progress
 from scenarios.tables.parts.records import InParts, LargeRecords, StoredBlock, over_parts
 from scenarios.tables.parts.released import LargeReleased, large_released
 from scenarios.tables.parts.validation import ReviewedInParts
+from scenarios.tables.reading.text_table import HINT, rows_from_one
 from scenarios.tables.released import refuse_lacking
 from scenarios.tables.review.release_notes import CellCounts, counted_cells
 from scenarios.tables.review.reviewed_table import ReviewedTable
@@ -89,11 +90,9 @@ class BinnedTable:
 
     @classmethod
     def of_release(cls, released: LargeReleased, domains: Mapping[str, Domain]) -> BinnedTable:
-        """Released cells in parts; ValueError if a column is lacking or a cell cannot be read."""
+        """Released cells in parts; ValueError if one cannot be read."""
         masses = {}
         for name, domain in domains.items():
-            if name not in released.columns:
-                raise ValueError(f"the released table has no column {name!r}")
             frames = (pd.DataFrame({name: pd.Series(cells, dtype=object)}) for cells in released.cells(name))
             masses[name] = csr_array(vstack([_sparse(profile(frame, {name: domain})) for frame in frames]))
         return cls(released, domains, masses)
@@ -189,9 +188,12 @@ def compared(
         memory=memory,
         engine=engine,
     ) as released:
+        refuse_lacking(path, released.files.columns, domains)
+        with rows_from_one(f"{path}: ", "" if roles is not None else f"; {HINT}"):
+            binned = BinnedTable.of_release(released, domains)
         yield Comparison(
             BinnedTable.of_records(reviewed.records, domains),
-            BinnedTable.of_release(released, domains),
+            binned,
             partial(_pieces, released),
             [name for name in domains if released.columns[name].cells is not None],
             released.unknown,

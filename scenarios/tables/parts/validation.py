@@ -31,7 +31,7 @@ from scenarios.tables.parts.records import LargeRecords, StoredBlock, large_reco
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.review.column_names import look_like_people
 from scenarios.tables.review.description import Description, TableRows, described_table
-from scenarios.tables.review.reviewed_table import SEEN, RepeatedIdentifier, ReviewedInMemory, ReviewedTable
+from scenarios.tables.review.reviewed_table import SEEN, RepeatedIdentifier, ReviewedTable
 from scenarios.tables.review.rows_of_people import RowsOfPeople, numbers_of
 from scenarios.tables.review.suggestions import IDENTIFIER, Suggestion
 from scenarios.tables.roles import read_roles
@@ -118,7 +118,7 @@ def reviewed_table(
 ) -> Iterator[ReviewedTable]:
     """Open a table: in memory, or in parts where DuckDB gets some bytes of memory."""
     if memory is None:
-        yield ReviewedInMemory(load_table(path, roles, reading=reading))
+        yield ReviewedTable(load_table(path, roles, reading=reading))
         return
     with large_records(path, roles, reading=reading, memory=memory, engine=engine) as records:
         yield ReviewedInParts(records)
@@ -130,7 +130,8 @@ class ReviewedInParts(ReviewedTable):
     records: LargeRecords
 
     def __init__(self, records: LargeRecords) -> None:
-        self.records, self.dataset = records, records.dataset
+        super().__init__(records.dataset)
+        self.records = records
 
     @cached_property
     def frame(self) -> pd.DataFrame:

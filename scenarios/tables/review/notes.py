@@ -15,7 +15,7 @@ from scenarios.tables.dataset import Dataset
 from scenarios.tables.impossible_rows import rule_notes
 from scenarios.tables.note import Note, grouped
 from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
-from scenarios.tables.review.reviewed_table import RepeatedIdentifier, ReviewedInMemory, ReviewedTable
+from scenarios.tables.review.reviewed_table import RepeatedIdentifier, ReviewedTable
 from scenarios.tables.review.suggestions import FEW, suggested_identifier
 
 USERS = frozenset(("GlobalRecoding", "Incognito"))
@@ -87,7 +87,7 @@ def table_notes(
 
     The defense is the one that will be applied, and `table` reads the records of the data set.
     """
-    table = ReviewedInMemory(dataset) if table is None else table
+    table = ReviewedTable(dataset) if table is None else table
     frame = table.frame
     records = dataset.records
     if frame is not records.frame:
@@ -128,7 +128,7 @@ def identifier_warnings(dataset: Dataset, frame: pd.DataFrame) -> list[Note]:
 
 
 def repeated_identifier_warnings(identifiers: Iterable[RepeatedIdentifier]) -> list[Note]:
-    """A warning of identifiers that repeat, with the line that makes promises count people.
+    """A warning of identifiers that repeat, with the line that makes guarantees count people.
 
     Few values that repeat often, such as codes of hospitals, number no people.
     """

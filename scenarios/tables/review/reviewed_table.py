@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -30,44 +29,49 @@ class RepeatedIdentifier(NamedTuple):
     names: bool
 
 
-class ReviewedTable(ABC):
-    """A data set and its records, of which one reads counts and a sample of rows."""
+class ReviewedTable:
+    """A data set in memory, of which one reads counts and rows; one in parts counts elsewhere and samples its rows."""
 
-    dataset: Dataset
-    records: RecordsInBlocks
-
-    @property
-    @abstractmethod
-    def frame(self) -> pd.DataFrame:
-        """Values of the records, or of a random sample of them."""
-
-    @property
-    @abstractmethod
-    def people(self) -> RowsOfPeople | None:
-        """Rows of people whose column is declared; None if no person has two rows."""
-
-    @property
-    @abstractmethod
-    def person_numbers(self) -> Integers:
-        """Number of the person of each record, shape (rows,); see `rows_of_people.person_numbers`."""
-
-    @property
-    @abstractmethod
-    def unique_texts(self) -> list[str]:
-        """Released text columns whose value differs in every record."""
-
-    @abstractmethod
-    def counts(self, name: str) -> tuple[int, int | str]:
-        """Number of rows without a value in a column, and of distinct values, as text where it is estimated."""
-
-    @abstractmethod
-    def repeated(self, name: str) -> RepeatedIdentifier | None:
-        """Numbers of an identifier; None where its values hardly repeat."""
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+        self.records: RecordsInBlocks = RecordsInMemory(dataset.records)
 
     @property
     def rows(self) -> int:
         """Number of records."""
         return len(self.records.counted)
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """Values of the records, or of a random sample of them."""
+        return self.dataset.records.frame
+
+    @cached_property
+    def people(self) -> RowsOfPeople | None:
+        """Rows of people whose column is declared; None if no person has two rows."""
+        return RowsOfPeople.of(self.dataset.records)
+
+    @property
+    def person_numbers(self) -> Integers:
+        """Number of the person of each record, shape (rows,); see `rows_of_people.person_numbers`."""
+        return person_numbers(self.dataset.records)
+
+    @property
+    def unique_texts(self) -> list[str]:
+        """Released text columns whose value differs in every record."""
+        return unique_text_columns(self.dataset.records)
+
+    def counts(self, name: str) -> tuple[int, int | str]:
+        """Number of rows without a value in a column, and of distinct values, as text where it is estimated."""
+        return int(self.frame[name].isna().sum()), int(self.frame[name].nunique())
+
+    def repeated(self, name: str) -> RepeatedIdentifier | None:
+        """Numbers of an identifier; None where its values hardly repeat, or the table lacks it."""
+        if name not in self.frame:
+            return None
+        values = self.frame[name].dropna()
+        names = values.dtype == object and look_like_people(values.unique()[:SEEN].tolist())
+        return RepeatedIdentifier(name, values.nunique(), len(values), names)
 
     @property
     def numbering(self) -> list[RepeatedIdentifier]:
@@ -87,46 +91,6 @@ class ReviewedTable(ABC):
             for name in names
             if name in self.frame
         }
-
-
-class ReviewedInMemory(ReviewedTable):
-    """A data set in memory."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self.dataset = dataset
-        self.records = RecordsInMemory(dataset.records)
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """Values of all records."""
-        return self.dataset.records.frame
-
-    @cached_property
-    def people(self) -> RowsOfPeople | None:
-        """Rows of people."""
-        return RowsOfPeople.of(self.dataset.records)
-
-    @property
-    def person_numbers(self) -> Integers:
-        """Numbers of people."""
-        return person_numbers(self.dataset.records)
-
-    @property
-    def unique_texts(self) -> list[str]:
-        """Text columns whose values all differ."""
-        return unique_text_columns(self.dataset.records)
-
-    def counts(self, name: str) -> tuple[int, int | str]:
-        """Numbers of missing and of distinct values."""
-        return int(self.frame[name].isna().sum()), int(self.frame[name].nunique())
-
-    def repeated(self, name: str) -> RepeatedIdentifier | None:
-        """Numbers of an identifier."""
-        if name not in self.frame:
-            return None
-        values = self.frame[name].dropna()
-        names = values.dtype == object and look_like_people(values.unique()[:SEEN].tolist())
-        return RepeatedIdentifier(name, values.nunique(), len(values), names)
 
 
 def unique_text_columns(records: Microdata) -> list[str]:

@@ -15,7 +15,7 @@ from scenarios.tables.note import Note
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at
 
 ONE_ROW = "make one row of each person first, as by `tokumei split --one-row`"
-"""What makes promises about rows promises about people."""
+"""What makes guarantees for rows guarantees for people."""
 MOST_NAMED = 7.0
 """Largest epsilon whose factor of odds is named: it is about 1,100."""
 
@@ -117,14 +117,14 @@ class ClassMembers(NamedTuple):
 
 
 class PeopleInClasses(NamedTuple):
-    """Number of classes, fewest people in one, and number of classes with fewer people than promised rows."""
+    """Number of classes, fewest people in one, and number of classes with fewer people than k rows."""
 
     classes: int
     smallest: int
     below: int
 
     @classmethod
-    def of(cls, classes: Integers, people: Integers, promised: int) -> PeopleInClasses:
+    def of(cls, classes: Integers, people: Integers, k: int) -> PeopleInClasses:
         """Count the people of each class, given the class and the person of each row.
 
         Examples
@@ -133,7 +133,7 @@ class PeopleInClasses(NamedTuple):
         PeopleInClasses(classes=2, smallest=1, below=1)
         """
         sizes = ClassMembers.of(classes, people).sizes
-        return cls(sizes.size, int(sizes.min()), int((sizes < promised).sum()))
+        return cls(sizes.size, int(sizes.min()), int((sizes < k).sum()))
 
 
 def counted_rows_notes(rows: RowsOfPeople | None) -> tuple[str, ...]:
@@ -154,8 +154,8 @@ def hidden_people_notes(person: str | None, released: Iterable[str], identifiers
     return [] if person is None or person in released else [Note("classes of rows", (person,))]
 
 
-def promise_to_people(promised: Guarantee, rows: RowsOfPeople, classes: PeopleInClasses | None = None) -> list[str]:
-    """Say what a promise about rows is worth to people with several rows; empty if there is no such promise.
+def guarantee_to_people(guarantee: Guarantee, rows: RowsOfPeople, classes: PeopleInClasses | None = None) -> list[str]:
+    """Say what a guarantee for rows is worth to people with several rows; empty if there is no such guarantee.
 
     Notes
     -----
@@ -167,21 +167,21 @@ def promise_to_people(promised: Guarantee, rows: RowsOfPeople, classes: PeopleIn
     Dwork and Roth (2014), The Algorithmic Foundations of Differential Privacy, theorem 2.2, for groups.
     """
     words = []
-    if promised.k is not None:
-        held = "a class may hold fewer people" if classes is None else _held(classes, promised.k)
-        words.append(f"k = {promised.k} counts rows, not people ({rows.words}): {held}; {ONE_ROW}")
-    elif promised.l is not None or promised.t is not None or promised.pk is not None:
+    if guarantee.k is not None:
+        held = "a class may hold fewer people" if classes is None else _held(classes, guarantee.k)
+        words.append(f"k = {guarantee.k} counts rows, not people ({rows.words}): {held}; {ONE_ROW}")
+    elif guarantee.l is not None or guarantee.t is not None or guarantee.pk is not None:
         words.append(f"the promise counts rows, not people ({rows.words}); {ONE_ROW}")
-    if promised.epsilon is not None:
+    if guarantee.epsilon is not None:
         words.append(
-            f"epsilon = {promised.epsilon:.3g} is the promise for one row; "
-            f"{epsilon_of_a_person(promised.epsilon, promised.delta, rows.most)}; {ONE_ROW}"
+            f"epsilon = {guarantee.epsilon:.3g} is the promise for one row; "
+            f"{epsilon_of_a_person(guarantee.epsilon, guarantee.delta, rows.most)}; {ONE_ROW}"
         )
     return words
 
 
 def epsilon_of_a_person(epsilon: float, delta: float | None, rows: int) -> str:
-    """Say what a promise for one row means for a person with several rows.
+    """Say what a guarantee for one row means for a person with several rows.
 
     Examples
     --------
@@ -196,8 +196,8 @@ def epsilon_of_a_person(epsilon: float, delta: float | None, rows: int) -> str:
     return f"a person has up to {rows} rows, so epsilon is {whole:.3g}{rare} for a person, and odds change {factor}"
 
 
-def _held(classes: PeopleInClasses, promised: int) -> str:
+def _held(classes: PeopleInClasses, k: int) -> str:
     if not classes.below:
         return f"still, each class holds at least {classes.smallest} people"
     people = "1 person" if classes.smallest == 1 else f"{classes.smallest} people"
-    return f"the smallest class holds {people}, and {classes.below} of {classes.classes} classes fewer than {promised}"
+    return f"the smallest class holds {people}, and {classes.below} of {classes.classes} classes fewer than {k}"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from metrics.columns import Domain, NumericDomain, format_number
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.reading.date_form import DateForm
-from scenarios.tables.review.reviewed_table import ReviewedInMemory, ReviewedTable
+from scenarios.tables.review.reviewed_table import ReviewedTable
 
 
 class ColumnSummary(NamedTuple):
@@ -41,7 +41,7 @@ class ColumnSummary(NamedTuple):
 
 def summary(dataset: Dataset, table: ReviewedTable | None = None) -> list[ColumnSummary]:
     """Summarize every column in the table's order, by bounds and counts only; `table` reads the records."""
-    table = ReviewedInMemory(dataset) if table is None else table
+    table = ReviewedTable(dataset) if table is None else table
     records = dataset.records
     roles = {
         **dict.fromkeys([] if records.person is None else [records.person], "person"),

@@ -13,8 +13,8 @@ from scenarios.tables.review.rows_of_people import (
     PeopleInClasses,
     RowsOfPeople,
     epsilon_of_a_person,
+    guarantee_to_people,
     numbers_of,
-    promise_to_people,
 )
 
 ROLES = """person = "id"
@@ -116,8 +116,8 @@ def test_delta_of_a_group_by_hand():
 
 def test_other_promises_and_tables():
     rows = RowsOfPeople("id", 10, 4, 3)
-    assert promise_to_people(Guarantee(), rows) == []
-    [words] = promise_to_people(Guarantee(pk=3.0), rows)
+    assert guarantee_to_people(Guarantee(), rows) == []
+    [words] = guarantee_to_people(Guarantee(pk=3.0), rows)
     assert words.startswith(
         "the promise counts rows, not people (10 rows of 4 people, up to 3 rows a person); make one"
     )
