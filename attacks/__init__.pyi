@@ -26,7 +26,7 @@ from .linkage.sweeney_join import SweeneyJoin as SweeneyJoin
 
 # membership
 from .membership.density_ratio_membership import DensityRatioMembership as DensityRatioMembership
-from .membership.distance_to_closest_record import DistanceToClosestRecord as DistanceToClosestRecord
+from .membership.calibrated_membership import DistanceToClosestRecord as DistanceToClosestRecord
 from .membership.ensemble_membership import EnsembleMembership as EnsembleMembership
 from .membership.homer import Homer as Homer
 from .membership.homer import MarginalLikelihoodRatio as MarginalLikelihoodRatio
@@ -34,7 +34,7 @@ from .membership.likelihood_membership import LikelihoodMembership as Likelihood
 from .membership.likelihood_ratio_attack import LikelihoodRatioAttack as LikelihoodRatioAttack
 from .membership.likelihood_ratio_attack import OfflineLikelihoodRatioAttack as OfflineLikelihoodRatioAttack
 from .membership.local_likelihood_membership import LocalLikelihoodMembership as LocalLikelihoodMembership
-from .membership.loss_threshold import LossThreshold as LossThreshold
+from .membership.confidence_membership import LossThreshold as LossThreshold
 from .membership.marginal_membership import MarginalMembership as MarginalMembership
 from .membership.model_membership import ModelMembership as ModelMembership
 from .membership.rmia import RMIA as RMIA
@@ -49,11 +49,11 @@ from .attributes.composition_attack import CompositionAttack as CompositionAttac
 from .attributes.definetti import DeFinetti as DeFinetti
 from .attributes.downcoding import Downcoding as Downcoding
 from .attributes.factor_graph_reconstruction import FactorGraphReconstruction as FactorGraphReconstruction
-from .attributes.homogeneity import Homogeneity as Homogeneity
+from .attributes.majority_in_class import Homogeneity as Homogeneity
 from .attributes.majority_in_class import MajorityInClass as MajorityInClass
 from .attributes.minimality import Minimality as Minimality
-from .attributes.nearest_row_inference import NearestRowInference as NearestRowInference
-from .attributes.skewness import Skewness as Skewness
+from .attributes.majority_in_class import NearestRowInference as NearestRowInference
+from .attributes.majority_in_class import Skewness as Skewness
 
 # criteria
 from .criteria.nearest_row_linkability import NearestRowLinkability as NearestRowLinkability
@@ -61,16 +61,16 @@ from .criteria.singling_out import MultivariateSinglingOut as MultivariateSingli
 from .criteria.singling_out import UnivariateSinglingOut as UnivariateSinglingOut
 
 # statistics
-from .statistics.averaging import Averaging as Averaging
+from .statistics.differencing import Averaging as Averaging
 from .statistics.differencing import Differencing as Differencing
 from .statistics.distinguishing import Distinguishing as Distinguishing
 from .statistics.homer_by_queries import HomerByQueries as HomerByQueries
 from .statistics.reconstruction import Reconstruction as Reconstruction
 
 # reports
-from .reports.longitudinal_averaging import LongitudinalAveraging as LongitudinalAveraging
+from .reports.reported_value import LongitudinalAveraging as LongitudinalAveraging
 from .reports.pool_inference import PoolInference as PoolInference
-from .reports.value_guess import ValueGuess as ValueGuess
+from .reports.reported_value import ValueGuess as ValueGuess
 
 # training
 from .training.gradient_inversion import GradientInversion as GradientInversion
@@ -78,5 +78,5 @@ from .training.update_membership import UpdateMembership as UpdateMembership
 
 # pram
 from .pram.best_posterior import BestPosterior as BestPosterior
-from .pram.leakage_posterior import LeakagePosterior as LeakagePosterior
+from .pram.best_posterior import LeakagePosterior as LeakagePosterior
 from .pram.matrix_histogram import histogram_from_matrix as histogram_from_matrix

@@ -1,4 +1,5 @@
 # base
+from .base.blockwise_defense import BlockwiseDefense as BlockwiseDefense
 from .base.channel import Channel as Channel
 from .base.channel_parts import ChannelPart as ChannelPart
 from .base.defense import Defense as Defense

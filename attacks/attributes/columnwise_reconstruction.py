@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.random import Generator
 
 from attacks.attributes.hidden_columns import about_column, hidden_names
-from attacks.attributes.nearest_row_inference import NearestRowInference
+from attacks.attributes.majority_in_class import NearestRowInference
 from attacks.base import Attack, Knowledge, NotApplicable, ValueClaims, applicable
 from defenses.base import MicrodataRelease
 from metrics.columns import Floats, Integers, require, scattered

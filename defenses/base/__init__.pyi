@@ -3,7 +3,7 @@ from .blocks import PSEUDONYM as PSEUDONYM
 from .blocks import Block as Block
 from .blocks import BlockColumn as BlockColumn
 from .blocks import CellList as CellList
-from .blocks import Plan as Plan
+from .blocks import ReleasePlan as ReleasePlan
 from .blocks import RecordsInBlocks as RecordsInBlocks
 from .blocks import ReleasedBlock as ReleasedBlock
 from .blocks import Step as Step
@@ -35,6 +35,7 @@ from .columns import plain_numbers as plain_numbers
 from .columns import public_or_filled as public_or_filled
 from .columns import stored_alike as stored_alike
 from .defense import Defense as Defense
+from .defense import applied as applied
 from .defense import MicrodataDefense as MicrodataDefense
 from .defense import chosen_columns as chosen_columns
 from .defense import numeric_columns as numeric_columns

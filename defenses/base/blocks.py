@@ -271,7 +271,7 @@ class RecordsInBlocks(ABC):
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReleasePlan:
     """What a defense learned of a table and drew for it: it releases any block of the table.
 
     Parameters

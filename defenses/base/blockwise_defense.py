@@ -19,8 +19,8 @@ from defenses.base.blocks import (
     Block,
     BlockColumn,
     CellList,
-    Plan,
     RecordsInBlocks,
+    ReleasePlan,
     block_generator,
     drawn_root,
 )
@@ -35,10 +35,32 @@ class BlockwiseDefense(MicrodataDefense):
     """A defense that learns counts of a table, draws what concerns the whole table, and releases it block by block.
 
     Releases are the same whether the table is held in memory or read in parts, by any number of workers.
+
+    Examples
+    --------
+    Each number moves by at most a share of the column's standard deviation. The deviation is one of the whole table; the
+    moves are drawn block by block:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from defenses import BlockwiseDefense, Microdata
+    >>> from defenses.base import ReleasePlan, Step
+    >>> class Moved(BlockwiseDefense):
+    ...     def __init__(self, *, column="age", share=0.1):
+    ...         self.column, self.share = column, share
+    ...     def fit(self, records, rng):
+    ...         most = self.share * records.deviation(self.column)
+    ...         def move(block, rng):
+    ...             return {self.column: block.numbers(self.column) + rng.uniform(-most, most, len(block))}
+    ...         return ReleasePlan([Step((self.column,), {}, move)], channel=None)
+    >>> records = Microdata(pd.DataFrame({"age": [34, 52, 20], "job": ["a", "b", "c"]}))
+    >>> released = Moved().apply(records, np.random.default_rng(1)).frame
+    >>> released["job"].tolist(), bool((released["age"] - records.frame["age"]).abs().max() < 1.4)
+    (['a', 'b', 'c'], True)
     """
 
     @abstractmethod
-    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> ReleasePlan:
         """Learn from counts what every block needs, and draw what concerns the whole table.
 
         Raises
@@ -124,7 +146,7 @@ class RecordsInMemory(RecordsInBlocks):
         for block in self.blocks():
             yield {name: column[block.start : block.start + len(block)] for name, column in columns.items()}
 
-    def released(self, plan: Plan, root: SeedSequence) -> MicrodataRelease:
+    def released(self, plan: ReleasePlan, root: SeedSequence) -> MicrodataRelease:
         """All blocks of a plan as one release, whose other columns stay as they are."""
         blocks = list(plan.blocks(self, root))
         origin = np.concatenate([np.arange(0), *(block.origin for block in blocks)])

@@ -82,6 +82,22 @@ class Defense(Parametrized, ABC):
         return Guarantee()
 
 
+def applied(defense: Defense, records: Any, rng: Generator) -> Any:
+    """What a defense releases of records.
+
+    Raises
+    ------
+    ValueError
+        If it is no release; the message names the class and what `apply` must return.
+    """
+    release = defense.apply(records, rng)
+    if not isinstance(release, Release):
+        kinds = {each.kind: each.__name__ for each in Release.__subclasses__()}
+        right = f"apply must return a {kinds.get(defense.kind, 'Release')}, got {type(release).__name__}"
+        raise ValueError(f"{type(defense).__name__}: {right}")
+    return release
+
+
 class MicrodataDefense(Defense):
     """A defense that publishes a table.
 

@@ -2,19 +2,255 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from defenses.base import Microdata
 from defenses.base.queries.query import Answer
-from defenses.curators.answer_noise import AnswerNoise
-from defenses.curators.quantile_grid import QuantileGrid
+from defenses.dp.exact import discrete_gaussian, fraction
 from defenses.dp.exponential import Exponential
-from metrics.columns import Floats, Integers64
+from defenses.dp.laplace import DiscreteLaplace, Laplace
+from defenses.dp.mechanism import check_privacy, lattice_step, on_lattice, steps_between
+from defenses.dp.sensitivity import histogram_sensitivity
+from metrics.columns import Floats, Integers64, require
+from metrics.estimate import check_confidence
+
+# Noise for the parts of a curator's answer, of Laplace or of Gaussian kind.
+
+
+class AnswerNoise(ABC):
+    """Noise of one kind, with the privacy budget of one answer.
+
+    Parameters
+    ----------
+    rng : Generator
+        Draws the noise.
+    """
+
+    def __init__(self, rng: Generator) -> None:
+        self.rng = rng
+
+    @abstractmethod
+    def split(self, parts: int) -> AnswerNoise:
+        """Return noise with an equal share of the budget, for one of `parts` parts of the answer."""
+
+    @abstractmethod
+    def number(self, value: float, sensitivity: float) -> float:
+        """Return a number with noise."""
+
+    @abstractmethod
+    def counts(self, values: Floats, replaced: bool) -> Floats:
+        """Return counts of disjoint cells with noise; `replaced` says that a record may move between two cells."""
+
+    @abstractmethod
+    def selection(self) -> float:
+        """Return the epsilon that a selection may spend."""
+
+    @abstractmethod
+    def number_bound(self, sensitivity: float, confidence: float) -> float:
+        """Return a bound on the error of `number`, exceeded with probability at most 1 - confidence."""
+
+    @abstractmethod
+    def count_bound(self, replaced: bool, confidence: float) -> float:
+        """Return a bound on the error of one cell of `counts`, exceeded with probability at most 1 - confidence."""
+
+
+class LaplaceAnswerNoise(AnswerNoise):
+    """Laplace noise.
+
+    Parameters
+    ----------
+    epsilon : float
+        Budget of the answer.
+    rng : Generator
+        Draws the noise.
+
+    Raises
+    ------
+    ValueError
+        If epsilon, or a quarter of it, lies outside of [2^-20, 2^20].
+    """
+
+    def __init__(self, epsilon: float, rng: Generator) -> None:
+        super().__init__(rng)
+        # Parts that could not be drawn are refused here, before anything is spent.
+        check_privacy(epsilon, 1)
+        check_privacy(epsilon / 4, 1)
+        self.epsilon = epsilon
+
+    def split(self, parts: int) -> LaplaceAnswerNoise:
+        """Return noise with an equal share of epsilon."""
+        return LaplaceAnswerNoise(self.epsilon / parts, self.rng)
+
+    def number(self, value: float, sensitivity: float) -> float:
+        """Return a number with noise on a fine lattice."""
+        if sensitivity == 0:
+            return value
+        return float(Laplace(epsilon=self.epsilon, sensitivity=sensitivity).release(value, self.rng))
+
+    def counts(self, values: Floats, replaced: bool) -> Floats:
+        """Return counts with integer noise."""
+        return np.asarray(self._of_counts(replaced).release(values, self.rng))
+
+    def selection(self) -> float:
+        """Return epsilon itself."""
+        return self.epsilon
+
+    def number_bound(self, sensitivity: float, confidence: float) -> float:
+        """Return the bound of `Laplace`."""
+        return Laplace(epsilon=self.epsilon, sensitivity=sensitivity).error_bound(confidence)
+
+    def count_bound(self, replaced: bool, confidence: float) -> float:
+        """Return the bound of `DiscreteLaplace`, an integer."""
+        return self._of_counts(replaced).error_bound(confidence)
+
+    def _of_counts(self, replaced: bool) -> DiscreteLaplace:
+        sensitivity = int(histogram_sensitivity("replace" if replaced else "add or remove"))
+        return DiscreteLaplace(epsilon=self.epsilon, sensitivity=sensitivity)
+
+
+class GaussianAnswerNoise(AnswerNoise):
+    """Gaussian noise of a given zero-concentrated privacy: variance sensitivity^2 / (2 rho), in L2 norm.
+
+    Parameters
+    ----------
+    rho : float
+        Budget of the answer.
+    rng : Generator
+        Draws the noise.
+
+    Raises
+    ------
+    ValueError
+        If rho lies outside of [2^-60, 2^40].
+    """
+
+    def __init__(self, rho: float, rng: Generator) -> None:
+        super().__init__(rng)
+        require(2.0**-60 <= rho <= 2.0**40, f"epsilon must give a rho in [2^-60, 2^40], got {rho:.3g}")
+        self.rho = rho
+
+    def split(self, parts: int) -> GaussianAnswerNoise:
+        """Return noise with an equal share of rho."""
+        return GaussianAnswerNoise(self.rho / parts, self.rng)
+
+    def number(self, value: float, sensitivity: float) -> float:
+        """Return a number with noise on a lattice, on which it moves by at most ceil(sensitivity / step) + 1 steps."""
+        if sensitivity == 0:
+            return value
+        step, variance = self._of_number(sensitivity)
+        noise = discrete_gaussian(variance, 1, self.rng)
+        return float((on_lattice(np.array([value]), step) + noise)[0] * step)
+
+    def counts(self, values: Floats, replaced: bool) -> Floats:
+        """Return counts with integer noise."""
+        noise = discrete_gaussian(self._of_counts(replaced), values.size, self.rng)
+        return np.asarray(values + noise.reshape(values.shape))
+
+    def selection(self) -> float:
+        """Return the epsilon with epsilon^2 / 2 = rho."""
+        return math.sqrt(2 * self.rho)
+
+    def number_bound(self, sensitivity: float, confidence: float) -> float:
+        """Return the two-sided quantile of the normal distribution, and a step and a half for the lattice.
+
+        For integer noise z and a normal N of the same parameter, P(z >= m) <= P(N >= m - 1) (`DiscreteGaussian`).
+        """
+        step, variance = self._of_number(sensitivity)
+        return (_normal_quantile(confidence) * math.sqrt(variance) + 1.5) * step
+
+    def count_bound(self, replaced: bool, confidence: float) -> float:
+        """Return the bound of `DiscreteGaussian`, an integer."""
+        return float(math.ceil(_normal_quantile(confidence) * math.sqrt(self._of_counts(replaced))))
+
+    def _of_number(self, sensitivity: float) -> tuple[float, Fraction]:
+        """Step of the lattice, and variance of the noise in steps."""
+        step = lattice_step(sensitivity, sensitivity / math.sqrt(2 * self.rho))
+        return step, Fraction(steps_between(sensitivity, step) ** 2) / (2 * fraction(self.rho))
+
+    def _of_counts(self, replaced: bool) -> Fraction:
+        """Variance of the noise."""
+        return Fraction(2 if replaced else 1) / (2 * fraction(self.rho))
+
+
+def _normal_quantile(confidence: float) -> float:
+    """Bound that a standard normal number exceeds in absolute value with probability 1 - confidence."""
+    from statistics import NormalDist
+
+    check_confidence(confidence)
+    return -NormalDist().inv_cdf((1 - confidence) / 2)
+
+
+# Public points among which a quantile is selected.
+
+MOST_STEPS = 2**53
+"""Largest number of steps, up to which positions are exact as floating-point numbers."""
+EVEN_STEPS = 2**40
+"""Number of even steps of a column whose digits after the point are not declared."""
+
+
+@dataclass(frozen=True)
+class QuantileGrid:
+    """Evenly spaced public points within a column's bounds.
+
+    Parameters
+    ----------
+    start, step : Fraction
+        First point, and distance of two points; 0 for a single point.
+    points : int
+        Number of points; 0 if none lies within the bounds.
+    own : bool
+        Whether they are all numbers that the column may hold.
+
+    Examples
+    --------
+    >>> ages = QuantileGrid.of(0.0, 120.0, decimals=0)
+    >>> ages.points, ages.value(40), ages.positions(np.array([40.0, 17.6])).tolist()
+    (121, 40.0, [40, 18])
+    """
+
+    start: Fraction
+    step: Fraction
+    points: int
+    own: bool
+
+    @classmethod
+    def of(cls, low: float, high: float, *, decimals: int | None) -> QuantileGrid:
+        """Make the grid of a column with these public bounds, from which alone it follows.
+
+        Columns of integers (0 decimals) and of numbers with declared decimals have all these numbers as points, or if
+        there are too many, every second one, every third one, and so on. Others have even steps from bound to bound.
+        """
+        if decimals is None:
+            spacing = float(np.spacing(max(abs(low), abs(high))))
+            steps = int(min(EVEN_STEPS, (high - low) / spacing))
+            width = Fraction(high) - Fraction(low)
+            return cls(Fraction(low), width / steps if steps else Fraction(0), steps + 1, own=not steps)
+        unit = Fraction(1, 10**decimals)
+        # Bounds with decimals are multiples of the unit up to the rounding of their last bit.
+        first = round(Fraction(low) / unit) if decimals else math.ceil(low)
+        last = round(Fraction(high) / unit) if decimals else math.floor(high)
+        times = max(1, -(-(last - first) // MOST_STEPS))
+        return cls(first * unit, times * unit, (last - first) // times + 1, own=times == 1)
+
+    def positions(self, values: Floats) -> Integers64:
+        """Position of the nearest point of each value, shape (m,)."""
+        if self.points == 1:
+            return np.zeros(values.shape, dtype=np.int64)
+        steps = np.rint((values - float(self.start)) / float(self.step))
+        return np.asarray(np.clip(steps, 0, self.points - 1).astype(np.int64))
+
+    def value(self, position: int) -> float:
+        """Return the point at a position."""
+        return float(self.start + position * self.step)
+
 
 Ends = tuple[Any, Any]
 """Lower and upper end of an interval: two numbers, or two arrays of the answer's shape."""

@@ -10,8 +10,7 @@ from numpy.random import Generator
 
 from defenses.base import Microdata
 from defenses.base.queries.query import Answer, Query
-from defenses.curators.answer_noise import AnswerNoise, GaussianAnswerNoise, LaplaceAnswerNoise
-from defenses.curators.answer_plan import Measurement, PartBound
+from defenses.curators.answer_plan import AnswerNoise, GaussianAnswerNoise, LaplaceAnswerNoise, Measurement, PartBound
 from defenses.curators.planning import plain_answer, plan_of
 from defenses.dp import Account, ConcentratedAccountant, zcdp_rho
 from metrics.columns import check_real, refuse, require

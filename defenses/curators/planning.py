@@ -30,7 +30,7 @@ from defenses.base.queries import (
     Variance,
     labels,
 )
-from defenses.curators.answer_plan import AnswerPlan, GridPart, SelectedPart
+from defenses.curators.answer_plan import AnswerPlan, GridPart, QuantileGrid, SelectedPart
 from defenses.curators.number_plans import (
     bounds,
     plan_correlation,
@@ -41,7 +41,6 @@ from defenses.curators.number_plans import (
     plan_table,
     plan_variance,
 )
-from defenses.curators.quantile_grid import QuantileGrid
 from defenses.dp.sensitivity import quantile_score_sensitivity, rank_scores
 from metrics.columns import Floats, Integers64, NumericDomain, require, require_column
 

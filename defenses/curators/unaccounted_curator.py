@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from defenses.base import Defense, Guarantee, Microdata, StatisticsRelease
 from defenses.base.queries import Answer, Query
-from defenses.curators.answer_noise import LaplaceAnswerNoise
+from defenses.curators.answer_plan import LaplaceAnswerNoise
 from defenses.curators.planning import plain_answer, plan_of
 from defenses.dp.sensitivity import check_neighbours
 from metrics.columns import check_real

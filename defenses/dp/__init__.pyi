@@ -30,8 +30,8 @@ from .composition import zcdp_delta as zcdp_delta
 from .composition import zcdp_epsilon as zcdp_epsilon
 from .composition import zcdp_rho as zcdp_rho
 from .account import Account as Account
-from .accountant import Accountant as Accountant
-from .accountant import AdvancedAccountant as AdvancedAccountant
-from .concentrated_accountant import ConcentratedAccountant as ConcentratedAccountant
+from .account import Accountant as Accountant
+from .account import AdvancedAccountant as AdvancedAccountant
+from .account import ConcentratedAccountant as ConcentratedAccountant
 from .renyi_accountant import LossDistributionAccountant as LossDistributionAccountant
 from .renyi_accountant import RenyiAccountant as RenyiAccountant

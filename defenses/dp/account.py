@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import importlib
 import json
+import math
 import os
 import threading
 import tomllib
@@ -13,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -20,8 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from defenses.base.queries import BudgetSpent
-from defenses.dp.composition import check_cost, group_privacy
-from defenses.dp.continuous_gaussian import bisect
+from defenses.dp.composition import bisect, check_cost, group_privacy, zcdp_epsilon, zcdp_rho
+from defenses.dp.mechanism import check_delta
 from metrics.columns import check_real, refuse, refuse_rows, require, write_atomically
 
 # The file of a privacy account, TOML or JSON: written atomically, and by one process at a time.
@@ -346,3 +348,168 @@ class Account(ABC):
 
     def _entries(self, costs: Costs) -> Entries:
         return Entries(type(self).__name__, float(self.epsilon), float(self.delta), costs, self.about)
+
+
+# Privacy accounts by sequential and by advanced composition.
+
+
+class Accountant(Account):
+    """Sequential composition: epsilons add up, and so do deltas, also where queries depend on earlier answers.
+
+    Parameters
+    ----------
+    epsilon : float
+        The budget, positive.
+    delta : float
+        In [0, 1).
+    path : str or Path, optional
+        File of the account; it must not exist yet.
+
+    Examples
+    --------
+    >>> from defenses.dp import Accountant
+    >>> account = Accountant(epsilon=1.0)
+    >>> account.spend(0.5)
+    >>> account.spend(0.25)
+    >>> account.spent
+    (0.75, 0.0)
+    >>> account.remaining
+    0.25
+    >>> account.spend(0.5)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    defenses.base.queries.query.BudgetSpent: epsilon 0.5, delta 0 more would exceed the budget of epsilon 1, ...
+    """
+
+    def total(self, costs: Costs) -> tuple[float, float]:
+        """Sum of the epsilons and of the deltas, without rounding errors."""
+        epsilon = sum((Fraction(e) * number for (e, _, _), number in costs.items()), Fraction(0))
+        delta = sum((Fraction(d) * number for (_, d, _), number in costs.items()), Fraction(0))
+        return float(epsilon), float(delta)
+
+    @property
+    def remaining(self) -> float:
+        """Epsilon not yet spent."""
+        left = float(self.epsilon) - self.spent[0]
+        return left if left > TOLERANCE * self.epsilon else 0.0
+
+
+class AdvancedAccountant(Account):
+    """Advanced composition, also where the costs themselves depend on earlier answers.
+
+    Epsilon is the smaller of the sum of epsilons and sqrt(2 ln(1 / slack) E) + E / 2, where E is the sum of squared
+    epsilons. The slack is fixed when the account opens: half of the budget's delta. The other half is for the deltas of
+    answers.
+
+    Notes
+    -----
+    The budget is a privacy filter: it holds for costs that an adversary chooses by the answers so far. Proof. An
+    (epsilon, delta)-private answer discloses everything with probability delta at most, and otherwise its privacy loss
+    is that of an epsilon-private answer (Kairouz, Oh and Viswanath 2015). Deltas never add up to more than the budget's
+    delta less the slack, on any path. So full disclosure is at most as probable. Let E* solve
+    sqrt(2 ln(1 / slack) E) + E / 2 = epsilon. By theorem 1 of Whitehouse et al., the total loss exceeds epsilon at some
+    time with E <= E* with probability at most the slack. A path on which E exceeds E* has a sum of epsilons of at most
+    epsilon, and the loss cannot exceed that sum. In all, the loss exceeds epsilon with probability at most delta.
+
+    A slack that depended on the deltas already spent would depend on the answers. It would not be a filter: an
+    adversary could spend the slack on some paths and delta on the others.
+
+    References
+    ----------
+    Whitehouse, Ramdas, Rogers and Wu (2023), Fully-adaptive composition in differential privacy, theorem 1.
+    """
+
+    @property
+    def slack(self) -> float:
+        """Part of the budget's delta that pays for the smaller epsilon."""
+        return float(self.delta) / 2
+
+    def total(self, costs: Costs) -> tuple[float, float]:
+        """The smaller of both epsilons, with its delta."""
+        plain = math.fsum(e * number for (e, _, _), number in costs.items())
+        delta = math.fsum(d * number for (_, d, _), number in costs.items())
+        squares = math.fsum(e * e * number for (e, _, _), number in costs.items())
+        if self.slack == 0:
+            return plain, delta
+        advanced = math.sqrt(2 * -math.log(self.slack) * squares) + squares / 2
+        return (plain, delta) if plain <= advanced else (advanced, delta + self.slack)
+
+    @property
+    def remaining(self) -> float:
+        """Largest epsilon of one more answer, by bisection of the total."""
+        return self._one_more(float(self.epsilon), 60)
+
+    def _exceeds(self, costs: Costs) -> bool:
+        deltas = sum((Fraction(d) * number for (_, d, _), number in costs.items()), Fraction(0))
+        left = Fraction(self.delta) - Fraction(self.slack)
+        return super()._exceeds(costs) or deltas > left * (1 + Fraction(TOLERANCE))
+
+
+# Privacy account by zero-concentrated differential privacy.
+
+
+class ConcentratedAccountant(Account):
+    """Zero-concentrated differential privacy: rhos add up, also where the costs depend on earlier answers.
+
+    An answer without delta has a rho of at most epsilon^2 / 2. Where no answer has a delta, the account takes the sum
+    of epsilons if it is smaller, as it is for a few large costs. In that case no privacy loss can exceed the budget.
+    So the budget holds, whichever of the two rules ends a run. The budget must have a delta.
+
+    References
+    ----------
+    Bun and Steinke (2016), Concentrated differential privacy, proposition 1.4 and lemma 1.7; for chosen costs:
+    Feldman and Zrnic (2021), Individual privacy accounting via a Rényi filter, theorem 4.5.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float = 1e-6,
+        path: str | Path | None = None,
+        about: Mapping[str, str] | None = None,
+    ) -> None:
+        check_delta(delta)
+        super().__init__(epsilon=epsilon, delta=delta, path=path, about=about)
+        self.rho = zcdp_rho(float(epsilon), float(delta))
+
+    @property
+    def remaining_rho(self) -> float:
+        """Rho not yet spent."""
+        left = self.rho - self._spent_rho(self._costs)
+        return left if left > TOLERANCE * self.rho else 0.0
+
+    @property
+    def remaining(self) -> float:
+        """Largest epsilon of one more answer without delta: sqrt(2 rho), or the budget less the sum of epsilons."""
+        left = float(self.epsilon) - self._plain(self._costs)
+        return max(math.sqrt(2 * self.remaining_rho), left if left > TOLERANCE * self.epsilon else 0.0)
+
+    def total(self, costs: Costs) -> tuple[float, float]:
+        """Epsilon at the budget's delta."""
+        rho = self._spent_rho(costs)
+        if not rho:
+            return 0.0, 0.0
+        concentrated = zcdp_epsilon(rho, float(self.delta))
+        plain = self._plain(costs)
+        return (plain, 0.0) if plain <= concentrated else (concentrated, float(self.delta))
+
+    def _exceeds(self, costs: Costs) -> bool:
+        within = self._spent_rho(costs) <= self.rho * (1 + TOLERANCE)
+        return not within and not self._plain(costs) <= self.epsilon * (1 + TOLERANCE)
+
+    @staticmethod
+    def _plain(costs: Costs) -> float:
+        """Sum of epsilons, infinite where one comes with a delta."""
+        if any(delta for _, delta, _ in costs):
+            return math.inf
+        return math.fsum(epsilon * number for (epsilon, _, _), number in costs.items())
+
+    def _spent_rho(self, costs: Costs) -> float:
+        def of(epsilon: float, delta: float, rho: float | None) -> float:
+            if rho is not None:
+                return rho
+            refuse(delta, "rho must be given for an answer with a delta")
+            return epsilon**2 / 2
+
+        return float(sum((Fraction(of(*cost)) * number for cost, number in costs.items()), Fraction(0)))

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.dp.composition import zcdp_rho
-from defenses.dp.continuous_gaussian import SMALLEST_DELTA, bisect, unit_sigma
+from defenses.dp.composition import SMALLEST_DELTA, bisect, unit_sigma, zcdp_rho
 from defenses.dp.exact import discrete_gaussian
 from defenses.dp.mechanism import (
     IntegerNoise,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from defenses.dp.continuous_gaussian import doubled, gaussian_delta, unit_sigma
+from defenses.dp.composition import doubled, gaussian_delta, unit_sigma
 from defenses.dp.mechanism import check_delta
 from metrics.columns import check_integer, check_real
 

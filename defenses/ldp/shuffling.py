@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.base import Guarantee, Parametrized
-from defenses.dp.continuous_gaussian import bisect
+from defenses.dp.composition import bisect
 from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
 from metrics.columns import Floats, Integers64, check_integer, check_real, require
 

@@ -15,8 +15,8 @@ from defenses.base import (
     Channel,
     Guarantee,
     Microdata,
-    Plan,
     RecordsInBlocks,
+    ReleasePlan,
     Step,
     check_number_or_numbers,
     numeric_columns,
@@ -64,10 +64,10 @@ class AdditiveNoise(BlockwiseDefense):
         self.scale = check_number_or_numbers("scale", scale, columns, low=0)
         self.columns = columns
 
-    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> ReleasePlan:
         """Measure the deviation of each column."""
         parts = [self._part(records, name) for name in self._names(records.counted)]
-        return Plan([_noisy(records, part) for part in parts], Channel(tuple(parts)))
+        return ReleasePlan([_noisy(records, part) for part in parts], Channel(tuple(parts)))
 
     def check(self, records: Microdata) -> None:
         """Check that the columns exist and hold numbers."""

@@ -8,8 +8,8 @@ from numpy.random import Generator
 from defenses.base import (
     BlockwiseDefense,
     Channel,
-    Plan,
     RecordsInBlocks,
+    ReleasePlan,
     Step,
     is_number_column,
     unchanged_cells,
@@ -27,11 +27,11 @@ class Constant(BlockwiseDefense):
     all records, so that there is no numeric guarantee.
     """
 
-    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> ReleasePlan:
         """Count the values of every released column."""
         names = records.counted.released_columns
         steps = [_constant_step(records, name) for name in names] if len(records.counted) else []
-        return Plan(steps, Channel(tuple(Independent(name) for name in names)))
+        return ReleasePlan(steps, Channel(tuple(Independent(name) for name in names)))
 
 
 def _constant_step(records: RecordsInBlocks, name: str) -> Step:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base import Block, BlockwiseDefense, Channel, Plan, RecordsInBlocks, block_sizes
+from defenses.base import Block, BlockwiseDefense, Channel, RecordsInBlocks, ReleasePlan, block_sizes
 from metrics.columns import Integers, check_real
 
 
@@ -28,7 +28,7 @@ class Sampling(BlockwiseDefense):
     def __init__(self, *, rate: float = 0.5) -> None:
         self.rate = check_real("rate", rate, low=0, high=1, open_low=True)
 
-    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> ReleasePlan:
         """Draw how many records of each block are sampled."""
         rows = np.array(block_sizes(len(records.counted)), dtype=np.int64)
         size = int(rows.sum())
@@ -38,4 +38,4 @@ class Sampling(BlockwiseDefense):
         def chosen(block: Block, rng: Generator) -> Integers:
             return np.sort(rng.choice(len(block), wanted[block.number], replace=False))
 
-        return Plan((), Channel(sampling_rate=float(self.rate)), chosen)
+        return ReleasePlan((), Channel(sampling_rate=float(self.rate)), chosen)

@@ -13,9 +13,9 @@ from defenses.base import (
     BlockwiseDefense,
     CellList,
     Channel,
-    Plan,
     RecordsInBlocks,
     ReleasedBlock,
+    ReleasePlan,
     block_generator,
     block_sizes,
     unchanged_cells,
@@ -34,7 +34,7 @@ class Shuffle(BlockwiseDefense):
     values from those that are left.
     """
 
-    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> ReleasePlan:
         """Count the values of each released column."""
         names = records.counted.released_columns
         cells = {name: unchanged_cells(records, name) for name in names}
@@ -43,7 +43,7 @@ class Shuffle(BlockwiseDefense):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Permutations(Plan):
+class _Permutations(ReleasePlan):
     """Permutations of columns, given the list of cells, the cell of each code, and the number of records with it."""
 
     columns: Mapping[str, tuple[CellList, NDArray[np.int32]]] = field(repr=False)

@@ -9,8 +9,8 @@ from defenses.base import (
     Block,
     BlockwiseDefense,
     Channel,
-    Plan,
     RecordsInBlocks,
+    ReleasePlan,
     check_columns,
     chosen_columns,
 )
@@ -54,7 +54,7 @@ class StratifiedSampling(BlockwiseDefense):
         self.rate = check_real("rate", rate, low=0, high=1, open_low=True)
         self.by = by
 
-    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> ReleasePlan:
         """Draw how many records of each stratum are sampled, and how many of them in each block."""
         (name,) = chosen_columns(records.counted, [self.by], ())
         counts = records.column(name).counts
@@ -80,4 +80,4 @@ class StratifiedSampling(BlockwiseDefense):
             place = np.arange(strata.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
             return np.sort(order[place < size[strata[order]]])
 
-        return Plan((), Channel(sampling_rate=float(self.rate)), chosen)
+        return ReleasePlan((), Channel(sampling_rate=float(self.rate)), chosen)

@@ -14,8 +14,8 @@ from defenses.base import (
     Channel,
     Guarantee,
     Microdata,
-    Plan,
     RecordsInBlocks,
+    ReleasePlan,
     category_count,
     check_columns,
     chosen_columns,
@@ -92,7 +92,7 @@ class OptimalMatrix(BlockwiseDefense):
         self.columns = check_columns(columns)
         self.prior = prior
 
-    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> ReleasePlan:
         """The matrix of each column."""
         roles = records.counted
         matrices = self._matrices(roles)
@@ -101,7 +101,7 @@ class OptimalMatrix(BlockwiseDefense):
             TransitionTable(name, roles.domain(name), tuple(map(tuple, matrix.tolist())))
             for name, matrix in matrices.items()
         ]
-        return Plan(steps, Channel(tuple(parts)))
+        return ReleasePlan(steps, Channel(tuple(parts)))
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Epsilon and Pk of the randomized columns, computed from the matrices in use."""

@@ -13,8 +13,8 @@ from defenses.base import (
     Channel,
     Guarantee,
     Microdata,
-    Plan,
     RecordsInBlocks,
+    ReleasePlan,
     category_count,
     check_columns,
     chosen_columns,
@@ -116,14 +116,14 @@ class RetentionReplacement(BlockwiseDefense):
         """Retention probability 0.7."""
         return cls(retention=0.7)
 
-    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> ReleasePlan:
         """The retention of each column."""
         parts = self._parts(records.counted)
         steps = [
             randomized([Categories.of(records, part.column)], np.full(part.categories, part.retention))
             for part in parts
         ]
-        return Plan(steps, Channel(parts))
+        return ReleasePlan(steps, Channel(parts))
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Epsilon and Pk of the randomized columns, computed from the probabilities in use."""

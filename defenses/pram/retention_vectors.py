@@ -14,8 +14,8 @@ from defenses.base import (
     Channel,
     Guarantee,
     Microdata,
-    Plan,
     RecordsInBlocks,
+    ReleasePlan,
     category_count,
     check_columns,
     chosen_columns,
@@ -54,7 +54,7 @@ class RetentionVectors(BlockwiseDefense):
         self.columns = check_columns(columns)
         self.jointly = check_boolean("jointly", jointly)
 
-    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> ReleasePlan:
         """Choose the retention probabilities of each group of columns by its histogram."""
         groups = self._groups(records.counted)
         steps, parts = [], []
@@ -65,7 +65,7 @@ class RetentionVectors(BlockwiseDefense):
             steps.append(randomized(columns, retention))
             domains, sizes = tuple(column.domain for column in columns), tuple(column.size for column in columns)
             parts.append(RetentionVector(names, domains, sizes, tuple(retention.tolist())))
-        return Plan(steps, Channel(tuple(parts)))
+        return ReleasePlan(steps, Channel(tuple(parts)))
 
     @abstractmethod
     def _retention(

@@ -11,9 +11,9 @@ from numpy.random import Generator, SeedSequence
 from defenses.base import (
     BlockwiseDefense,
     Channel,
-    Plan,
     RecordsInBlocks,
     ReleasedBlock,
+    ReleasePlan,
     check_columns,
 )
 from defenses.base.channel_parts import Independent
@@ -61,7 +61,7 @@ class Pseudonymization(BlockwiseDefense):
         self.columns = check_columns(columns)
         refuse(columns is not None and not columns, "columns must name at least one identifier")
 
-    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> ReleasePlan:
         """Draw the key; the pseudonyms are the first columns."""
         roles = records.counted
         names = roles.identifiers if self.columns is None else tuple(self.columns)
@@ -78,7 +78,7 @@ class Pseudonymization(BlockwiseDefense):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Pseudonyms(Plan):
+class _Pseudonyms(ReleasePlan):
     """Pseudonyms by a secret key, beside all other columns."""
 
     key: str = field(repr=False)

@@ -14,8 +14,8 @@ from defenses.base import (
     BlockwiseDefense,
     Channel,
     Microdata,
-    Plan,
     RecordsInBlocks,
+    ReleasePlan,
     check_columns,
     numeric_columns,
     plain_numbers,
@@ -85,11 +85,11 @@ class TopBottomCoding(BlockwiseDefense):
         """Whether the thresholds are given."""
         return self.thresholds is not None
 
-    def fit(self, records: RecordsInBlocks, rng: Generator) -> Plan:
+    def fit(self, records: RecordsInBlocks, rng: Generator) -> ReleasePlan:
         """Find the thresholds of each column."""
         thresholds = {name: self._ends(records, name) for name in self._names(records.counted)}
         steps = [recoded_step(records, name, partial(_coded, ends)) for name, ends in thresholds.items()]
-        return Plan(steps, Channel(tuple(Clipping(name, low, high) for name, (low, high) in thresholds.items())))
+        return ReleasePlan(steps, Channel(tuple(Clipping(name, low, high) for name, (low, high) in thresholds.items())))
 
     def check(self, records: Microdata) -> None:
         """Check that the columns exist and hold numbers."""

@@ -27,7 +27,7 @@ from defenses.synthetic.graphical import (
     estimated,
     noise,
 )
-from defenses.synthetic.graphical.sampled_rows import sampled_rows
+from defenses.synthetic.graphical.estimation import sampled_rows
 from defenses.synthetic.structural_zero import Zeros
 from metrics.columns import Floats, Integers, check_integer, refuse, require
 

@@ -11,9 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base import Microdata
-from defenses.synthetic.column_distributions import split_ranks
-from defenses.synthetic.mixed_column import Drawn, MixedColumn
-from defenses.synthetic.pruned_forest import LeafMembers
+from defenses.synthetic.mixed_column import Drawn, LeafMembers, MixedColumn, split_ranks
 from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
 from defenses.synthetic.structural_zero import Zeros
 from metrics.columns import Floats, Integers, check_integer, refuse
@@ -53,7 +51,7 @@ class ClassificationTrees(RowSynthesizer):
     several records each, so there is no origin and no channel.
 
     The order of the columns matters: it is that of the table. A column without variation is copied. Trees split
-    unordered categories in the order of `defenses.synthetic.column_distributions`. They are not pruned, and grow until
+    unordered categories in the order of `defenses.synthetic.mixed_column`. They are not pruned, and grow until
     leaves are pure or small. synthpop draws missing numbers by a tree of their own; here one tree predicts number and
     missingness together.
 

@@ -11,9 +11,7 @@ from numpy.random import Generator
 from scipy import special
 
 from defenses.base import Microdata
-from defenses.synthetic.column_distributions import split_ranks
-from defenses.synthetic.mixed_column import Drawn, MixedColumn
-from defenses.synthetic.pruned_forest import Features, LeafMembers, PrunedForest
+from defenses.synthetic.mixed_column import Drawn, Features, LeafMembers, MixedColumn, PrunedForest, split_ranks
 from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
 from defenses.synthetic.structural_zero import Zeros
 from metrics.columns import Booleans, Floats, Integers, check_choice, check_integer, check_real, refuse
@@ -129,7 +127,7 @@ class ForestSynthesis(RowSynthesizer):
     categories are drawn by their frequency, and so is whether a number is missing. Present numbers have the leaf's mean
     and standard deviation before truncation. Bounds end at the smallest and largest number of the column. The accuracy
     is that on rows that a tree has not seen. A leaf with too few records is merged with its sibling. Unordered
-    categories are split in the order of `defenses.synthetic.column_distributions` by all other columns.
+    categories are split in the order of `defenses.synthetic.mixed_column` by all other columns.
 
     References
     ----------

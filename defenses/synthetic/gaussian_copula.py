@@ -8,8 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy import special
 
-from defenses.synthetic.column_distributions import distribution
-from defenses.synthetic.mixed_column import Drawn, MixedColumn
+from defenses.synthetic.mixed_column import Drawn, MixedColumn, distribution
 from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
 from defenses.synthetic.structural_zero import Zeros
 from metrics.columns import Floats

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base import Microdata, MicrodataDefense, MicrodataRelease, filled, released_frame
-from defenses.synthetic.column_distributions import distribution
-from defenses.synthetic.mixed_column import mixed_column
+from defenses.synthetic.mixed_column import distribution, mixed_column
 from metrics.columns import check_real
 
 

@@ -22,7 +22,7 @@ from defenses.synthetic.graphical import (
     check_pairs,
     estimated,
 )
-from defenses.synthetic.graphical.sampled_rows import sampled_rows
+from defenses.synthetic.graphical.estimation import sampled_rows
 from metrics.columns import Booleans, Integers
 
 ITERATIONS = 300

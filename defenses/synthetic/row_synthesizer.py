@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,7 +14,31 @@ from numpy.random import Generator
 from defenses.base import Microdata, MicrodataDefense, MicrodataRelease, filled, released_frame
 from defenses.synthetic.mixed_column import Drawn, MixedColumn, mixed_column
 from defenses.synthetic.structural_zero import StructuralZero, Zeros, check_structural_zeros, structural_zeros
-from metrics.columns import check_integer, refuse
+from metrics.columns import Integers, NumericDomain, check_integer, refuse, require
+
+# Public domains of synthetic columns: checks, and random numbers inside drawn bins.
+
+Inside = Callable[[Integers, Generator], Drawn]
+"""``numbers(drawn, rng)``: a number inside each drawn bin, shape (n,)."""
+
+
+def check_public_domains(records: Microdata) -> None:
+    """Raise ValueError unless each released column has a declared domain and holds original values."""
+    records.check_public(records.released_columns)
+    for name in records.released_columns:
+        require(
+            name not in records.generalized,
+            f"column {name!r} holds released cells already; private counts need the original values",
+        )
+
+
+def numbers_inside(domain: NumericDomain, drawn: Integers, rng: Generator) -> Drawn:
+    """Random numbers of drawn bins of a public domain, shape (n,), uniform inside each bin."""
+    edges = np.ceil(domain.edges) if domain.integer else domain.edges
+    low, high = edges[:-1][drawn], edges[1:][drawn]
+    values = low + rng.random(drawn.size) * (high - low)
+    return np.minimum(np.floor(values), math.floor(domain.high)).astype(np.int64) if domain.integer else values
+
 
 Draw = Callable[[int, Generator], list[Drawn]]
 """``draw(rows, rng)``: values of new rows, one array of shape (rows,) for each column."""

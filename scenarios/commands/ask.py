@@ -93,7 +93,7 @@ def ask(
     The cost is written to the account before the answer is shown. Processes may share an account. An account belongs
     to one table and refuses any other. Keep its file private: its key lets others test guesses of the whole table.
     """
-    from scenarios.assessment.asking import answer_text
+    from scenarios.assessment.asking import paid_query as answer_text
     from scenarios.assessment.asking.paid_query import AccountTerms, PaidQuery
 
     asked = PaidQuery(
@@ -120,7 +120,7 @@ def ask(
 
 def _show_quote(asked: PaidQuery, confidence: float, form: str) -> None:
     """Cost, size of the noise, and what the account has left."""
-    from scenarios.assessment.asking import answer_text
+    from scenarios.assessment.asking import paid_query as answer_text
 
     quote = asked.quote(confidence)
     if form == "json":

@@ -132,8 +132,8 @@ def _one_run(
     mechanism: Any, canaries: int | None, guesses: int | None, runs: int | None, confidence: float, rng: Generator
 ) -> tuple[dict[str, Any], str, bool]:
     """Audit of one run or a few on many canaries: values for JSON, a table, and whether the claim holds."""
+    from scenarios.checks.audits.audit import RUNS, one_run_audit
     from scenarios.checks.audits.canaries import canaries as canaries_of
-    from scenarios.checks.audits.one_run import RUNS, one_run_audit
 
     result = one_run_audit(
         canaries_of(mechanism),

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
+from threading import Timer
+from typing import Any
 
 import click
 
 from scenarios.commands.common import GATE_FAILED, echo
 
+PATIENCE = 3.0
+"""Seconds after which a line says which check runs."""
 EPILOG = """\b
 Examples:
   tokumei check mymodule:MyDefense
@@ -18,7 +23,15 @@ Examples:
 
 @click.command(epilog=EPILOG)
 @click.argument("name")
-def check(name: str) -> None:
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Largest time of one check of your own class.",
+)
+def check(name: str, timeout: float) -> None:
     """Run the conformance suite on a defense or attack: NAME, or module:Class for your own.
 
     Parameters follow the name as NAME=VALUE within the same quotes. What the method prints goes to standard error. Of
@@ -33,7 +46,7 @@ def check(name: str) -> None:
 
     with raised_exits():
         named_class(name)
-    found = findings(suite_outcomes(name), passed)
+    found = findings(_announced(suite_outcomes(name, timeout), timeout), passed)
     for part in found.untested:
         audit = f"; tokumei audit {name.partition(' ')[0]} tests it" if part == "epsilon" else ""
         echo(f"note    its {part} is not tested here{audit}")
@@ -50,3 +63,20 @@ def check(name: str) -> None:
     left_out += "; the checks after it were not run" if found.died else ""
     echo(f"{name}: {found.failed} failed{left_out}" if found.failed else f"{name}: conforms")
     sys.exit(GATE_FAILED if found.failed else 0)
+
+
+def _announced(found: Iterable[Any], timeout: float) -> Iterator[Any]:
+    """What checks find; standard error says what takes long, and how long it may."""
+    from scenarios.checks.conformance.findings import Begun
+
+    waiting = Timer(0, bool)
+    try:
+        for one in found:
+            waiting.cancel()
+            if isinstance(one, Begun):
+                text = f"waiting for the check {one.title!r}, {timeout:g} s at most (--timeout)"
+                waiting = Timer(min(PATIENCE, timeout / 2), echo, (text,), {"err": True})
+                waiting.start()
+            yield one
+    finally:
+        waiting.cancel()

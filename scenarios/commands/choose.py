@@ -129,9 +129,9 @@ def choose(
     from scenarios.running.workers.supervisor import LocalProcesses, cores
     from scenarios.tables.dataset import load_table
     from scenarios.tables.note import text_notes
-    from scenarios.tables.review.notes import refuse_undeclared_identifiers, table_notes
+    from scenarios.tables.review.notes import play_notes, refuse_undeclared_identifiers
     from scenarios.tables.review.reviewed_table import unique_text_columns
-    from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes
+    from scenarios.tables.review.rows_of_people import RowsOfPeople
 
     display = Display(quiet=quiet)
     display.say_on_terminal("reading the table")
@@ -140,12 +140,10 @@ def choose(
     dataset = load_table(table, roles)
     refuse_undeclared_identifiers(table, roles, unique_text_columns(dataset.records), len(dataset.records))
     portfolio = read_portfolio(dataset, goals=goals, people=people, keep=keep, only=only, seed=seed)
-    display.say_notes([*table_notes(dataset), *text_notes(portfolio.notes)])
+    display.say_notes([*play_notes(dataset), *text_notes(portfolio.notes)])
     several = RowsOfPeople.of(dataset.records)
     unit = "people" if several is None else "rows"
     display.say(_in_words(portfolio, len(dataset.records), unit, budget))
-    for note in counted_rows_notes(several):
-        display.say(f"warning: {note}")
     with Store(db) as store:
         asked = dataset.records.sensitive if not goals or "attributes" in goals else ()
         whole = WholeTable(dataset, asked, bound, seed)
@@ -191,7 +189,8 @@ def _write_choice(
         hidden_warnings,
         people_warnings,
     )
-    from scenarios.running.column_roles import promise_on
+    from scenarios.running.plan import promise_on
+    from scenarios.tables.review.rows_of_people import counted_rows_notes
 
     dataset, bound = whole.dataset, whole.bound
     entries = {label(one.entry.name, one.entry.parameters): one.entry for one in choice.finalists}
@@ -208,7 +207,12 @@ def _write_choice(
             echo("\n".join([f"# {name}", *lines]))
         if any(not one.refused for one in choice.finalists):
             echo(f"# {CONTROL}: {HELD_BACK}")
-    echo_each("warning", (*of_people, *class_warnings(bound, effects), *hidden_warnings(effects)))
+    # That rows are counted was said before the plays.
+    said = set(map(str, counted_rows_notes(several)))
+    echo_each(
+        "warning",
+        (*(one for one in of_people if one not in said), *class_warnings(bound, effects), *hidden_warnings(effects)),
+    )
 
 
 def _in_words(portfolio: Portfolio, rows: int, unit: str, budget: float) -> str:

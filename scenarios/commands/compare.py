@@ -14,15 +14,16 @@ from scenarios.commands.common import (
     FORMATS,
     GATE_FAILED,
     NOTHING,
+    REPORT_OPTIONS,
     STORED_NAMES,
     db_option,
     echo,
     echo_board,
     exit_without,
     html_option,
+    report_checks,
     write_report_page,
 )
-from scenarios.commands.gate_options import REPORT_OPTIONS, report_checks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -148,7 +149,7 @@ def _without_password(name: str) -> str:
 
 def _results(name: str, db: str) -> list[lb.Result]:
     """Results of a database, each method in its newest version, or of one run in it."""
-    from scenarios.running.provenance import revision_named
+    from scenarios.running.boards.playing import revision_named
 
     if "://" in name or Path(name).is_file():
         with lb.Store(name) as store:

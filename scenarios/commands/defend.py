@@ -96,7 +96,8 @@ def defend(
 
         from scenarios.tables.impossible_rows import ignored_rules, with_rules
         from scenarios.tables.note import text_notes
-        from scenarios.tables.parts.defending import CountedRelease, release_of, write_outputs
+        from scenarios.tables.parts.defending import CountedRelease, release_of
+        from scenarios.tables.parts.files.shuffled_output import write_outputs
         from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
         from scenarios.tables.parts.validation import reviewed_table
         from scenarios.tables.released import STANDARD, check_table_name, input_path, refuse_existing

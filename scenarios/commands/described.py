@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scenarios.running.methods.descriptions import PACKAGES, metrics
-from scenarios.running.methods.methods import class_at, exported, file_advice
+from scenarios.running.methods.methods import PACKAGES, class_at, exported, file_advice, metrics
 from scenarios.tables.near_names import suggestion
 
 if TYPE_CHECKING:

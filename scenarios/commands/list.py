@@ -43,7 +43,7 @@ def _entries(kind: str) -> dict[str, str]:
         from scenarios.datasets import dataset_names
 
         return {name: _title(name) for name in dataset_names()}
-    from scenarios.running.methods.descriptions import metrics, summary
+    from scenarios.running.methods.methods import metrics, summary
 
     if kind == "mechanisms":
         from scenarios.checks.audits.names import mechanisms

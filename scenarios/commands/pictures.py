@@ -72,7 +72,8 @@ def _points(context: click.Context, parameter: click.Parameter, value: str | Non
 def pictures(page: Path, output: Path, forms: tuple[str, ...], scale: float, width: float | None) -> None:
     """Write the pictures of a page as files, for papers and slides.
 
-    PAGE is a page of Tokumei: a board, a report, a risk page, a tournament. Each picture becomes an SVG, PDF or PNG
+    PAGE is a page of Tokumei with pictures: a board, a choice, a study, a tournament. A report on a release and a risk
+    page have none. Each picture becomes an SVG, PDF or PNG
     file of its own, with its legend, in the colours of the light theme. The files need no style sheet, script or
     network. The matrix of a board is a heat map for each goal. Pages of earlier releases are refused: write them anew.
     """

@@ -61,10 +61,10 @@ def publish(
     """
     from dataclasses import replace
 
+    from scenarios.running.boards.playing import provenance
     from scenarios.running.boards.standing_board import check_folder, read_results, stale
     from scenarios.running.display import Display
     from scenarios.running.plan import read_plans
-    from scenarios.running.provenance import provenance
     from scenarios.running.runner import guarantees
     from scenarios.running.units import Catalogue
 

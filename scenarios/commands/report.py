@@ -99,8 +99,7 @@ def report(
     """
     from scenarios.assessment.evaluation.control_people import read_tables
     from scenarios.assessment.evaluation.evaluation_setting import TARGETS, EvaluationSetting, most_asked
-    from scenarios.assessment.reporting.findings import passes
-    from scenarios.assessment.reporting.profiles import full_verdict
+    from scenarios.assessment.reporting.findings import full_verdict, passes
     from scenarios.assessment.reporting.release_reading import report_content
     from scenarios.assessment.reporting.release_report import report_sections, seed_of_files, seed_words, unchecked
     from scenarios.tables.released import refuse_existing

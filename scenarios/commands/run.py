@@ -14,10 +14,14 @@ import click
 import leaderboard as lb
 from metrics.columns import refuse
 from scenarios.commands.common import (
+    BOUND_OPTIONS,
     FAILED_TRIALS,
     GATE_FAILED,
     NOTHING,
+    REPORT_OPTIONS,
     SIGNALLED,
+    as_check,
+    check_goals,
     db_option,
     echo,
     echo_board,
@@ -26,6 +30,7 @@ from scenarios.commands.common import (
     format_option,
     html_option,
     matrix_option,
+    report_checks,
     roles_option,
     shows_summary,
     write_page,
@@ -33,7 +38,6 @@ from scenarios.commands.common import (
     written_board,
     written_summary,
 )
-from scenarios.commands.gate_options import BOUND_OPTIONS, REPORT_OPTIONS, as_check, check_goals, report_checks
 
 if TYPE_CHECKING:
     from scenarios.running.boards.playing import Played
@@ -139,7 +143,7 @@ class RunOptions:
 
 def _bytes(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
     """Number of bytes of a size such as ``4G``."""
-    from scenarios.running.workers.limits import read_size
+    from scenarios.running.workers.isolation import read_size
 
     try:
         return None if value is None else read_size(value)
@@ -274,7 +278,7 @@ def _plans(options: RunOptions, display: Display) -> list[Plan]:
         time_limit=options.time_limit,
         memory_limit=options.memory_limit,
     )
-    return changed_plans(options.scenarios, dataset, changes, display.say)
+    return changed_plans(options.scenarios, dataset, changes, display.say_notes)
 
 
 def _backend(options: RunOptions) -> Backend:

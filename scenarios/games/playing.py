@@ -8,7 +8,8 @@ from typing import Any
 from numpy.random import Generator
 
 from attacks.base import Attack, NotApplicable
-from defenses.base import Defense
+from defenses import Defense
+from defenses.base import applied
 from metrics.score import Scores
 from scenarios.games.game import Game
 
@@ -92,7 +93,7 @@ def play_alone(defense: Defense, attack: Attack, game: Game, rng: Generator) -> 
 def make_release(defense: Defense, game: Game, secret: Any, rng: Generator) -> tuple[Any, Any]:
     """Release the secret's records; returns the defense's release and the published one."""
     defense_rng, publish_rng = rng.spawn(2)
-    release = defense.apply(secret.records, defense_rng)
+    release = applied(defense, secret.records, defense_rng)
     return release, game.publish(release, publish_rng)
 
 

@@ -17,12 +17,12 @@ from leaderboard.results.result import FAILURES, Result, canonical, grouped_by, 
 from leaderboard.statistics.pairs import variant_name
 from metrics.columns.printable import printable
 from metrics.score import advantage
+from scenarios.tables.note import NOTE, WARNING, Note
 
 if TYPE_CHECKING:
     from leaderboard import Store
     from scenarios.running.plan import Plan
     from scenarios.running.units import Catalogue
-    from scenarios.tables.note import Note
 
 # Time left of a run, by what each kind of result has cost so far.
 
@@ -176,20 +176,22 @@ class Display:
         from rich.console import Console
 
         self.console = Console(stderr=True, highlight=False, soft_wrap=True, quiet=quiet)
+        self.warnings = self.console if not quiet else Console(stderr=True, highlight=False, soft_wrap=True)
 
     def say_on_terminal(self, text: str) -> None:
         """Print one line, but only on a terminal."""
         if self.console.is_terminal:
             self.say(text)
 
-    def say(self, text: str) -> None:
-        """Print one line."""
-        self.console.print(printable(text), markup=False, style="dim" if self.console.is_terminal else None)
+    def say(self, text: str, level: str = NOTE) -> None:
+        """Print one line; a warning is printed even if all else is quiet."""
+        console = self.warnings if level == WARNING else self.console
+        console.print(printable(text), markup=False, style="dim" if console.is_terminal else None)
 
     def say_notes(self, notes: Iterable[Note]) -> None:
         """Print each record of a table or a release as a line."""
         for note in notes:
-            self.say(f"{note.level}: {note}")
+            self.say(f"{note.level}: {note}", note.level)
 
     def listener(self, plan: Plan, catalogue: Catalogue, store: Store) -> RunDisplay:
         """Return the listener that shows the run of one plan."""

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 from pydantic import Field
 
+from defenses import Guarantee, Microdata
+from leaderboard.results.promises import Promise
 from leaderboard.results.result import label
 from metrics.columns import refuse, refuse_any, require
 from scenarios.games.game import Game
@@ -25,7 +27,7 @@ from scenarios.running.methods.methods import (
     source_name,
     written_method,
 )
-from scenarios.running.workers.limits import Limits, read_size
+from scenarios.running.workers.isolation import Limits, read_size
 from scenarios.tables.dataset import Dataset, with_columns
 from scenarios.tables.impossible_rows import with_rules
 from scenarios.tables.near_names import suggestion
@@ -504,3 +506,39 @@ def _as_written(entries: Sequence[NamedMethod], given: NamedMethod) -> NamedMeth
     described = describe(given.method)
     same = (entry for entry in entries if entry.name == given.name and describe(entry.method) == described)
     return next(same, given)
+
+
+# Columns of a table by role, for what is said about promises.
+
+
+def column_roles(records: Microdata, left_out: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Columns by role (`leaderboard.results.promises.ROLES`); the column that says whose row it is has none of them.
+
+    Parameters
+    ----------
+    records : Microdata
+        The table.
+    left_out : sequence of str
+        Columns without a role, which are among the identifiers of `records`.
+    """
+    with_role = {*records.quasi_identifiers, *records.sensitive, records.person}
+    return {
+        "quasi_identifiers": tuple(records.quasi_identifiers),
+        "sensitive": tuple(records.sensitive),
+        "unprotected": tuple(name for name in records.released_columns if name not in with_role),
+        "identifiers": tuple(name for name in records.identifiers if name not in left_out),
+        "left_out": tuple(left_out),
+    }
+
+
+def promise_on(dataset: Dataset, entry: NamedMethod, promised: Guarantee) -> Promise:
+    """The promise of a setting on a whole table, for a report."""
+    return Promise(
+        scenario=dataset.name,
+        defense=entry.name,
+        parameters=entry.parameters,
+        guarantee=str(promised),
+        statement=promised.statement,
+        released=dataset.records.released_columns,
+        roles=column_roles(dataset.records, dataset.left_out),
+    )

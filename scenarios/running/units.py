@@ -11,13 +11,12 @@ from typing import Any
 from defenses.base import Guarantee
 from leaderboard import Result, Store, canonical
 from leaderboard.results.promises import promise_document, promise_name
-from scenarios.running.column_roles import column_roles
 from scenarios.running.methods.fingerprint import closure, digest, sources, versions
 from scenarios.running.methods.methods import describe, game_settings
-from scenarios.running.plan import Plan
+from scenarios.running.plan import Plan, column_roles
 
 # Incremented when the meaning of a stored score changes, so that old and new scores are not mixed.
-SCORER = 2
+SCORER = 3
 # Modules that run between the methods of a play, besides the game.
 SCORING = ("scenarios.games.playing", "scenarios.tables.seeds")
 DONE = ("ok", "skipped")

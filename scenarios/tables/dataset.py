@@ -340,7 +340,7 @@ def _quasi_identifiers(
     columns: dict[str, TextColumn], declared: Roles
 ) -> tuple[tuple[str, ...], tuple[str, ...], list[Note]]:
     """Quasi-identifiers, columns without a role that no release holds, and notes."""
-    roles = [*declared.identifiers, *declared.sensitive, *declared.unprotected, declared.person]
+    roles = [*declared.identifiers, *declared.sensitive, *declared.unprotected]
     free = [column for column in columns if column not in roles]
     if declared.quasi_identifiers is None:
         all_free = len(free) == len(columns)

@@ -25,13 +25,13 @@ from metrics.columns import (
     require,
 )
 from scenarios.tables.dataset import check_named, inferred_domain
-from scenarios.tables.note import Note
+from scenarios.tables.note import Note, of_file
 from scenarios.tables.reading.cell_spelling import category_note, number_note, readable_columns
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import HINT, rows_from_one, text_table
 from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.released import input_path, released_columns, text_frame
-from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
+from scenarios.tables.review.doubtful_values import doubtful_columns
 from scenarios.tables.roles import declared_domain, read_roles
 from scenarios.tables.toml.toml_file import read_bytes, read_text
 
@@ -49,7 +49,8 @@ def candidates_beside(
     extended to include them.
     """
     declared = read_roles(roles)
-    columns, notes = text_table(path, read_bytes(path), declared)
+    columns, reading = text_table(path, read_bytes(path), declared)
+    notes = of_file(path, reading)
     shared = [str(name) for name in released.columns if name in columns]
     lacking = [str(name) for name in released.columns if name not in columns]
     # Both tables may lack identifiers.
@@ -83,12 +84,8 @@ def candidates_beside(
         texts = read[name] if isinstance(domain, NumericDomain) else named[name]
         notes += _unknown(texts, frame[name], domain, "" if roles is not None else f"; {HINT}")
     notes += inferred
-    dates = {name: form for name in shared if (form := columns[name].dates) is not None}
-    categorical = [name for name in shared if isinstance(domains[name], CategoricalDomain)]
-    undeclared = {name: columns[name].texts.to_pylist() for name in categorical if name not in declared.columns}
     known = [name for name in shared if name not in declared.sensitive]
-    notes += doubtful_words(undeclared)
-    notes += doubtful_values(frame, dates, None, known, declared.sensitive, declared.identifiers)
+    notes += doubtful_columns({name: columns[name] for name in shared}, frame, declared, known, None)
     outsiders = {name: int(outside(stated[name], frame[name]).sum()) for name in shared if name in stated}
     notes += [
         Note("candidates outside", (name,), {"outside": count, "candidates": len(frame)})
@@ -130,7 +127,7 @@ def read_release(
     columns, notes = released_columns(file, read_bytes(file), declared, declared.named())
     frame, knowledge, candidate_notes = candidates_beside(text_frame(columns), input_path(candidates), roles, disclosed)
     release = MicrodataRelease(frame, np.full(len(frame), -1), disclosed)
-    notes = [*notes, *candidate_notes, *_rows_without_candidate(release, knowledge)]
+    notes = [*of_file(file, notes), *candidate_notes, *_rows_without_candidate(release, knowledge)]
     if declared.person is not None:
         notes.append(Note("answers about rows", (declared.person,)))
     return release, knowledge, [*map(str, notes)]

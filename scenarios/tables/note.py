@@ -212,6 +212,12 @@ _SAID = {
         "{names}: {rows}; k and epsilon count rows, so they promise people less; make one row of each person first, "
         "as by `tokumei split --one-row`",
     ),
+    "plays of rows": (
+        WARNING,
+        "rows are counted, not people ({names}: {rows}): success, advantages, k and epsilon are those of one row, and "
+        "somebody who has {most} rows is exposed by each of them; make one row of each person first, as by `tokumei "
+        "split --one-row`",
+    ),
     "rounded": (
         WARNING,
         "{names}: some numbers have more digits after the point than 'decimals' ({digits}); releases round them",
@@ -272,12 +278,18 @@ READ = _READ.keys()
 def sentence(note: Note) -> str:
     """A note as a sentence of a report; a column's name keeps its first letter."""
     text = str(note)
-    return f"{text if note.columns else text[0].upper() + text[1:]}."
+    names_first = _SAID[note.kind][1].startswith("{")
+    return f"{text if note.columns and names_first else text[0].upper() + text[1:]}."
 
 
 def text_notes(texts: Iterable[str]) -> Iterator[Note]:
     """Notes whose words are given."""
     return (Note("text", numbers={"text": text}) for text in texts)
+
+
+def of_file(path: object, notes: Iterable[Note]) -> list[Note]:
+    """Notes on how one of several files was read, with its name."""
+    return list(text_notes(f"{path}: {note}" for note in notes))
 
 
 def grouped(notes: Iterable[Note]) -> list[Note]:

@@ -326,7 +326,8 @@ class Roles(TomlTable):
         Columns with these roles; see `defenses.Microdata`. By default every column without a role is a
         quasi-identifier.
     person : str, optional
-        The column that identifies the person of each row, if a person has many rows.
+        The column that identifies the person of each row, if a person has many rows. It is an identifier unless a list
+        gives it another role.
     unprotected : list of str
         Columns without a role that releases hold as they are, unless a defense names them. Other columns without a role
         are left out of releases.
@@ -371,6 +372,12 @@ class Roles(TomlTable):
         return self
 
     @model_validator(mode="after")
+    def _person_has_a_role(self) -> Self:
+        if self.person is not None and self.person not in self.named_roles():
+            self.identifiers.append(self.person)
+        return self
+
+    @model_validator(mode="after")
     def _missing_or_category(self) -> Self:
         for name, column in self.columns.items():
             for text in column.categories or [] if isinstance(column, CategoryColumn) else []:
@@ -382,7 +389,7 @@ class Roles(TomlTable):
 
     def leaves_out(self, name: str) -> bool:
         """Return True if a column has no role, so that releases leave it out."""
-        return self.quasi_identifiers is not None and name not in self.named_roles() and name != self.person
+        return self.quasi_identifiers is not None and name not in self.named_roles()
 
     def named_roles(self) -> list[str]:
         """Columns to which a list of the file gives a role."""
@@ -393,10 +400,10 @@ class Roles(TomlTable):
         keys = dict.fromkeys(self.undecided, "key 'undecided'")
         keys |= {column: "table [[impossible]]" for rule in self.impossible for column in rule}
         keys |= {column: f"table [columns.{column}]" for column in self.columns}
-        if self.person is not None:
-            keys[self.person] = "key 'person'"
         for role in ("identifiers", "quasi_identifiers", "sensitive", "unprotected"):
             keys |= dict.fromkeys(getattr(self, role) or [], f"key '{role}'")
+        if self.person is not None:
+            keys[self.person] = "key 'person'"
         return keys
 
 

@@ -14,10 +14,13 @@ import pandas as pd
 from numpy.random import Generator
 
 from metrics.columns import Booleans, Integers, refuse, require_column
+from scenarios.tables.dataset import column_domains, columns_frame
+from scenarios.tables.note import Note
 from scenarios.tables.reading import csv_text
 from scenarios.tables.reading.csv_text import csv_content, csv_rows, inferred_separator, other_format, table_text
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
+from scenarios.tables.review.doubtful_values import doubtful_columns
 from scenarios.tables.roles import Roles
 
 CSV, GZIP, PARQUET, WORKBOOK = "CSV", "compressed CSV", "Parquet", "Excel"
@@ -79,6 +82,7 @@ class SplitFile:
         codes = pd.DataFrame({str(number): column.codes for number, column in enumerate(columns.values())})
         person = np.arange(len(codes)) if declared.person is None else _people(path, columns, declared.person)
         form, part = _parts(path, data, declared, len(codes))
+        notes = [*notes, *_doubtful(columns, declared)]
         return cls(path, form, person, codes.duplicated().to_numpy(), tuple(map(str, notes)), part)
 
     def check_name(self, option: str, name: str) -> None:
@@ -160,6 +164,15 @@ def _csv_part(content: bytes, starts: Integers, kept: Booleans) -> bytes:
     """The header and some records of a CSV, byte for byte; `starts` has their beginnings, and the end of the file."""
     mask = np.concatenate([np.ones(starts[0], dtype=bool), np.repeat(kept, np.diff(starts))])
     return bytes(np.frombuffer(content, dtype=np.uint8)[mask])
+
+
+def _doubtful(columns: dict[str, TextColumn], declared: Roles) -> list[Note]:
+    """What is doubtful in the values, whatever domains the roles declare."""
+    empty = [name for name, column in columns.items() if column.empty]
+    without_domains = {"columns": {}, "identifiers": [*declared.identifiers, *empty]}
+    domains, _, _ = column_domains(columns, declared.model_copy(update=without_domains))
+    known = declared.quasi_identifiers or [name for name in columns if name not in declared.named_roles()]
+    return doubtful_columns(columns, columns_frame(columns, domains), declared, known, declared.person)
 
 
 def _record_starts(path: Path, content: bytes, declared: Roles, rows: int) -> Integers:

@@ -18,9 +18,8 @@ from metrics.fidelity import RangeQueries
 from metrics.profile import original_profile, profile
 from scenarios.games.playing import play_alone
 from scenarios.games.pool import Pool
-from scenarios.running.methods.descriptions import metrics
 from scenarios.running.methods.invented_people import example, people
-from scenarios.running.methods.methods import exported
+from scenarios.running.methods.methods import exported, metrics
 from scenarios.running.plan import read_plan
 from scenarios.studies.emoji_measures import emoji
 from scenarios.tables.seeds import generator

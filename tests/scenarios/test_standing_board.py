@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from leaderboard.results.store import result_of
+from scenarios.running.boards.playing import provenance
 from scenarios.running.boards.standing_board import RECORD, RESULT_COLUMNS, RESULTS, read_results, replay
 from scenarios.running.plan import read_plans
-from scenarios.running.provenance import provenance
 from scenarios.running.runner import guarantees
 from scenarios.running.units import Catalogue
 

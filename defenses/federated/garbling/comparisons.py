@@ -12,18 +12,23 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.federated.field import AggregationError
-from defenses.federated.garbling.circuits import Circuit, count, from_bits, greater, maximum, to_bits
 from defenses.federated.garbling.gates import (
     LABEL_BYTES,
+    Circuit,
     EvaluatingGates,
     GarblingGates,
     Gates,
     Labels,
     Wires,
+    count,
     digests,
+    from_bits,
+    greater,
     hashed,
+    maximum,
     random_labels,
     selected,
+    to_bits,
 )
 from metrics.columns import check_integer, require
 

@@ -15,6 +15,6 @@ from .graphical_synthesis import INDEPENDENT as INDEPENDENT
 from .graphical_synthesis import drawn_release as drawn_release
 from .refined_column import MergedValues as MergedValues
 from .refined_column import levels as levels
-from .sampled_rows import combined as combined
-from .sampled_rows import rounded as rounded
-from .workload import default_workload as default_workload
+from .estimation import combined as combined
+from .estimation import rounded as rounded
+from .candidates import default_workload as default_workload

@@ -14,10 +14,9 @@ from numpy.random import Generator
 from defenses.base import Microdata, project_to_simplex
 from defenses.base.queries import codes
 from defenses.synthetic.counted_columns import MeasuredTable
-from defenses.synthetic.graphical.estimation import NoisyMarginal
-from defenses.synthetic.graphical.sampled_rows import rounded
+from defenses.synthetic.graphical.estimation import NoisyMarginal, rounded
 from defenses.synthetic.mixed_column import Drawn
-from defenses.synthetic.released_columns import numbers_inside
+from defenses.synthetic.row_synthesizer import numbers_inside
 from metrics.columns import Booleans, Floats, Integers, NumericDomain
 
 # Rare values of a column, merged before pairs of columns are measured.

@@ -16,6 +16,11 @@ class RoundedAge(MicrodataDefense):
         check_integer("base", base, low=1)
         self.base = base
 
+    @property
+    def columnwise(self):
+        """A released cell follows from the value in its column."""
+        return True
+
     def apply(self, records, rng):
         """Release the records with rounded ages."""
         frame = released_frame(records)

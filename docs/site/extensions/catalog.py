@@ -101,8 +101,7 @@ def entries() -> dict[str, list[Entry]]:
     from scenarios.checks.audits.names import mechanisms
     from scenarios.commands.described import queries
     from scenarios.datasets import dataset_names
-    from scenarios.running.methods.descriptions import metrics
-    from scenarios.running.methods.methods import exported
+    from scenarios.running.methods.methods import exported, metrics
     from scenarios.tables.toml.scenario_file import library
 
     things = {

@@ -237,7 +237,7 @@ def people_warnings(rows: RowsOfPeople | None, promised: Mapping[str, Guarantee]
     if rows is None:
         return []
     words = [f"{name}: {one}" for name, promise in promised.items() for one in guarantee_to_people(promise, rows)]
-    return [*counted_rows_notes(rows), "classes of the whole table count people", *words]
+    return [*map(str, counted_rows_notes(rows)), "classes of the whole table count people", *words]
 
 
 def class_warnings(bound: float, effects: Mapping[str, Effect]) -> list[str]:

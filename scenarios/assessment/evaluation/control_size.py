@@ -9,8 +9,7 @@ from dataclasses import replace
 from leaderboard.pages.number_text import exact, number
 from metrics.columns import require
 from metrics.score import Score
-from scenarios.assessment.evaluation.evaluation_setting import most_asked
-from scenarios.assessment.evaluation.measured_attack import MeasuredAttack, upper_confidence
+from scenarios.assessment.evaluation.evaluation_setting import MeasuredAttack, most_asked, upper_confidence
 from scenarios.assessment.evaluation.posed_questions import most_targets
 
 STATED = (0.2, 0.09)

@@ -19,15 +19,12 @@ from leaderboard.results.goals import goal_meaning, goal_title, goal_words, in_o
 from metrics.columns import one_line
 from metrics.estimate import Estimate
 from metrics.score import Score
-from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
-from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation, evaluate
-from scenarios.running.column_roles import promise_on
+from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, MeasuredAttack
+from scenarios.assessment.evaluation.posed_questions import ReleaseEvaluation, evaluate
 from scenarios.running.methods.fingerprint import closure, digest, versions
-from scenarios.running.plan import NamedMethod
+from scenarios.running.plan import NamedMethod, promise_on
 from scenarios.running.workers.failure import reason_of
-from scenarios.running.workers.isolation import Death, isolated
-from scenarios.running.workers.limits import Limits
+from scenarios.running.workers.isolation import Death, Limits, isolated
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.released import as_csv
 from scenarios.tables.seeds import generator

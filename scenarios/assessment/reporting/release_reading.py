@@ -19,13 +19,13 @@ from scenarios.assessment.choosing.column_costs import amount, column_costs
 from scenarios.assessment.evaluation.control_people import control_warnings, refuse_control_in_release
 from scenarios.assessment.evaluation.control_size import trials_needed
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, most_asked
-from scenarios.assessment.evaluation.posed_questions import most_targets
-from scenarios.assessment.evaluation.release_evaluation import (
+from scenarios.assessment.evaluation.posed_questions import (
     FEWEST_RIGHT,
     FinishedClasses,
     ReleaseEvaluation,
     class_report,
     evaluate,
+    most_targets,
     released_classes,
 )
 from scenarios.assessment.evaluation.row_origin import (
@@ -40,18 +40,18 @@ from scenarios.assessment.reporting.findings import (
     FEW,
     UNSURE,
     Finding,
+    Measured,
     attack_findings,
     class_findings,
     class_title,
     identifier_findings,
     ordered,
 )
-from scenarios.assessment.reporting.profiles import Measured
 from scenarios.assessment.reporting.rank_correlations import correlation_warnings, rank_correlations
 from scenarios.assessment.reporting.release_report import ReportContent, refuse_false_promise
 from scenarios.tables.finished_table import FinishedTable
 from scenarios.tables.linkage_files import read_truth
-from scenarios.tables.note import READ, sentence
+from scenarios.tables.note import READ, Note, sentence
 from scenarios.tables.review.notes import table_notes
 from scenarios.tables.review.release_notes import counted_cells, release_notes
 from scenarios.tables.risk import RiskReport
@@ -530,7 +530,7 @@ def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ..
     """What the reader must know before the verdict."""
     dataset, records = setting.dataset, setting.records
     numbers = {name: domain for name, domain in table.domains.items() if dataset.written.dates(name) is None}
-    inferred = [name for name in dataset.inferred if name not in dataset.left_out]
+    inferred = tuple(name for name in dataset.inferred if name not in dataset.left_out)
     of_table = (note for note in table_notes(dataset) if note.kind not in READ)
     cells = counted_cells(table.frame, table.frame)
     doubts = release_notes(counted_cells(records.frame, cells), cells, numbers)
@@ -545,7 +545,7 @@ def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ..
         *interval_end_warnings(table.frame, records.frame, table.domains),
         *(f"{one}." for one in far_value_warnings(table.frame, records.frame, numbers)),
         *control_warnings(setting),
-        *([f"Domains read from the records: {', '.join(inferred)}."] if inferred else []),
+        *([sentence(Note("inferred domains", inferred))] if inferred else []),
     )
 
 

@@ -11,15 +11,25 @@ from math import exp
 from pathlib import Path
 
 from defenses.base import Guarantee
-from defenses.grouping.constraints import ROUNDING, EqualCloseness
+from defenses.grouping.constraints import ROUNDING, DistinctDiversity, EqualCloseness
 from leaderboard.pages.number_text import exact, measure, number
 from leaderboard.pages.report import Section, Table, Value
 from leaderboard.results.goals import goal_words
 from metrics.columns import refuse
-from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
-from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation
-from scenarios.assessment.reporting.findings import COUNTED, FEW, LITTLE, Finding, interval_words
-from scenarios.assessment.reporting.profiles import THRESHOLDS, Measured, chosen_profiles, full_verdict, threshold_words
+from scenarios.assessment.evaluation.evaluation_setting import MeasuredAttack
+from scenarios.assessment.evaluation.posed_questions import ReleaseEvaluation
+from scenarios.assessment.reporting.findings import (
+    COUNTED,
+    FEW,
+    LITTLE,
+    THRESHOLDS,
+    Finding,
+    Measured,
+    chosen_profiles,
+    full_verdict,
+    interval_words,
+    threshold_words,
+)
 from scenarios.assessment.reporting.rank_correlations import RankCorrelation
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.review.rows_of_people import MOST_NAMED, RowsOfPeople, epsilon_of_a_person
@@ -98,16 +108,17 @@ def unchecked_words(promised: Guarantee, evaluation: ReleaseEvaluation, several:
 
 def _checks(promised: Guarantee, evaluation: ReleaseEvaluation, several: Collection[str]) -> Iterator[PromiseCheck]:
     """Parts of the promise that the classes of the release can refute."""
-    if promised.k is not None and evaluation.k is not None:
-        yield PromiseCheck("k", promised.k, evaluation.k, evaluation.k >= promised.k)
+    if promised.k is not None and evaluation.k_rows is not None:
+        yield PromiseCheck("k", promised.k, evaluation.k_rows, evaluation.k_rows >= promised.k)
     if several or not evaluation.l:
         return
+    constraints = () if promised.classes is None else promised.classes.constraints
     if promised.l is not None:
         # A class of entropy or recursive l-diversity has l distinct values, too.
         fewest = min(evaluation.l.values())
-        proves = f"distinct {promised.l:g}-diversity" in promised.statement
+        proves = any(isinstance(one, DistinctDiversity) for one in constraints)
         yield PromiseCheck("l", promised.l, fewest, fewest >= promised.l - ROUNDING, proves)
-    if promised.t is not None and str(EqualCloseness(promised.t)) in promised.statement:
+    if promised.t is not None and any(isinstance(one, EqualCloseness) for one in constraints):
         largest = max(value for name, value in evaluation.risks.items() if name.startswith(DISTANCE))
         yield PromiseCheck("t", promised.t, largest, largest <= promised.t + ROUNDING)
 

@@ -28,8 +28,7 @@ from defenses.dp.gaussian import DiscreteGaussian, Gaussian
 from defenses.dp.mechanism import NoiseMechanism
 from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
 from metrics.columns import Booleans, CategoricalDomain, Floats, require
-from scenarios.checks.audits.audit import Neighbours
-from scenarios.checks.audits.one_run import Canaries
+from scenarios.checks.audits.audit import Canaries, Neighbours
 from scenarios.checks.audits.subjects import subject, takes_integers_only
 from scenarios.checks.audits.tables import check_declaration, released, table
 

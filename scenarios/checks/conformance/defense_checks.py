@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from defenses import Channel, Defense, Guarantee, Microdata, MicrodataRelease, released_frame
+from defenses import Channel, Defense, Guarantee, Microdata, MicrodataDefense, MicrodataRelease, released_frame
 from defenses.base import Parametrized
 from metrics import (
     CategoricalDomain,
@@ -220,6 +220,7 @@ def defense_checks(method: type[Defense]) -> Iterator[Check]:
         ),
         Check("meets its k, l and t on 20 tables", partial(check_promises, method)),
         *([independent] if method.randomizes_records_independently else []),
+        Check("changes columns by themselves, if it declares that", partial(_columnwise, method)),
         Check(
             "its channel gives the truth a positive likelihood, and round-trips through TOML", partial(_channel, first)
         ),
@@ -287,6 +288,21 @@ def _independent(method: type[Defense]) -> None:
     defense = example(method)
     found = dependence(defense, _rare_people(), range(3), generator(0, "copies"))
     require(not found, f"{false_declaration(defense, found)}{defined_at(method.apply)}")
+
+
+def _columnwise(method: type[Defense]) -> None:
+    defense = example(method)
+    if not (isinstance(defense, MicrodataDefense) and defense.columnwise):
+        return
+    records = people(60, generator(0, "people"))
+    released = release_of(method, records, "release").frame
+    for name in released.columns:
+        mixed = records.frame.sample(frac=1, random_state=0).reset_index(drop=True)
+        other = release_of(method, records.with_frame(mixed.assign(**{name: records.frame[name]})), "release").frame
+        require(
+            released[name].equals(other[name]),
+            f"columnwise is true, but column {name!r} depends on other columns{defined_at(method.apply)}",
+        )
 
 
 def _rare_people() -> Microdata:

@@ -171,11 +171,18 @@ class CheckOutcome(NamedTuple):
     warned: tuple[str, ...] = ()
 
 
-def outcomes(checks: Iterable[Check]) -> Iterator[TaskStep | CheckOutcome]:
+class Begun(NamedTuple):
+    """The title of a check that begins now."""
+
+    title: str
+
+
+def outcomes(checks: Iterable[Check]) -> Iterator[TaskStep | Begun | CheckOutcome]:
     """Run checks in their order, and say which one begins and what it found; after a failed `Prerequisite`, none."""
     remaining = iter(checks)
     for check in remaining:
         yield TaskStep(check.title)
+        yield Begun(check.title)
         with warnings.catch_warnings(record=True) as caught:
             reason = _failure(check)
         ends = reason is not None and isinstance(check, Prerequisite)
@@ -189,12 +196,16 @@ class Untested(NamedTuple):
     parts: tuple[str, ...]
 
 
-def findings(found: Iterable[TaskStep | CheckOutcome | Untested | Death], passed: Callable[[str], None]) -> Findings:
+Found = TaskStep | Begun | CheckOutcome | Untested | Death
+"""What a suite of checks says, here or in a process that may die of one."""
+
+
+def findings(found: Iterable[Found], passed: Callable[[str], None]) -> Findings:
     """Gather what checks found.
 
     Parameters
     ----------
-    found : iterable of TaskStep, CheckOutcome, Untested or Death
+    found : iterable of Found
         What the checks found, as `outcomes` gives it here or in a process that may die of one.
     passed : callable
         Called with the title of each check that passes.

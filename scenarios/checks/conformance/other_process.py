@@ -14,8 +14,7 @@ from scenarios.checks.conformance.findings import require
 from scenarios.checks.conformance.given_parameters import named_class, release_of
 from scenarios.running.methods.invented_people import people
 from scenarios.running.workers.differences import different_attribute, released_difference
-from scenarios.running.workers.isolation import LostProcessError, SeparateProcess, in_threads
-from scenarios.running.workers.limits import Limits
+from scenarios.running.workers.isolation import Limits, LostProcessError, SeparateProcess, in_threads
 from scenarios.tables.seeds import generator
 
 HASH_SEEDS = ("1", "2")

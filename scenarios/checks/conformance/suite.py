@@ -19,7 +19,16 @@ from attacks.base import Attack
 from defenses.base import Defense, Parametrized
 from scenarios.checks.conformance.attack_checks import attack_checks
 from scenarios.checks.conformance.defense_checks import defense_checks, untested_promises
-from scenarios.checks.conformance.findings import Check, CheckOutcome, Prerequisite, Untested, outcomes, require
+from scenarios.checks.conformance.findings import (
+    Begun,
+    Check,
+    CheckOutcome,
+    Found,
+    Prerequisite,
+    Untested,
+    outcomes,
+    require,
+)
 from scenarios.checks.conformance.given_parameters import named_class
 from scenarios.checks.conformance.other_process import check_other_processes, has_output
 from scenarios.running.methods.declarations import (
@@ -31,8 +40,7 @@ from scenarios.running.methods.declarations import (
     constructor_at,
 )
 from scenarios.running.methods.invented_people import example
-from scenarios.running.workers.isolation import Death, IsolatedWorker, TaskStep
-from scenarios.running.workers.limits import Limits
+from scenarios.running.workers.isolation import IsolatedWorker, Limits, TaskStep
 
 # Calls of `os._exit` that raise, so that a method under test cannot end its check without a word.
 
@@ -85,7 +93,7 @@ def process_checks(method: type[Parametrized], name: str) -> Iterator[Check]:
         yield Check("same seed, same output in other processes", partial(check_other_processes, method, name))
 
 
-def suite(name: str) -> Iterator[TaskStep | CheckOutcome | Untested]:
+def suite(name: str) -> Iterator[TaskStep | Begun | CheckOutcome | Untested]:
     """Run all checks of the class that a name means.
 
     Parameters
@@ -104,13 +112,21 @@ def suite(name: str) -> Iterator[TaskStep | CheckOutcome | Untested]:
         yield Untested(tuple(untested_promises(method)))
 
 
-def suite_outcomes(name: str) -> Iterator[TaskStep | CheckOutcome | Untested | Death]:
-    """What `suite` finds; a class of the user's own is checked in a process of its own, which may die."""
+def suite_outcomes(name: str, timeout: float) -> Iterator[Found]:
+    """What `suite` finds; a user-defined class is checked in a process of its own, which may die.
+
+    Parameters
+    ----------
+    name : str
+        See `suite`.
+    timeout : float
+        Seconds after which a check of a user-defined class has failed.
+    """
     if ":" not in name:
         yield from suite(name)
         return
     prepare = partial(_search, sys.path, os.getcwd())
-    worker = IsolatedWorker[str, CheckOutcome | Untested](suite, Limits(), prepare)
+    worker = IsolatedWorker[str, Begun | CheckOutcome | Untested](suite, Limits(time=timeout), prepare)
     try:
         yield from worker.results(name)
     finally:

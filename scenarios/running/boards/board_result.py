@@ -19,7 +19,7 @@ from leaderboard.results.result import FAILURES, Result, label
 from leaderboard.results.version import version
 from metrics.columns import refuse, require, write_atomically
 from scenarios.running.display import short_reason, trial_name
-from scenarios.running.methods.descriptions import defense_kinds, one_liners
+from scenarios.running.methods.methods import defense_kinds, one_liners
 
 if TYPE_CHECKING:
     import pandas as pd

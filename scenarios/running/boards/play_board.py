@@ -84,7 +84,7 @@ def run(
     """
     from scenarios.running.boards.playing import Changes, catalogues_of, changed_plans, play_catalogues
     from scenarios.running.display import Display
-    from scenarios.running.workers.limits import read_size
+    from scenarios.running.workers.isolation import read_size
     from scenarios.running.workers.supervisor import LocalProcesses, cores
 
     refuse(roles is not None and data is None, "roles describe a table; name it with data=")
@@ -105,7 +105,7 @@ def run(
         time_limit=time_limit,
         memory_limit=read_size(memory_limit) if isinstance(memory_limit, str) else memory_limit,
     )
-    plans = changed_plans(scenarios, dataset, changes, display.say)
+    plans = changed_plans(scenarios, dataset, changes, display.say_notes)
     catalogues = catalogues_of(plans, None if dataset is None else display.say)
     backend = LocalProcesses(jobs or cores())
     with _main_is_not_imported():

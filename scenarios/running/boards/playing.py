@@ -2,27 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import os
+import platform
+import subprocess
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from defenses.base import Guarantee
 from leaderboard import Promise, Result, Store, record_run, stored_promises
+from leaderboard.results.version import version
 from leaderboard.results.wording import reword
 from metrics.columns import refuse_any
+from scenarios.running.methods.fingerprint import versions
 from scenarios.running.methods.loaded_code import check_loaded
 from scenarios.running.plan import NamedMethod, Plan, read_plans
-from scenarios.running.provenance import provenance
 from scenarios.running.runner import Backend, Listener, check_fits, guarantees
 from scenarios.running.runner import run as run_plan
 from scenarios.running.units import Catalogue
 from scenarios.running.workers.interrupts import terminable
-from scenarios.running.workers.limits import Limits
+from scenarios.running.workers.isolation import Limits
 from scenarios.tables.dataset import Dataset
-from scenarios.tables.review.notes import table_notes
-from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes
+from scenarios.tables.note import Note
+from scenarios.tables.review.notes import play_notes
+
+# Provenance of a run: version, revision, machine and packages.
+
+
+def provenance(scenarios: Sequence[str], folder: Path | None = None) -> dict[str, Any]:
+    """Provenance to record with a run of these scenarios.
+
+    Parameters
+    ----------
+    scenarios : sequence of str
+        Names of the scenarios.
+    folder : Path, optional
+        Folder whose Git revision is recorded, by default the current one, which usually holds the user's code.
+    """
+    return {
+        "scenarios": list(scenarios),
+        "version": version(),
+        "revision": revision(folder or Path.cwd()),
+        "machine": {
+            "system": platform.system(),
+            "architecture": platform.machine(),
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+        },
+        "packages": dict(versions()),
+    }
+
+
+def revision(folder: Path) -> str:
+    """Git revision of a folder, with ``+`` if files have changed since; empty without a repository."""
+    head = _git(folder, "rev-parse", "HEAD")
+    return head + "+" if head and _git(folder, "status", "--porcelain", "--untracked-files=no") else head
+
+
+def revision_named(folder: Path, name: str) -> str:
+    """Git revision of a branch, a tag or an expression such as ``HEAD~1``; empty if it does not exist."""
+    return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)  # noqa: S603 (fixed words)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
 
 # What the promises on a board cover, in notes.
 
@@ -91,7 +143,7 @@ class Changes:
 
 
 def changed_plans(
-    sources: Sequence[str], dataset: Dataset | None, changes: Changes, say: Callable[[str], None]
+    sources: Sequence[str], dataset: Dataset | None, changes: Changes, say_notes: Callable[[Iterable[Note]], object]
 ) -> list[Plan]:
     """Plans of scenarios with a user's changes.
 
@@ -103,8 +155,8 @@ def changed_plans(
         Data set to use instead of the scenarios' own.
     changes : Changes
         The changes.
-    say : callable
-        Gets the notes on the data set, a line at a time.
+    say_notes : callable
+        Gets the notes on the data set.
 
     Raises
     ------
@@ -113,8 +165,7 @@ def changed_plans(
         loaded.
     """
     if dataset is not None:
-        for note in (*table_notes(dataset), *counted_rows_notes(RowsOfPeople.of(dataset.records))):
-            say(str(note))
+        say_notes(play_notes(dataset))
     plans = []
     for source in sources or ("bank" if dataset is None else "table",):
         for plan in read_plans(source, dataset=dataset, defenses=changes.defenses, attacks=changes.attacks):

@@ -44,8 +44,29 @@ def successor(path: str) -> str:
     return _moves().get(former, "") + rest if former else path
 
 
-@cache
+def class_successor(name: str) -> str:
+    """What stands today for a class that its module, or its module's successor, holds no more; empty if nothing does.
+
+    Parameters
+    ----------
+    name : str
+        The class by its former name, ``module:Class``.
+
+    Examples
+    --------
+    >>> class_successor("scenarios.games.candidates_game:CandidatesGame")
+    'scenarios.games.table_game:QuestionGame'
+    """
+    return _table("former_classes.csv").get(name, "")
+
+
 def _moves() -> dict[str, str]:
     """Modules and folders that moved, by former path."""
-    with Path(__file__).with_name("former_modules.csv").open(encoding="utf-8", newline="") as file:
-        return {row["former"]: row["module"] for row in csv.DictReader(file)}
+    return _table("former_modules.csv")
+
+
+@cache
+def _table(name: str) -> dict[str, str]:
+    """Successors of a file beside this module, by former name."""
+    with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as file:
+        return dict(csv.reader(file))

@@ -16,6 +16,7 @@ from typing import Any
 from defenses.base import Parametrized
 from metrics.columns import one_line, refuse, require
 from scenarios.running.methods.code_places import defined_at, foreign_place
+from scenarios.running.methods.former_modules import class_successor
 from scenarios.tables.near_names import suggestion
 
 # Classes of a user's own code by ``module:Class``.
@@ -48,6 +49,11 @@ def class_at(name: str) -> type[Any]:
             f'below `if __name__ == "__main__":`{foreign_place(end)}'
         ) from None
     value = getattr(module, class_name, None)
+    today = class_successor(name)
+    if today:
+        module_name, _, class_name = today.partition(":")
+        value = getattr(importlib.import_module(module_name), class_name)
+        require(inspect.isclass(value), f"{name!r}: its successor is {today}")
     if not inspect.isclass(value):
         raise ValueError(f"{name!r}: {module_name!r} has no class {class_name!r}{_advice(module, class_name)}")
     return value
@@ -435,3 +441,44 @@ def _quoted(entry: str) -> str:
     except tomllib.TOMLDecodeError:
         return f'"{entry}"'
     return entry
+
+
+# Descriptions of names, read from docstrings.
+
+PACKAGES = ("defenses", "attacks", "scenarios", "experiments")
+
+# Modules of the metrics package that hold no metrics.
+GROUND = ("metrics.columns.cells", "metrics.columns.domains", "metrics.estimate")
+
+
+def one_liners(names: Iterable[str]) -> dict[str, str]:
+    """First docstring line of each exported method among the names; other names are left out."""
+    methods = {name: cls for package in PACKAGES for name, cls in exported(package).items()}
+    return {name: summary(methods[name]) for name in sorted(names) if name in methods}
+
+
+def defense_kinds() -> dict[str, str]:
+    """Folder of each exported defense: ``recoding``, ``grouping``, ``perturbation``, ``pram``, ``synthetic``, ``ldp``.
+
+    Examples
+    --------
+    >>> defense_kinds()["Mondrian"]
+    'grouping'
+    """
+    return {name: cls.__module__.split(".")[1] for name, cls in exported("defenses").items()}
+
+
+def summary(thing: object) -> str:
+    """First line of a docstring."""
+    return (inspect.getdoc(thing) or "").partition("\n")[0]
+
+
+def metrics() -> dict[str, object]:
+    """Exported metrics by name: functions of tables, and the utility that boards show."""
+    package = importlib.import_module("metrics")
+    exports = {name: getattr(package, name) for name in package.__all__}
+    return {
+        name: value
+        for name, value in sorted(exports.items())
+        if name == "TableUtility" or (inspect.isfunction(value) and value.__module__ not in GROUND)
+    }

@@ -18,8 +18,7 @@ from metrics.columns import refuse
 from scenarios.running.methods.fingerprint import closure, look_again, modules, versions
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
-from scenarios.running.workers.isolation import Stopped
-from scenarios.running.workers.limits import Limits
+from scenarios.running.workers.isolation import Limits, Stopped
 from scenarios.running.workers.supervisor import Supervisor
 
 # Units submitted per thread of the cluster, so that no thread waits for work.

@@ -17,8 +17,7 @@ from scenarios.running.methods.loaded_code import check_unchanged, user_module_h
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
 from scenarios.running.workers import worker
-from scenarios.running.workers.isolation import Death, IsolatedWorker, Stopped, TaskStep, in_threads
-from scenarios.running.workers.limits import Limits
+from scenarios.running.workers.isolation import Death, IsolatedWorker, Limits, Stopped, TaskStep, in_threads
 from scenarios.running.workers.worker import Ending, Worker, current_moment
 
 # Workers lost in a row before their first step; after that many, the unit fails.

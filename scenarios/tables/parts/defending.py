@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 from defenses import MicrodataDefense
 from defenses.base import ReleasedBlock
 from metrics.columns import Integers, refuse
-from scenarios.tables.dataset import Dataset
-from scenarios.tables.parts.files.output_files import output_files
-from scenarios.tables.parts.files.shuffled_output import write_release
 from scenarios.tables.parts.files.table_files import OneMachine
-from scenarios.tables.parts.large_release import large_release, release_in_memory
+from scenarios.tables.parts.large_release import large_release
+from scenarios.tables.parts.memory_release import release_in_memory
 from scenarios.tables.parts.records import LargeRecords, over_parts
 from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease, blocks_of
 from scenarios.tables.parts.validation import ReviewedInParts
@@ -155,21 +153,3 @@ def _blocks_of_part(
     cells, made = pickle.loads(packed)  # noqa: S301 (from the machine that gave the work)
     blocks = [made.released(block) for block in records.blocks()]
     return blocks, {name: listed.cells[known[name] :] for name, listed in cells.items()}
-
-
-def write_outputs(
-    release: LargeRelease, dataset: Dataset, root: SeedSequence, output: str, *, truth: str | None, channel: str | None
-) -> int:
-    """Write a released table, and beside it whose rows they are and what is public about the defense; the rows."""
-    with output_files() as outputs:
-        if channel is not None and release.channel is not None:
-            outputs.open(channel).write(release.channel.to_toml().encode())
-        return write_release(
-            release,
-            outputs,
-            output,
-            root,
-            separator=dataset.separator or ",",
-            written=dataset.written,
-            truth=truth,
-        )

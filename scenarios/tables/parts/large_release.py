@@ -18,7 +18,6 @@ from defenses import (
     Guarantee,
     Microdata,
     MicrodataDefense,
-    MicrodataRelease,
     Mondrian,
     Pipeline,
     RecordSuppression,
@@ -26,10 +25,9 @@ from defenses import (
 from defenses.base import (
     BlockwiseDefense,
     CellList,
-    Plan,
     RecordsInBlocks,
-    RecordsInMemory,
     ReleasedBlock,
+    ReleasePlan,
     block_generator,
     check_enough,
     chosen_columns,
@@ -43,6 +41,7 @@ from defenses.grouping.incognito.lattice import number_tuples
 from metrics.columns import Integers, refuse
 from scenarios.tables.parts.blocked import blocked
 from scenarios.tables.parts.combinations import TooManyCombinations
+from scenarios.tables.parts.memory_release import is_planned
 from scenarios.tables.parts.mondrian_parts import counted_release, parted_release
 from scenarios.tables.parts.records import LargeRecords
 from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease, released_block
@@ -211,16 +210,16 @@ def columnwise(defense: MicrodataDefense, records: LargeRecords, root: SeedSeque
         block = roles.with_frame(rows.assign(**{name: values.reset_index(drop=True)}))
         return defense.apply(block, np.random.default_rng(0)).frame[name]
 
-    plan = Plan([recoded_step(records, name, partial(recode, name)) for name in names], channel)
+    plan = ReleasePlan([recoded_step(records, name, partial(recode, name)) for name in names], channel)
     return _release_of(plan, records, root, defense.guarantee(records.counted))
 
 
-def _release_of(plan: Plan, records: RecordsInBlocks, root: SeedSequence, promised: Guarantee) -> LargeRelease:
+def _release_of(plan: ReleasePlan, records: RecordsInBlocks, root: SeedSequence, promised: Guarantee) -> LargeRelease:
     """Release of a plan; other columns stay as they are."""
     names = (*plan.first, *records.counted.released_columns)
     unchanged = [unchanged_step(records, name) for name in names if name not in plan.changed]
     whole = replace(plan, steps=[*plan.steps, *unchanged])
-    by_itself = type(plan).blocks is Plan.blocks
+    by_itself = type(plan).blocks is ReleasePlan.blocks
     blocks = (
         BlockByBlock(records, partial(whole.release, root=root)) if by_itself else partial(whole.blocks, records, root)
     )
@@ -298,40 +297,3 @@ def large_release(
         return grouped_release(form, records)
     except TooManyCombinations as error:
         raise ValueError(f"{error}; {_OFFER}") from None
-
-
-def is_planned(defense: MicrodataDefense) -> bool:
-    """Whether a defense releases tables by its plan alone; a subclass may apply something else."""
-    return isinstance(defense, BlockwiseDefense) and type(defense).apply is BlockwiseDefense.apply
-
-
-def release_in_memory(defense: MicrodataDefense, records: Microdata, root: SeedSequence) -> MicrodataRelease:
-    """Release of records in memory; it has the rows that a release in parts has.
-
-    Parameters
-    ----------
-    defense : MicrodataDefense
-        The defense.
-    records : Microdata
-        The records.
-    root : SeedSequence
-        Root of the random generators.
-
-    Raises
-    ------
-    ValueError
-        If the parameters do not fit the records.
-    """
-    table = RecordsInMemory(records)
-    if isinstance(defense, BlockwiseDefense) and is_planned(defense):
-        return table.released(defense.fit(table, block_generator(root, "fit")), root)
-    if defense.columnwise or not defense.randomizes_records_independently:
-        return defense.apply(records, block_generator(root, "fit"))
-    blocks = list(table.blocks())
-    made = [defense.apply(table.records(block), block_generator(root, "rows", block.number)) for block in blocks]
-    if len(made) == 1:
-        return made[0]
-    origin = np.concatenate([each.origin + block.start for each, block in zip(made, blocks, strict=True)])
-    return replace(
-        made[0], frame=pd.concat([each.frame for each in made], ignore_index=True), origin=origin, analysis=None
-    )

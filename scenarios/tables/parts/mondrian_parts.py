@@ -17,8 +17,8 @@ from defenses.base import (
     Block,
     CellList,
     CodedColumn,
-    Plan,
     ReleasedBlock,
+    ReleasePlan,
     block_generator,
     filled,
     k_anonymity_over,
@@ -115,7 +115,9 @@ def counted_release(defense: CountedDefense, records: LargeRecords, *, most: int
     counted = counted_table(records, names, sensitive, most=most)
     recoding = defense.recode(counted)
     index = CombinationIndex({name: column.codes for name, column in counted.columns.items()})
-    unchanged = Plan([unchanged_step(records, name) for name in records.columns if name not in recoding.cells], None)
+    unchanged = ReleasePlan(
+        [unchanged_step(records, name) for name in records.columns if name not in recoding.cells], None
+    )
     cells = {name: CellList(kind=of_class.cells.dtype) for name, of_class in recoding.cells.items()}
     # The list puts equal cells together, so that positions may differ from those of the recoding.
     codes = {name: cells[name].codes(each.cells.tolist())[each.codes] for name, each in recoding.cells.items()}
@@ -184,7 +186,9 @@ def parted_release(defense: Mondrian, records: LargeRecords) -> LargeRelease:
         f"{records.files.path}: {sizes.max():,} records cannot be divided by a cut that {defense!r} allows, more "
         f"than the {LARGEST:,} that are divided in memory; name other columns, or fewer constraints",
     )
-    unchanged = Plan([unchanged_step(records, name) for name in records.columns if name not in table.columns], None)
+    unchanged = ReleasePlan(
+        [unchanged_step(records, name) for name in records.columns if name not in table.columns], None
+    )
     cells = {name: CellList() for name in table.columns}
 
     def blocks() -> Iterator[ReleasedBlock]:

@@ -240,11 +240,17 @@ def csv_header(path: Path, text: str, declared: str | None = None) -> CsvHeader:
 SEPARATOR_LINE = re.compile(r"\s*sep=[,;\t|]?[ \t]*(?=[\r\n])", re.IGNORECASE)
 """A first line that only names the separator, as Excel writes it."""
 _WEB_PAGE = re.compile(r"\s*(<!doctype|<html)", re.IGNORECASE)
+WEB_PAGE = "is a web page (HTML) and no table"
+
+
+def is_web_page(text: str) -> bool:
+    """Whether a text begins as a web page does."""
+    return _WEB_PAGE.match(text) is not None
 
 
 def refuse_first_line(path: Path, text: str) -> None:
     """Raise ValueError if a text begins as a web page does, or with a line that only names the separator."""
-    refuse(_WEB_PAGE.match(text), f"{path}: is a web page (HTML) and no table; save its table as CSV")
+    refuse(is_web_page(text), f"{path}: {WEB_PAGE}; save its table as CSV")
     refuse(SEPARATOR_LINE.match(text), f"{path}: its first line only names the separator (sep=); delete that line")
 
 

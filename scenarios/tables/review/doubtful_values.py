@@ -15,7 +15,9 @@ from scenarios.tables.reading.date_columns import SENTINELS
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.date_format import ISO
 from scenarios.tables.reading.number_forms import MISSING, WORDS
+from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at
+from scenarios.tables.roles import Roles
 
 # Rows that hold a person a second time on the same day.
 
@@ -200,3 +202,32 @@ def doubtful_values(
         *changing_traits(frame, person),
         *telling_columns(frame, quasi_identifiers, sensitive),
     ]
+
+
+def doubtful_columns(
+    columns: Mapping[str, TextColumn], frame: pd.DataFrame, declared: Roles, known: Sequence[str], person: str | None
+) -> list[Note]:
+    """All notes on the values of a file's columns.
+
+    Parameters
+    ----------
+    columns : mapping of str to TextColumn
+        The columns.
+    frame : DataFrame, shape (n, columns)
+        Their values.
+    declared : Roles
+        Content of the roles file.
+    known : sequence of str
+        Columns that an attacker may know.
+    person : str, optional
+        Column that names the person of each row.
+    """
+    dates = {name: column.dates for name, column in columns.items() if column.dates is not None}
+    fixed = {*declared.columns, *declared.identifiers}
+    texts = {
+        name: column.texts.to_pylist()
+        for name, column in columns.items()
+        if name not in fixed and not pd.api.types.is_numeric_dtype(frame[name])
+    }
+    values = doubtful_values(frame, dates, person, known, declared.sensitive, declared.identifiers)
+    return [*doubtful_words(texts), *values]

@@ -136,14 +136,9 @@ class PeopleInClasses(NamedTuple):
         return cls(sizes.size, int(sizes.min()), int((sizes < k).sum()))
 
 
-def counted_rows_notes(rows: RowsOfPeople | None) -> tuple[str, ...]:
-    """A note that plays and attacks count rows, where people of a declared column have several; else nothing."""
-    if rows is None:
-        return ()
-    return (
-        f"rows are counted, not people ({rows.person}: {rows.words}): success, advantages, k and epsilon are those of "
-        f"one row, and somebody who has {rows.most} rows is exposed by each of them; {ONE_ROW}",
-    )
+def counted_rows_notes(rows: RowsOfPeople | None) -> list[Note]:
+    """A warning that plays and attacks count rows, where people of a declared column have several; else nothing."""
+    return [] if rows is None else [Note("plays of rows", (rows.person,), {"rows": rows.words, "most": rows.most})]
 
 
 def hidden_people_notes(person: str | None, released: Iterable[str], identifiers: Sequence[str] = ()) -> list[Note]:

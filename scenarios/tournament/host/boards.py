@@ -21,7 +21,7 @@ from leaderboard.statistics.board import ranked
 from metrics.columns import PRIVATE, one_line, refuse
 from metrics.columns.printable import printable
 from metrics.table_utility import COMPONENTS
-from scenarios.running.methods.descriptions import one_liners
+from scenarios.running.methods.methods import one_liners
 from scenarios.tournament.rules.advancing import publish_again
 from scenarios.tournament.rules.folder import PUBLIC, State, Tournament, write_whole
 from scenarios.tournament.rules.incidents import record_scoring, tournament_incidents

@@ -18,8 +18,7 @@ from time import monotonic
 
 from leaderboard import Result, Store
 from metrics.columns import one_line
-from scenarios.running.workers.isolation import LIMITS, IsolatedWorker, SeparateProcess, yield_processor
-from scenarios.running.workers.limits import Limits
+from scenarios.running.workers.isolation import LIMITS, IsolatedWorker, Limits, SeparateProcess, yield_processor
 from scenarios.running.workers.supervisor import cores
 from scenarios.tournament.host.boards import shares_of, update_boards
 from scenarios.tournament.rules.folder import Tournament, opened_tournament

@@ -25,10 +25,12 @@ from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tables.reading.csv_text import (
     COMPRESSED,
     SEPARATOR_LINE,
+    WEB_PAGE,
     BrokenRowError,
     csv_rows,
     guessed_encoding,
     inferred_separator,
+    is_web_page,
     other_format,
 )
 from scenarios.tables.reading.date_form import DateForm
@@ -81,6 +83,8 @@ def read_csv_text(data: bytes, most: int, *, empty_rows: bool = False) -> CsvTex
         return _unreadable("holds a NUL character", None, text[: text.index("\0")].count("\n") + 1)
     if not text.strip():
         return _unreadable("is empty", "the first line must name the columns")
+    if is_web_page(text):
+        return _unreadable(WEB_PAGE, "save its table as CSV")
     text = SEPARATOR_LINE.sub("", text, count=1) if SEPARATOR_LINE.match(text) else text
     read = CsvText()
     records: list[list[str]] = []

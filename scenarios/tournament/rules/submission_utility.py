@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.linkage.row_assignment import learned_assignment, nearest_assignment
+from attacks.linkage.assignment_linkage import learned_assignment, nearest_assignment
 from defenses.base import Microdata
 from leaderboard.statistics.pairs import pooled_utility
 from metrics.columns import SUPPRESSED, Domain, Floats, Integers

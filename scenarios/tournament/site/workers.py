@@ -11,13 +11,13 @@ from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
 from scenarios.running.workers.isolation import (
+    Limits,
     LostProcessError,
     SeparateProcess,
     Stopped,
     unprepared,
     yield_processor,
 )
-from scenarios.running.workers.limits import Limits
 from scenarios.tournament.host.scoring_queue import ScoringProgress, ScoringQueue
 from scenarios.tournament.rules.scoring import BASELINE
 from scenarios.tournament.site.refusal_error import RefusalError, refuse_if

@@ -23,7 +23,7 @@ from defenses.base.queries import (
     Sum,
     Variance,
 )
-from defenses.curators.answer_noise import GaussianAnswerNoise, LaplaceAnswerNoise
+from defenses.curators.answer_plan import GaussianAnswerNoise, LaplaceAnswerNoise
 from defenses.curators.number_plans import correlation_interval, quotient_interval
 from defenses.dp.sensitivity import rank_scores
 from metrics import CategoricalDomain, NumericDomain

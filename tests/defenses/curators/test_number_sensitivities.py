@@ -12,7 +12,7 @@ import pytest
 
 from defenses import Curator, Microdata
 from defenses.base.queries import Condition, Correlation, Covariance, Mean, Sum, Variance
-from defenses.curators.answer_noise import AnswerNoise
+from defenses.curators.answer_plan import AnswerNoise
 from defenses.curators.planning import PLANNERS, plan_of
 from metrics.columns.domains import NumericDomain
 

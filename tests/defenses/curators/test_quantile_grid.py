@@ -9,8 +9,8 @@ from scipy import stats
 
 from defenses import Curator, Microdata
 from defenses.base.queries import Median, Quantile
+from defenses.curators.answer_plan import EVEN_STEPS, QuantileGrid
 from defenses.curators.planning import plan_of
-from defenses.curators.quantile_grid import EVEN_STEPS, QuantileGrid
 from defenses.dp import Exponential
 from metrics.columns.domains import NumericDomain
 

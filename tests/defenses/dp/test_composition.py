@@ -95,7 +95,7 @@ def test_pointwise_reading_is_tight_and_the_lectures_is_false_beyond_0_468(epsil
 
 def test_pointwise_holds_for_normal_noise():
 
-    from defenses.dp.continuous_gaussian import gaussian_delta
+    from defenses.dp.composition import gaussian_delta
 
     for sigma in (0.5, 1.0, 3.0):
         for epsilon in (0.2, 1.0):
@@ -122,7 +122,7 @@ def test_zero_concentrated_privacy_there_and_back(epsilon, delta):
     assert zcdp_delta(rho, epsilon) <= delta
     assert zcdp_epsilon(rho, delta) == pytest.approx(epsilon, rel=1e-6)
     # Never better than the truth for Gaussian noise of that rho, and within a quarter of its epsilon.
-    from defenses.dp.continuous_gaussian import gaussian_delta
+    from defenses.dp.composition import gaussian_delta
 
     sigma = 1 / math.sqrt(2 * rho)
     assert gaussian_delta(sigma, epsilon) <= delta

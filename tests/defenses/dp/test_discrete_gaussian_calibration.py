@@ -8,7 +8,7 @@ import pytest
 from defenses.dp import (
     DiscreteGaussian,
 )
-from defenses.dp.continuous_gaussian import unit_sigma
+from defenses.dp.composition import unit_sigma
 from defenses.dp.gaussian import discrete_gaussian_delta
 
 

@@ -13,7 +13,7 @@ from defenses.dp import (
     DiscreteGaussian,
     Gaussian,
 )
-from defenses.dp.continuous_gaussian import gaussian_delta
+from defenses.dp.composition import gaussian_delta
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])

@@ -18,8 +18,8 @@ from defenses.federated.accounting import gaussian_epsilon
 from defenses.federated.private_gradient_descent import sampled_epsilon, sampled_multiplier
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios import ClassifierMembership, play
+from scenarios.checks.audits.audit import one_run_audit
 from scenarios.checks.audits.canaries import canaries
-from scenarios.checks.audits.one_run import one_run_audit
 from scenarios.commands.cli import cli
 
 

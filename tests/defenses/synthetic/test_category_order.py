@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from defenses.synthetic.column_distributions import category_order
+from defenses.synthetic.mixed_column import category_order
 
 
 def test_one_response_orders_by_means_and_categories_without_records_come_last():

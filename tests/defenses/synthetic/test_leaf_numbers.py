@@ -6,8 +6,7 @@ import pytest
 from scipy import stats
 
 from defenses.synthetic.forest_synthesis import LeafNumbers
-from defenses.synthetic.mixed_column import MixedColumn
-from defenses.synthetic.pruned_forest import LeafMembers
+from defenses.synthetic.mixed_column import LeafMembers, MixedColumn
 from metrics import NumericDomain
 
 VALUES = np.array([0.0, 1, 2, 3, 10, 20, 20, 20, np.nan, np.nan])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from defenses.synthetic.pruned_forest import LeafMembers, PrunedForest
+from defenses.synthetic.mixed_column import LeafMembers, PrunedForest
 
 
 def forest(n=300, columns=4, trees=5):

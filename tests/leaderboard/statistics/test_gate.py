@@ -17,7 +17,7 @@ from leaderboard.statistics.gate import not_sure_note, probability_by_guessing
 from leaderboard.statistics.pairs import Success
 from metrics import Score
 from scenarios.commands.cli import cli
-from scenarios.commands.gate_options import as_check
+from scenarios.commands.common import as_check
 
 pytestmark = pytest.mark.waits
 

@@ -17,6 +17,7 @@ from defenses.dp import Account, Accountant
 from scenarios.commands.cli import cli
 
 ROLES = """
+separator = ","
 quasi_identifiers = ["age", "job"]
 identifiers = ["name"]
 
@@ -69,6 +70,22 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "roles.toml").write_text(ROLES.replace("{codes}", ", ".join(f'"{i}"' for i in range(4000))))
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_it_says_how_the_file_was_read(folder):
+    (folder / "roles.toml").write_text((folder / "roles.toml").read_text().replace('separator = ","\n', ""))
+    arguments = ["ask", "people.csv", "count", "--roles", "roles.toml", "--epsilon", "1", "--dry-run"]
+    done = CliRunner().invoke(cli, arguments)
+    assert "note: fields are separated by a comma, inferred from the first lines\n" in done.stderr
+
+
+@pytest.mark.parametrize("epsilon", ["-1", "0", "nan"])
+def test_a_wrong_epsilon_is_named_by_its_option(folder, epsilon):
+    arguments = ["ask", "people.csv", "count", "--roles", "roles.toml", "--epsilon", epsilon, "--dry-run"]
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("Error: --epsilon must be a finite number in (0, inf), got ")
+    assert "--budget" not in done.stderr
 
 
 @pytest.fixture(autouse=True)
@@ -426,7 +443,7 @@ def test_a_crash_after_the_spend_costs_and_before_it_does_not(folder, monkeypatc
     assert spent() == 0.52
     monkeypatch.undo()
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("defenses.curators.curator_session.CuratorSession._paid", crash)
+    monkeypatch.setattr("defenses.curators.curator.CuratorSession._paid", crash)
     ask("mean income", *ACCOUNT)
     assert spent() == 0.52
 

@@ -7,8 +7,7 @@ from bank_tools import few_customers
 from run_tools import ROOT, invoke
 
 from scenarios.commands.cli import cli
-from scenarios.running.methods.descriptions import metrics
-from scenarios.running.methods.methods import exported
+from scenarios.running.methods.methods import exported, metrics
 
 
 @pytest.mark.parametrize("command", ["run", "board", "list", "info", "validate", "describe", "check"])

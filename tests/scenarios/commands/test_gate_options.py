@@ -11,7 +11,7 @@ from comparison_tools import played
 from run_tools import ROOT, invoke
 
 from leaderboard.results.goals import goal_named
-from scenarios.commands.gate_options import check_goals
+from scenarios.commands.common import check_goals
 from scenarios.running.boards.playing import Played
 
 pytestmark = pytest.mark.waits

@@ -7,8 +7,7 @@ from run_tools import invoke
 
 from scenarios.checks.audits.names import mechanisms
 from scenarios.commands.described import queries
-from scenarios.running.methods.descriptions import PACKAGES, metrics
-from scenarios.running.methods.methods import exported
+from scenarios.running.methods.methods import PACKAGES, exported, metrics
 
 
 def described():

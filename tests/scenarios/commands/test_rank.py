@@ -1,6 +1,7 @@
 """``tokumei rank`` on files of several tools."""
 
 import json
+import re
 import signal
 
 import numpy as np
@@ -52,6 +53,15 @@ def test_files_stand_beside_built_in_defenses(folder):
     assert lines["shuffled.csv"]["utility"] == pytest.approx(lines["Mondrian k=5"]["utility"])
     scores = [line["score"] for line in lines.values()]
     assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.usefixtures("quick")
+def test_quiet_hides_notes_and_no_warning(folder):
+    roles = (folder / "roles.toml").read_text()
+    (folder / "roles.toml").write_text(re.sub("^sensitive = .*$", "sensitive = []", roles, flags=re.MULTILINE))
+    said = rank("shuffled.csv").stderr
+    assert "warning: no sensitive column is declared" in said
+    assert "note: " not in said
 
 
 @pytest.mark.usefixtures("quick")

@@ -118,6 +118,19 @@ def test_a_promise_that_the_release_does_not_keep_is_refused(folder):
 
 
 @pytest.mark.usefixtures("quick")
+def test_a_promise_about_rows_is_checked_in_rows(folder):
+    """Classes of five rows hold fewer people, but `defend` made them so."""
+    table = pd.concat([named(240, 1)] * 2)
+    table.to_csv("people.csv", index=False)
+    (folder / "roles.toml").write_text('person = "name"\n' + ROLES)
+    released("Mondrian", "-p", "k=8")
+    done = report("--defense", "Mondrian", "-p", "k=8", "--targets", "60")
+    assert "report written" in done.output
+    assert "so a class may hold fewer than 8 people" in page(folder)
+    assert "it was not made so" in report("--defense", "Mondrian", "-p", "k=50", "--targets", "60", "--force").output
+
+
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
     ("promise", "words"),
     [

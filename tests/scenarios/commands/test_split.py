@@ -37,6 +37,19 @@ def test_people_are_split_whole_and_said(options):
         assert stat.S_IMODE(Path(name).stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize("options", [("--roles", "roles.toml"), ("--person", "id")])
+def test_what_is_doubtful_is_said_as_by_other_commands(options):
+    Path("people.csv").write_text(TABLE + "p20;1999;999\np21;1998;999\n")
+    said = "note: sum: 999 in 2 rows, where all others are from 0.5 to 39.5; "
+    assert said in invoke("split", "people.csv", *options, *PARTS).stderr
+    assert said in invoke("describe", "people.csv", "-o", "guess.toml").stderr
+
+
+def test_a_column_without_a_value_is_split_too():
+    Path("people.csv").write_text("id;note\n" + "".join(f"p{number};\n" for number in range(20)))
+    assert invoke("split", "people.csv", *PARTS).exit_code == 0
+
+
 def test_a_seed_repeats_a_split_and_no_seed_does_not():
     drawn = []
     for options in (["--seed", "3"], ["--seed", "3"], [], [], []):

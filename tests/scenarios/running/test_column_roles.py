@@ -4,7 +4,7 @@ import pandas as pd
 
 from defenses import Microdata
 from leaderboard.results.promises import ROLES
-from scenarios.running.column_roles import column_roles
+from scenarios.running.plan import column_roles
 
 
 def test_every_column_has_its_role_and_those_left_out_are_no_identifiers():

@@ -87,6 +87,11 @@ class Ends(Identity):
         sys.exit(0)
 
 
+class ReturnsNothing(Identity):
+    def apply(self, records, rng):
+        super().apply(records, rng)
+
+
 class EndsEarly(Identity):
     def guarantee(self, records):
         sys.exit(0)
@@ -133,6 +138,17 @@ def test_a_method_that_ends_the_program_is_an_error_in_every_command(folder):
     (folder / "people.csv").write_text("age,job\n34,nurse\n35,cook\n36,cook\n")
     done = tokumei("defend", "mine:Ends", "people.csv", "-o", "released.csv", cwd=folder, check=2)
     assert f"Error: SystemExit: 0 (mine.py, line {line_of('class Ends(') + 2})" in done.stderr
+
+
+def test_a_defense_that_returns_nothing_is_told_what_to_return(folder):
+    right = "ReturnsNothing: apply must return a MicrodataRelease, got NoneType"
+    done = tokumei_here("run", "small.toml", "-d", "mine:ReturnsNothing", "-j", 1, cwd=folder, check=3)
+    assert {right in line for line in errors(done)} == {True}
+    assert f"(mine.py, line {line_of('class ReturnsNothing') + 1})" in done.stderr
+    (folder / "people.csv").write_text("age,job\n34,nurse\n35,cook\n36,cook\n")
+    done = tokumei_here("defend", "mine:ReturnsNothing", "people.csv", "-o", "released.csv", cwd=folder, check=2)
+    assert right in done.stderr
+    assert "AttributeError" not in done.stderr
 
 
 def test_every_trial_and_release_has_a_new_instance(folder):

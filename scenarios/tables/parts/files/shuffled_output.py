@@ -18,11 +18,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
-from pyarrow import parquet
 
 from defenses.base import CellList
 from metrics.columns import Booleans, in_digits, number_texts
-from scenarios.tables.parts.files.output_files import OutputFiles, private_folder
+from scenarios.tables.dataset import Dataset
+from scenarios.tables.parts.files.output_files import OutputFiles, output_files, private_folder
 from scenarios.tables.parts.files.spool import Spool
 from scenarios.tables.parts.progress import progress
 from scenarios.tables.parts.released_blocks import LargeRelease
@@ -192,6 +192,24 @@ def write_release(
     return rows
 
 
+def write_outputs(
+    release: LargeRelease, dataset: Dataset, root: SeedSequence, output: str, *, truth: str | None, channel: str | None
+) -> int:
+    """Write a released table, and beside it whose rows they are and what is public about the defense; the rows."""
+    with output_files() as outputs:
+        if channel is not None and release.channel is not None:
+            outputs.open(channel).write(release.channel.to_toml().encode())
+        return write_release(
+            release,
+            outputs,
+            output,
+            root,
+            separator=dataset.separator or ",",
+            written=dataset.written,
+            truth=truth,
+        )
+
+
 Write = Callable[[Sequence[NDArray[Any]], int], None]
 """Appends rows, given by the codes or numbers of each column, and by their number."""
 
@@ -231,6 +249,8 @@ def _csv_writer(
 @contextmanager
 def _parquet_writer(file: BinaryIO, columns: Sequence[WrittenColumn]) -> Iterator[Write]:
     """Writer of a Parquet file."""
+    from pyarrow import parquet
+
     names = [column.name for column in columns]
     writers: list[Any] = []
     with ExitStack() as stack:

@@ -11,7 +11,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from defenses.base import blocks
 from metrics.columns import refuse, require
 from scenarios.tables.note import Note
 from scenarios.tables.parts.files.csv_files import (
@@ -214,6 +213,8 @@ class TableFiles:
 
         The files after it that complete its last block come with it.
         """
+        from defenses.base import blocks
+
         waiting, stop = -sum(self.part_rows[: number + 1]) % blocks.BLOCK, number + 1
         while waiting > 0 and stop < len(self.parts):
             waiting -= self.part_rows[stop]

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from defenses.federated.garbling.circuits import added, count, from_bits, greater, maximum, to_bits
-from defenses.federated.garbling.gates import PlainGates
+from defenses.federated.garbling.gates import PlainGates, added, count, from_bits, greater, maximum, to_bits
 
 
 def test_bits_round_trip():

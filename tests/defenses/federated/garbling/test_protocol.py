@@ -8,9 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from defenses.federated import AggregationError
-from defenses.federated.garbling.circuits import count, greater, to_bits
 from defenses.federated.garbling.comparisons import accepted, decoded, evaluate, garble, run_two_parties
-from defenses.federated.garbling.gates import EvaluatingGates, GarblingGates, PlainGates, colours
+from defenses.federated.garbling.gates import (
+    EvaluatingGates,
+    GarblingGates,
+    PlainGates,
+    colours,
+    count,
+    greater,
+    to_bits,
+)
 
 
 @settings(max_examples=40, deadline=None)

@@ -5,8 +5,7 @@ import pytest
 from test_graphical_belief_propagation import marginal
 
 from defenses.synthetic.counted_columns import counted
-from defenses.synthetic.graphical.estimation import NoisyMarginal, estimated
-from defenses.synthetic.graphical.sampled_rows import rounded, sampled_rows
+from defenses.synthetic.graphical.estimation import NoisyMarginal, estimated, rounded, sampled_rows
 
 SIZES = (3, 2, 4)
 SETS = ((0, 1), (1, 2))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from defenses.synthetic.counted_columns import counted
-from defenses.synthetic.graphical import workload
-from defenses.synthetic.graphical.workload import CandidateCounts, default_workload, downward_closure
+from defenses.synthetic.graphical import candidates as workload
+from defenses.synthetic.graphical.candidates import CandidateCounts, default_workload, downward_closure
 
 
 def test_candidates_are_all_subsets_with_their_shared_columns():

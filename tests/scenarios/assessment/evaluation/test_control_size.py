@@ -14,8 +14,7 @@ from scenarios.assessment.evaluation.control_size import (
     trials_needed,
     upper_bound,
 )
-from scenarios.assessment.evaluation.evaluation_setting import most_asked
-from scenarios.assessment.evaluation.measured_attack import MeasuredAttack, upper_confidence
+from scenarios.assessment.evaluation.evaluation_setting import MeasuredAttack, most_asked, upper_confidence
 
 
 def attack(risk, trials, controls=None, chance=0.5):

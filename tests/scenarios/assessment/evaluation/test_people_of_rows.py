@@ -11,8 +11,7 @@ from defenses import Mondrian
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.assessment.evaluation.control_people import read_control
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.assessment.evaluation.posed_questions import QUASI, people_isolated, person_score
-from scenarios.assessment.evaluation.release_evaluation import evaluate
+from scenarios.assessment.evaluation.posed_questions import QUASI, evaluate, people_isolated, person_score
 from scenarios.assessment.evaluation.row_origin import fitting_records, people_of_rows, recognized_origin, told_origin
 from scenarios.games.people import by_person
 from scenarios.tables.dataset import load_table

@@ -13,11 +13,9 @@ from defenses import Constant, Identity, IndependentMarginals, Mondrian
 from leaderboard.results.result import canonical
 from metrics.score import Score
 from scenarios.assessment.evaluation.control_people import read_control
-from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
-from scenarios.assessment.evaluation.posed_questions import bound
+from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, MeasuredAttack
+from scenarios.assessment.evaluation.posed_questions import bound, evaluate
 from scenarios.assessment.evaluation.ranking import read_evaluation, written_evaluation
-from scenarios.assessment.evaluation.release_evaluation import evaluate
 from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
 from scenarios.tables.roles import read_roles

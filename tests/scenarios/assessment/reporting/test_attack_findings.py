@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from metrics.score import Score
-from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
-from scenarios.assessment.evaluation.release_evaluation import ReleaseEvaluation
+from scenarios.assessment.evaluation.evaluation_setting import MeasuredAttack
+from scenarios.assessment.evaluation.posed_questions import ReleaseEvaluation
 from scenarios.assessment.reporting.findings import (
     ABOVE,
     COUNTED,
@@ -18,8 +18,8 @@ from scenarios.assessment.reporting.findings import (
     Finding,
     attack_findings,
     passes,
+    unmeasured_goals,
 )
-from scenarios.assessment.reporting.profiles import unmeasured_goals
 from scenarios.assessment.reporting.release_reading import more_people
 from scenarios.assessment.reporting.release_report import finding_row
 

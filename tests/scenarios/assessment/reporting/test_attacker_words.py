@@ -8,8 +8,7 @@ from run_tools import invoke
 
 from defenses import Constant, Mondrian
 from metrics import Scores
-from scenarios.assessment.evaluation.posed_questions import EVERYTHING, QUASI, attempted
-from scenarios.assessment.evaluation.release_evaluation import evaluate
+from scenarios.assessment.evaluation.posed_questions import EVERYTHING, QUASI, attempted, evaluate
 from scenarios.assessment.evaluation.row_origin import told_origin
 from scenarios.assessment.reporting.findings import FEW, WITHIN, attack_findings, passes
 

@@ -7,8 +7,8 @@ from finished_tools import finished, released_by, setting_of, write_people
 
 from defenses import Mondrian
 from metrics.score import Score
-from scenarios.assessment.evaluation.measured_attack import MeasuredAttack
-from scenarios.assessment.evaluation.release_evaluation import evaluate
+from scenarios.assessment.evaluation.evaluation_setting import MeasuredAttack
+from scenarios.assessment.evaluation.posed_questions import evaluate
 from scenarios.assessment.reporting.findings import UNSURE, attack_findings
 from scenarios.assessment.reporting.release_reading import more_people
 

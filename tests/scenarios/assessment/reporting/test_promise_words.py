@@ -1,7 +1,7 @@
 """Guarantees in plain words."""
 
 from defenses import Guarantee
-from scenarios.assessment.reporting.profiles import THRESHOLDS, threshold_words
+from scenarios.assessment.reporting.findings import THRESHOLDS, threshold_words
 from scenarios.assessment.reporting.release_report import promise_words
 from scenarios.tables.review.rows_of_people import RowsOfPeople
 

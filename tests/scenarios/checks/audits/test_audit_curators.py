@@ -13,8 +13,7 @@ import pytest
 from defenses import Curator, Defense, Guarantee, PrivateMarginals, StatisticsRelease
 from defenses.base.queries import BudgetSpent
 from defenses.dp import Accountant
-from defenses.dp.composition import zcdp_rho
-from defenses.dp.continuous_gaussian import gaussian_delta
+from defenses.dp.composition import gaussian_delta, zcdp_rho
 from scenarios.checks.audits.audit import audit
 from scenarios.checks.audits.subjects import subject
 

@@ -27,9 +27,8 @@ from defenses import (
 from defenses.dp import DiscreteGaussian, DiscreteLaplace, Exponential, Laplace, RandomizedResponse, Staircase
 from defenses.ldp import GeneralizedRandomizedResponse, PiecewiseMechanism
 from defenses.synthetic.counted_columns import MeasuredTable
-from scenarios.checks.audits.audit import audit
+from scenarios.checks.audits.audit import audit, one_run_audit
 from scenarios.checks.audits.canaries import canaries
-from scenarios.checks.audits.one_run import one_run_audit
 from scenarios.checks.audits.subjects import subject
 
 FEWER = 400

@@ -14,10 +14,9 @@ from click.testing import CliRunner
 
 from defenses.dp import DiscreteGaussian, Gaussian, Laplace
 from defenses.federated.accounting import gaussian_epsilon
-from scenarios.checks.audits import one_run
-from scenarios.checks.audits.audit import audit
+from scenarios.checks.audits import audit as one_run
+from scenarios.checks.audits.audit import Canaries, audit, one_run_audit
 from scenarios.checks.audits.canaries import canaries
-from scenarios.checks.audits.one_run import Canaries, one_run_audit
 from scenarios.checks.audits.subjects import subject
 from scenarios.commands.cli import cli
 

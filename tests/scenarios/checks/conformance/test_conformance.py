@@ -113,6 +113,15 @@ class Careless(MicrodataDefense):
         return rowwise_release(released_frame(records), Channel())
 
 
+class AcrossColumns(MicrodataDefense):
+    columnwise = True
+
+    def apply(self, records, rng):
+        frame = released_frame(records)
+        frame["age"] = frame["age"].where(frame["city"] != "Kyōto", 50)
+        return rowwise_release(frame, None)
+
+
 class ByFileOrder(Attack):
     def run(self, release, knowledge, rng):
         return RankedAnswers.from_scores(np.eye(len(release.frame), len(knowledge.candidates)), rng)
@@ -162,6 +171,7 @@ class OtherClaims(LossThreshold):
         (Unseeded, "same seed, same release"),
         (FalseChannel, "its channel gives the truth a positive likelihood, and round-trips through TOML"),
         (Careless, "parameters that are no numbers are refused"),
+        (AcrossColumns, "changes columns by themselves, if it declares that"),
         (ByFileOrder, "finds 90 % of the people in a plain copy"),
         (ByFileOrder, "refuses tables without a common column"),
         (Unseeded2, "same seed, same claims"),

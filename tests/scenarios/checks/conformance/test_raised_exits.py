@@ -7,7 +7,7 @@ from run_tools import tokumei_here
 
 from scenarios.checks.conformance import suite
 from scenarios.checks.conformance.suite import raised_exits
-from scenarios.running.workers.limits import Limits
+from scenarios.running.workers.isolation import Limits
 
 DIES = """import os
 

@@ -1,5 +1,7 @@
 """Errors of a user's own code name its file and line."""
 
+import re
+
 import pytest
 from bank_tools import few_customers
 from run_tools import invoke
@@ -49,6 +51,17 @@ def test_check_names_file_and_line(module):
     result = invoke("check", module)
     assert result.exit_code == 1
     assert "KeyError: 'aeg' (wrong_code.py, line 8)" in result.output
+
+
+def test_a_check_that_hangs_is_named_while_it_runs_and_ends_in_time(module, tmp_path):
+    (tmp_path / "endless.py").write_text(
+        "from defenses import Identity\n\n\nclass Endless(Identity):\n    def apply(self, records, rng):\n"
+        "        while True:\n            pass\n"
+    )
+    result = invoke("check", "endless:Endless", "--timeout", "0.5")
+    assert result.exit_code == 1
+    assert re.search(r"^waiting for the check '.+', 0\.5 s at most \(--timeout\)$", result.stderr, re.MULTILINE)
+    assert "took longer than 0.5 s" in result.output
 
 
 def test_our_own_errors_name_no_line(module):

@@ -9,10 +9,12 @@ import pytest
 
 from defenses.federated import EqualSplit, SecureAggregation
 from defenses.ldp import OptimizedUnaryEncoding, PiecewiseMechanism
-from scenarios.running.methods.former_modules import PACKAGES, successor
+from scenarios.games.table_game import QuestionGame
+from scenarios.running.methods.former_modules import PACKAGES, class_successor, successor
 from scenarios.running.methods.methods import class_at, source_name
 
 ROOT = Path(__file__).parents[4]
+EARLIER = Path(__file__).with_name("earlier_classes.txt")
 TABLE = ROOT / "scenarios" / "running" / "methods" / "former_modules.csv"
 
 
@@ -47,6 +49,26 @@ def test_a_former_path_gives_the_object_itself(former, name):
 
 def test_a_stored_class_is_found_by_its_former_module():
     assert class_at("scenarios.files.toml_file:TomlTable") is class_at("scenarios.tables.toml.toml_file:TomlTable")
+
+
+def test_every_class_of_before_is_found_or_names_its_successor():
+    lost = []
+    for line in EARLIER.read_text(encoding="utf-8").splitlines():
+        module, *classes = line.split()
+        for name in (f"{module}:{each}" for each in classes):
+            try:
+                class_at(name)
+            except ValueError as error:
+                today, _, thing = class_successor(name).partition(":")
+                if f"{today}:{thing}" not in str(error) or not hasattr(importlib.import_module(today), thing):
+                    lost.append(name)
+    assert lost == []
+
+
+def test_a_class_that_became_a_function_names_it():
+    with pytest.raises(ValueError, match=r"steps:Recoded': its successor is defenses\.base\.blocks:recoded_step$"):
+        class_at("scenarios.large.rowwise.steps:Recoded")
+    assert class_at("scenarios.games.candidates_game:CandidatesGame") is QuestionGame
 
 
 def test_what_never_was_a_module_stays_unknown():

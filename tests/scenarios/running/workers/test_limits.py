@@ -11,7 +11,7 @@ from run_tools import processes_of, tokumei
 from metrics import Scores
 from scenarios.commands.cli import cli
 from scenarios.running.plan import read_plan
-from scenarios.running.workers.limits import Limits, read_size, written_size
+from scenarios.running.workers.isolation import Limits, read_size, written_size
 from scenarios.running.workers.worker import checked_game_scores, checked_measures
 
 pytestmark = pytest.mark.waits

@@ -10,8 +10,8 @@ from numpy.random import SeedSequence
 
 import defenses
 from scenarios.tables.dataset import load_table
-from scenarios.tables.parts.defending import write_outputs
-from scenarios.tables.parts.large_release import release_in_memory
+from scenarios.tables.parts.files.shuffled_output import write_outputs
+from scenarios.tables.parts.memory_release import release_in_memory
 from scenarios.tables.parts.records import large_records
 from scenarios.tables.parts.released_blocks import blocks_of
 

@@ -6,7 +6,7 @@ import pytest
 from finished_tools import finished, setting_of, write_people
 
 from metrics import CategoricalDomain, NumericDomain, read_cells, suda_scores
-from scenarios.assessment.evaluation.release_evaluation import evaluate
+from scenarios.assessment.evaluation.posed_questions import evaluate
 from scenarios.tables.parts.risk import large_risk_report
 from scenarios.tables.reading import cell_spelling
 from scenarios.tables.reading.cell_spelling import spellings
@@ -209,9 +209,7 @@ def test_numbers_that_look_noised_are_no_matter_of_exact_matching(tmp_path, colu
 
 def test_a_release_is_evaluated_as_in_one_notation(tmp_path, monkeypatch):
     """`report` and `rank` read a release alike."""
-    monkeypatch.setattr(
-        "scenarios.assessment.evaluation.release_evaluation.PosedQuestions.outcomes", lambda _: iter(())
-    )
+    monkeypatch.setattr("scenarios.assessment.evaluation.posed_questions.PosedQuestions.outcomes", lambda _: iter(()))
     write_people(tmp_path)
     setting = setting_of(tmp_path, control=False)
     ages = setting.records.frame[list(setting.columns)].assign(city="*", grade="*", illness="flu")

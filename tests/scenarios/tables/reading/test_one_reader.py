@@ -217,6 +217,7 @@ def test_uploads_are_taken_as_tables_are(name):
         ("late", "line 200002: is no UTF-8 text"),
         ("open quote", "line 3: is no CSV (broken quotes: a quotation mark opens in this row and is never closed)"),
         ("text after a quote", "line 3: is no CSV (broken quotes: text follows a closing quotation mark"),
+        ("web page", "file: is a web page (HTML) and no table"),
         ("archive", "file: is a ZIP archive and no table"),
         ("old workbook", "file: is an Excel workbook of the old format (.xls)"),
         ("pickle", "file: is a pickle"),

@@ -6,6 +6,7 @@ import pytest
 from run_tools import invoke
 
 from defenses import Guarantee, Microdata
+from defenses.recoding.pseudonymization import is_pseudonym
 from metrics.columns.cells import read_cells
 from metrics.columns.domains import CategoricalDomain
 from scenarios.assessment.reporting.findings import class_values
@@ -69,6 +70,35 @@ def test_a_row_that_names_nobody_is_a_person_in_every_command(files, tmp_path, p
     numbers = "240 rows of 63 people, up to 4 rows a person"
     assert numbers in invoke("validate", *files, *parts).output
     assert numbers in invoke("defend", "Mondrian", "-p", "k=5", *files, "-o", tmp_path / "out.csv", *parts).output
+
+
+@pytest.mark.parametrize("role", ["", 'identifiers = ["id"]\n'], ids=["no list", "identifier"])
+@pytest.mark.parametrize(
+    ("defense", "parts"),
+    [
+        ("Mondrian", ()),
+        ("Mondrian", ("--memory", "1GB")),
+        ("Microaggregation", ("--memory", "1GB", "--blocks", "120")),
+        ("Pseudonymization", ()),
+        ("Pseudonymization", ("--memory", "1GB")),
+    ],
+)
+def test_the_key_of_a_person_is_an_identifier(files, tmp_path, defense, parts, role):
+    (tmp_path / "roles.toml").write_text(ROLES.replace('identifiers = ["id"]\n', role))
+    assert invoke("defend", defense, *files, "-o", tmp_path / "out.csv", *parts).exit_code == 0
+    table = pd.read_csv(tmp_path / "out.csv")
+    assert set(table) - {"id"} == {"age", "ill"}
+    if defense == "Pseudonymization":
+        assert table["id"].nunique() == 60
+        assert table["id"].map(is_pseudonym).all()
+    else:
+        assert "id" not in table
+
+
+def test_a_list_may_give_the_key_of_a_person_another_role(files, tmp_path):
+    (tmp_path / "roles.toml").write_text(ROLES.replace("identifiers", "unprotected", 1))
+    assert invoke("defend", "Mondrian", *files, "-o", tmp_path / "out.csv").exit_code == 0
+    assert list(pd.read_csv(tmp_path / "out.csv")) == ["id", "age", "ill"]
 
 
 def test_one_person_is_not_people():
@@ -148,7 +178,8 @@ def test_risk_of_pseudonyms_is_that_of_people(files, tmp_path):
 
 def test_plays_on_rows_say_so(files, tmp_path):
     said = invoke("run", "table", "--data", *files, "--explain", "--db", tmp_path / "t.db").output
-    assert "rows are counted, not people (id: 240 rows of 60 people, up to 4 rows a person)" in said
+    assert "warning: rows are counted, not people (id: 240 rows of 60 people, up to 4 rows a person)" in said
+    assert said.count("240 rows of 60 people") == 1
 
 
 def test_a_value_that_all_people_of_a_class_have_is_told_of_them():

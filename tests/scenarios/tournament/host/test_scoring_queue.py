@@ -15,8 +15,7 @@ from tournament_tools import DAY, HOUR, START, opened
 
 from attacks import FellegiSunter, NearestNeighbour
 from leaderboard.results.store import Store
-from scenarios.running.workers.isolation import Death, IsolatedWorker, TaskStep
-from scenarios.running.workers.limits import Limits
+from scenarios.running.workers.isolation import Death, IsolatedWorker, Limits, TaskStep
 from scenarios.tournament.host import scoring_queue
 from scenarios.tournament.host.scoring_queue import ScoringQueue
 from scenarios.tournament.rules import scoring

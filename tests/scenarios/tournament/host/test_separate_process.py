@@ -4,8 +4,7 @@ import os
 
 import pytest
 
-from scenarios.running.workers.isolation import SeparateProcess
-from scenarios.running.workers.limits import Limits
+from scenarios.running.workers.isolation import Limits, SeparateProcess
 
 
 def test_outcomes_errors_and_deaths_come_back():

@@ -13,7 +13,7 @@ from site_tools import JSON, PASSWORD, Served, served
 from starlette.testclient import TestClient
 from tournament_tools import DAY, START
 
-from scenarios.running.workers.limits import Limits
+from scenarios.running.workers.isolation import Limits
 from scenarios.tournament.host.archives import backup, restore, verify
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.arrivals import arrivals, phase_at
