@@ -207,21 +207,7 @@ def doubtful_values(
 def doubtful_columns(
     columns: Mapping[str, TextColumn], frame: pd.DataFrame, declared: Roles, known: Sequence[str], person: str | None
 ) -> list[Note]:
-    """All notes on the values of a file's columns.
-
-    Parameters
-    ----------
-    columns : mapping of str to TextColumn
-        The columns.
-    frame : DataFrame, shape (n, columns)
-        Their values.
-    declared : Roles
-        Content of the roles file.
-    known : sequence of str
-        Columns that an attacker may know.
-    person : str, optional
-        Column that names the person of each row.
-    """
+    """All notes on the values of a file's columns."""
     dates = {name: column.dates for name, column in columns.items() if column.dates is not None}
     fixed = {*declared.columns, *declared.identifiers}
     texts = {
