@@ -37,14 +37,17 @@ def normalized_certainty_penalty(
     ----------
     Xu, Wang, Pei, Wang, Shi and Fu (2006), Utility-based anonymization using local recoding, section 2.
     """
+    return _mean_loss(released, domains, certainty_penalties, weights)
 
-    def penalty(cells: Cells) -> Floats:
-        if isinstance(cells, CategoricalCells):
-            members = cells.member.sum(axis=1)
-            return np.where(members > 1, members / cells.domain.size, 0.0)
-        return _width(cells)
 
-    return _mean_loss(released, domains, penalty, weights)
+def certainty_penalties(cells: Cells) -> Floats:
+    """Share of the domain that each distinct cell covers, shape (distinct,); see `normalized_certainty_penalty`."""
+    if isinstance(cells, CategoricalCells):
+        members = cells.member.sum(axis=1)
+        covered = np.where(members > 1, members / cells.domain.size, 0.0)
+    else:
+        covered = _width(cells)
+    return np.where(cells.suppressed, 1.0, covered)
 
 
 def generalization_loss(released: pd.DataFrame, domains: Mapping[str, Domain]) -> float:

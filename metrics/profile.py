@@ -6,11 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from metrics.columns import Domain, Floats, Integers, NumericDomain, escape_column, group_sums, read_cells, require
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _AT_ONCE = 1 << 22
 """Most entries of a table of mass, or of pairs of cells, that is made for `Profile.joint`."""
@@ -196,20 +200,19 @@ def check_comparable(original: pd.DataFrame, released: pd.DataFrame, domains: Ma
     require(domains, f"{need} the domain of at least one column")
 
 
-# Profiles of tables that are read in parts: expected counts of pairs of bins, without rows.
+UNIT = 1 << 30
+"""Units of a row in which a block's expected counts are rounded, so that their sum is the same in any order."""
 
 
 class CountedProfile(Profile):
-    """A profile given by the expected number of rows in each pair of bins.
+    """A profile of rows that arrive in blocks: the expected number of rows in each pair of bins, without the rows.
 
     Parameters
     ----------
-    joint : ndarray of float, shape (bins, bins)
-        Expected number of rows in each pair of bins.
     starts : ndarray of int, shape (columns,)
         First bin of each column's block.
-    rows : int
-        Number of rows.
+    bins : int
+        Number of bins of all columns.
 
     Raises
     ------
@@ -217,10 +220,19 @@ class CountedProfile(Profile):
         If the mass of single rows is asked for.
     """
 
-    def __init__(self, joint: Floats, starts: Integers, rows: int) -> None:
-        self._joint = joint
-        self.starts = starts
-        self.rows, self.bins = rows, len(joint)
+    def __init__(self, starts: Integers, bins: int) -> None:
+        self.starts, self.bins, self.rows = starts, bins, 0
+        self._units = np.zeros((bins, bins), dtype=np.int64)
+
+    def update(self, mass: csr_array) -> None:
+        """Add a block of rows by their mass, shape (rows, bins)."""
+        self._units += np.rint((mass.T @ mass).toarray() * UNIT).astype(np.int64)
+        self.rows += mass.shape[0]
+
+    def merge(self, other: CountedProfile) -> None:
+        """Add the blocks of another profile of the same bins."""
+        self._units += other._units
+        self.rows += other.rows
 
     @property
     def mass(self) -> Floats:
@@ -230,12 +242,12 @@ class CountedProfile(Profile):
     @property
     def joint(self) -> Floats:
         """Expected number of rows in each pair of bins, shape (bins, bins)."""
-        return self._joint
+        return self._units / UNIT
 
-    @cached_property
+    @property
     def counts(self) -> Floats:
         """Expected number of rows in each bin, shape (bins,): every row has mass 1 in its first column."""
-        return np.asarray(self._joint[self.blocks[0]].sum(axis=0)) if self.blocks else np.zeros(0)
+        return np.asarray(self.joint[self.blocks[0]].sum(axis=0)) if self.blocks else np.zeros(0)
 
 
 # Similarity of released rows to original records, cell by cell.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,9 +18,12 @@ from metrics.fidelity import (
     query_fidelity,
     relative_association_fidelity,
 )
-from metrics.profile import CountedProfile, Profile, original_profile, profile
+from metrics.profile import CountedProfile, DenseProfile, Profile, original_profile, profile
 from metrics.ranking import area_under_curve
 from metrics.references import association_noise, constant_table, information_free_fidelity, suppressed_table
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # Utility of one release as one number: the mean of its components.
 
@@ -70,7 +74,8 @@ class TableUtility:
     rng : Generator
         Draws the range queries.
     reference : Profile, optional
-        Counts of the whole table, where `original` is a sample of its rows.
+        Counts of the whole table, where `original` holds rows of it, drawn at random without replacement. The noise of
+        associations is then that of these rows times their share of all rows, since it falls with their number.
 
     Raises
     ------
@@ -114,6 +119,8 @@ class TableUtility:
         self.constant = constant_table(self.reference)
         self.suppressed = suppressed_table(self.reference, self.domains)
         self.held_out = original_profile(held_out, self.domains) if target and len(held_out) else None
+        self._released = CountedProfile(self.original.starts, self.original.bins)
+        self._drawn: list[csr_array] = []
 
     # Computed when a release is scored: games that draw people only to attack them do not pay for it.
     @cached_property
@@ -170,15 +177,43 @@ class TableUtility:
             empty: dict[str, float | None] = {name: 0.0 if name in self._measurable else None for name in self.floor}
             return {**empty, **self._classifier(None if self.original_auc is None else 0.5)}
         table = profile(released, self.domains)
-        measures = self._fidelity(table)
+        return self._components(table, table)
+
+    def update(self, block: CountedProfile, drawn: csr_array) -> None:
+        """Add some blocks of one release.
+
+        Parameters
+        ----------
+        block : CountedProfile
+            The blocks.
+        drawn : csr_array, shape (rows, bins)
+            Mass of those of their rows that a random draw from the whole release holds.
+        """
+        self._released.merge(block)
+        self._drawn.append(drawn)
+
+    def result(self) -> dict[str, float | None]:
+        """Components of the utility of the release whose blocks were added; see `score`.
+
+        Classifiers are trained on the drawn rows. Of a table that is drawn as a whole, the result is that of `score`.
+        """
+        from scipy.sparse import vstack
+
+        drawn = DenseProfile(vstack(self._drawn).toarray(), self._released.starts)
+        return self._components(self._released, drawn)
+
+    def _components(self, table: Profile, drawn: Profile) -> dict[str, float | None]:
+        """Components of the utility of a release, with drawn rows for the classifier."""
+        is_whole = (self.original.rows, drawn.rows) == (self.reference.rows, table.rows)
         components: dict[str, float | None] = {
-            name: anchored(value, self.floor[name], self.full[name])
-            if self.floor[name] < 1
-            else float(_same_rows(self.original, table))
-            for name, value in measures.items()
+            name: None
+            if name not in self._measurable
+            else float(_same_rows(self.original, drawn))
+            if is_whole and self.floor[name] == 1
+            else anchored(measure(table), self.floor[name], self.full[name])
+            for name, measure in self._measures.items()
         }
-        components = {name: value if name in self._measurable else None for name, value in components.items()}
-        return {**components, **self._classifier(self._auc(table))}
+        return {**components, **self._classifier(self._auc(drawn))}
 
     @property
     def _measurable(self) -> frozenset[str]:
@@ -190,9 +225,6 @@ class TableUtility:
     def _measures(self) -> dict[str, Callable[[Profile], float]]:
         """Fidelity of a table to the original, by component."""
         return {name: partial(measure, self) for name, measure in MEASURES.items()}
-
-    def _fidelity(self, table: Profile) -> dict[str, float]:
-        return {name: measure(table) for name, measure in self._measures.items()}
 
     def _classifier(self, auc: float | None) -> dict[str, float | None]:
         return {"classifier_auc": auc, "classifier_auc_original": self.original_auc}
@@ -257,63 +289,3 @@ def _predictions(train: Profile, test: Profile, column: int) -> Floats:
     model.fit(train.without(column)[row], label, sample_weight=labels[row, label])
     scores[:, model.classes_] = model.predict_proba(test.without(column))
     return scores
-
-
-# Utility of releases of tables that are read in parts.
-
-
-class CountedTableUtility(TableUtility):
-    """Utility of releases of one original table, both given by the expected counts of pairs of bins.
-
-    All measures of `TableUtility` but two need no more than these counts. Classifiers are trained on drawn rows. The
-    noise of associations is that of drawn rows, too, times their share of all rows, since it falls with their number
-    (see `metrics.references.association_noise`). If all rows are drawn, the utility is that of `TableUtility`. One case
-    differs: where the floor is 1, equal counts of pairs score 1 here, and only equal rows there.
-
-    Parameters
-    ----------
-    original : CountedProfile
-        The original table.
-    sample : DataFrame, shape (m, columns)
-        Rows of the original, drawn at random without replacement.
-    domains : mapping of str to Domain
-        The columns to compare, with their public bins.
-    held_out : DataFrame
-        Other real records, for testing classifiers; may be empty.
-    target : str, optional
-        The column that a classifier predicts.
-    rng : Generator
-        Draws the range queries, the reference tables and the halves of the sample.
-
-    Raises
-    ------
-    ValueError
-        If the sample is empty.
-    """
-
-    def __init__(
-        self,
-        original: CountedProfile,
-        sample: pd.DataFrame,
-        domains: Mapping[str, Domain],
-        held_out: pd.DataFrame,
-        target: str | None,
-        rng: Generator,
-    ) -> None:
-        super().__init__(sample, domains, held_out, target, rng, reference=original)
-
-    def score_counts(self, released: CountedProfile, sample: Profile) -> dict[str, float | None]:
-        """Components of a release's utility; see `TableUtility.score`.
-
-        Parameters
-        ----------
-        released : CountedProfile
-            The release.
-        sample : Profile
-            Rows of the release, drawn at random without replacement.
-        """
-        components = {
-            name: anchored(value, self.floor[name], self.full[name]) if name in self._measurable else None
-            for name, value in self._fidelity(released).items()
-        }
-        return {**components, **self._classifier(self._auc(sample))}

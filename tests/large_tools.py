@@ -1,5 +1,10 @@
 """Tables in files, and their releases in parts, for tests of large tables."""
 
+import itertools
+import pickle
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 from numpy.random import SeedSequence
@@ -64,3 +69,27 @@ def written_release(defense, records, output, *, seed=1, truth=None, rows=None):
     with output_files() as outputs:
         write_release(release, outputs, str(output), root, written=records.dataset.written, truth=truth)
     return release
+
+
+def write_parts(frame, folder, cuts):
+    """Write the rows between each two cuts as a Parquet file of a folder."""
+    folder.mkdir()
+    for number, (start, stop) in enumerate(itertools.pairwise([0, *cuts, len(frame)])):
+        frame[start:stop].to_parquet(folder / f"part-{number}.parquet")
+
+
+@dataclass(frozen=True)
+class PartByPart:
+    """Reads each part by itself, as pickled for another machine."""
+
+    read: ClassVar[int] = 0
+    """Number of parts that the last call read."""
+
+    def over_parts(self, files, function):
+        PartByPart.read = 0
+        for number in range(len(files.parts)):
+            part, packed = pickle.loads(pickle.dumps((files.part(number), function)))
+            with part:
+                result = packed(part, number)
+            PartByPart.read += 1
+            yield result

@@ -129,7 +129,8 @@ def choose(
     from scenarios.running.workers.supervisor import LocalProcesses, cores
     from scenarios.tables.dataset import load_table
     from scenarios.tables.note import text_notes
-    from scenarios.tables.review.notes import play_notes, refuse_undeclared_identifiers, unique_text_columns
+    from scenarios.tables.review.notes import play_notes, refuse_undeclared_identifiers
+    from scenarios.tables.review.reviewed_table import unique_text_columns
     from scenarios.tables.review.rows_of_people import RowsOfPeople
 
     display = Display(quiet=quiet)

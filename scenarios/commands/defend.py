@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,6 @@ from scenarios.running.methods.methods import given_parameters
 
 if TYPE_CHECKING:
     from defenses import Guarantee, MicrodataDefense
-    from scenarios.tables.parts.records import LargeRecords
     from scenarios.tables.review.rows_of_people import PeopleInClasses, RowsOfPeople
 
 EPILOG = """\b
@@ -94,109 +94,56 @@ def defend(
     with heavy_imports():
         from numpy.random import SeedSequence
 
-        from scenarios.tables.dataset import load_table
         from scenarios.tables.impossible_rows import ignored_rules, with_rules
         from scenarios.tables.note import text_notes
+        from scenarios.tables.parts.defending import CountedRelease, release_of
         from scenarios.tables.parts.files.shuffled_output import write_outputs
         from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
-        from scenarios.tables.parts.memory_release import release_in_memory
-        from scenarios.tables.parts.released_blocks import blocks_of
-        from scenarios.tables.released import (
-            STANDARD,
-            check_table_name,
-            input_path,
-            refuse_existing,
-        )
-        from scenarios.tables.review.notes import (
-            refuse_undeclared_identifiers,
-            release_notes,
-            table_notes,
-            unique_text_columns,
-        )
-        from scenarios.tables.review.rows_of_people import RowsOfPeople, people_of_release
+        from scenarios.tables.parts.validation import reviewed_table
+        from scenarios.tables.released import STANDARD, check_table_name, input_path, refuse_existing
+        from scenarios.tables.review.notes import refuse_undeclared_identifiers, table_notes
+        from scenarios.tables.review.release_notes import release_notes
 
     defense = named_defense(method, given_parameters(parameters))
     refuse(truth == STANDARD, "--truth is secret and must be a file of its own")
     refuse_existing([output, truth, channel], inputs=[table, roles], force=force)
     check_table_name("-o", output)
     check_table_name("--truth", truth)
-    available = memory_bytes(memory)
-    if read_in_parts([table], asked=memory is not None or scheduler is not None):
-        outputs = output, truth, channel
-        _defend_in_parts(defense, table, roles, reading, available, blocks, *outputs, seed, scheduler)
-        return
-    refuse(blocks is not None, "--blocks: the table is not read in parts; leave the option out, or add --memory")
-    dataset = load_table(input_path(table), roles, reading=reading)
-    records = dataset.records
-    refuse_undeclared_identifiers(table, roles, unique_text_columns(records), len(records))
-    notes = [*table_notes(dataset, defense), *ignored_rules(defense, dataset.impossible, roles)]
-    defense = with_rules(defense, dataset.impossible)
-    defense.check(records)
-    promised = defense.guarantee(records)
-    root = SeedSequence(seed)
-    with warnings_as_lines():
-        release = release_in_memory(defense, records, root)
-    refuse(channel is not None and release.channel is None, f"--channel: this release of {method} has none")
-    people = RowsOfPeople.of(records)
-    echo_notes(notes)
-    in_blocks = blocks_of(release, len(records), promised)
-    write_outputs(in_blocks, dataset, root, output, truth=truth, channel=channel)
-    echo(f"{len(release.frame)} of {len(records)} records; {_in_words(promised, people)}", err=True)
-    classes = None if people is None else people_of_release(records, release, promised)
-    _warn_of_promise(promised, people, classes)
-    numbers = {name: domain for name, domain in records.domains.items() if dataset.written.dates(name) is None}
-    remarks = text_notes(filter(None, [release.remark]))
-    echo_notes([*release_notes(records.frame, release.frame, numbers), *remarks])
+    bytes_given = memory_bytes(memory)
+    in_parts = read_in_parts([table], asked=memory is not None or scheduler is not None)
+    _refuse_parts(table, [output, truth, channel])
+    given = bytes_given // 2 if in_parts else None
+    with (
+        warnings_as_lines(),
+        engine_of(scheduler) as engine,
+        reviewed_table(input_path(table), roles, reading=reading, memory=given, engine=engine) as reviewed,
+    ):
+        dataset = reviewed.dataset
+        refuse_undeclared_identifiers(table, roles, reviewed.unique_texts, reviewed.rows)
+        notes = [*table_notes(dataset, defense, reviewed), *ignored_rules(defense, dataset.impossible, roles)]
+        root = SeedSequence(seed)
+        release = release_of(reviewed, with_rules(defense, dataset.impossible), root, rows=blocks)
+        refuse(channel is not None and release.channel is None, f"--channel: this release of {method} has none")
+        echo_notes(notes)
+        counted = CountedRelease(release, reviewed)
+        written = replace(release, blocks=counted.blocks)
+        rows = write_outputs(written, dataset, root, output, truth=truth, channel=channel)
+        guarantee, people = release.guarantee(), reviewed.people
+        echo(f"{rows} of {reviewed.rows} records; {_in_words(guarantee, people)}", err=True)
+        _warn_of_guarantee(guarantee, people, counted.people(guarantee.k))
+        cells, dates = counted.cells, dataset.written.dates
+        numbers = {name: domain for name, domain in dataset.records.domains.items() if dates(name) is None}
+        echo_notes([*release_notes(reviewed.cells(list(cells)), cells, numbers), *text_notes(release.notes)])
 
 
-def _defend_in_parts(
-    defense: MicrodataDefense,
-    table: str,
-    roles: Path | None,
-    reading: dict[str, Any],
-    memory: int,
-    blocks: int | None,
-    output: str,
-    truth: str | None,
-    channel: str | None,
-    seed: int | None,
-    scheduler: str | None,
-) -> None:
-    """Anonymize a table that is read in parts."""
-    from scenarios.tables.impossible_rows import ignored_rules
-    from scenarios.tables.parts.defending import defend_in_parts
-    from scenarios.tables.parts.validation import large_table_notes
-    from scenarios.tables.released import input_path
-    from scenarios.tables.review.notes import refuse_undeclared_identifiers
-
-    def described(records: LargeRecords, unique: Sequence[str]) -> None:
-        refuse_undeclared_identifiers(table, roles, unique, records.rows)
-        echo_notes([*large_table_notes(records, defense), *ignored_rules(defense, records.dataset.impossible, roles)])
-
+def _refuse_parts(table: str, outputs: Sequence[str | None]) -> None:
+    """Refuse outputs in the folder of the table, of which they would become parts."""
     folder = Path(table)
-    for path in (output, truth, channel):
+    for path in outputs:
         refuse(
             path is not None and folder.is_dir() and Path(path).resolve().parent == folder.resolve(),
             f"{path} would become a part of the table; write to another folder than {table}",
         )
-    with warnings_as_lines(), engine_of(scheduler) as engine:
-        done = defend_in_parts(
-            defense,
-            input_path(table),
-            roles,
-            reading=reading,
-            memory=memory,
-            rows=blocks,
-            output=output,
-            truth=truth,
-            channel=channel,
-            seed=seed,
-            engine=engine,
-            describe=described,
-        )
-    echo(f"{done.released} of {done.records} records; {_in_words(done.guarantee, done.people)}", err=True)
-    _warn_of_promise(done.guarantee, done.people)
-    echo_notes(done.notes)
 
 
 def named_defense(name: str, parameters: Mapping[str, Any]) -> MicrodataDefense:
@@ -211,22 +158,22 @@ def named_defense(name: str, parameters: Mapping[str, Any]) -> MicrodataDefense:
     return defense
 
 
-def _in_words(promised: Guarantee, rows: RowsOfPeople | None) -> str:
-    """A promise with the columns and conditions that it refers to, and whether it counts people."""
-    if str(promised) == "none":
-        return f"promised: {promised.statement or 'none: the method gives no guarantee'}"
+def _in_words(guarantee: Guarantee, rows: RowsOfPeople | None) -> str:
+    """A guarantee with the columns and conditions that it refers to, and whether it counts people."""
+    if str(guarantee) == "none":
+        return f"promised: {guarantee.statement or 'none: the method gives no guarantee'}"
     head = "promised" if rows is None else "promised of rows, not of people"
-    return f"{head}: {promised}; {promised.statement}" if promised.statement else f"{head}: {promised}"
+    return f"{head}: {guarantee}; {guarantee.statement}" if guarantee.statement else f"{head}: {guarantee}"
 
 
-def _warn_of_promise(promised: Guarantee, rows: RowsOfPeople | None, classes: PeopleInClasses | None = None) -> None:
-    """Warn of a promise that says less of people than of rows, or that says next to nothing."""
-    from scenarios.tables.review.rows_of_people import MOST_NAMED, promise_to_people
+def _warn_of_guarantee(guarantee: Guarantee, rows: RowsOfPeople | None, classes: PeopleInClasses | None = None) -> None:
+    """Warn of a guarantee that says less of people than of rows, or that says next to nothing."""
+    from scenarios.tables.review.rows_of_people import MOST_NAMED, guarantee_to_people
 
-    echo_each("warning", () if rows is None else promise_to_people(promised, rows, classes))
-    if promised.epsilon is not None and promised.epsilon > MOST_NAMED:
+    echo_each("warning", () if rows is None else guarantee_to_people(guarantee, rows, classes))
+    if guarantee.epsilon is not None and guarantee.epsilon > MOST_NAMED:
         echo(
-            f"warning: epsilon = {promised.epsilon:.3g} promises next to nothing: above {MOST_NAMED:g}, odds may "
+            f"warning: epsilon = {guarantee.epsilon:.3g} promises next to nothing: above {MOST_NAMED:g}, odds may "
             "change by a factor above 1,000; only `tokumei report` shows what the release protects",
             err=True,
         )

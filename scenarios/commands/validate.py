@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import click
 
 from leaderboard.pages.number_text import counted
 from metrics.columns import refuse
 from scenarios.commands.common import echo, echo_notes, memory_option, reading_options, roles_option
-
-if TYPE_CHECKING:
-    from scenarios.tables.dataset import Dataset
-    from scenarios.tables.note import Note
-    from scenarios.tables.review.summary import ColumnSummary
 
 MOST_NAMED = 3
 """Number of defenses up to which a note names them; a longer list hides what it says."""
@@ -56,33 +51,33 @@ def validate(
         refuse(write_roles is not None, "--write-roles is for tables, not for scenarios")
         _validate_scenario(file)
         return
-    from scenarios.tables.parts.files.table_files import is_large, memory_bytes
-    from scenarios.tables.released import refuse_existing, write_text
-
-    if write_roles is not None:
-        refuse_existing([write_roles], inputs=[file, roles], force=force)
-    if is_large(file, asked=memory is not None):
-        dataset, table = _large(file, roles, reading, memory_bytes(memory))
-    else:
-        dataset, table = _small(file, roles, reading)
     from tabulate import tabulate
 
     from scenarios.assessment.evaluation.blocked_promises import blocked_promises
     from scenarios.tables.note import text_notes
-    from scenarios.tables.review.notes import without_domains
-    from scenarios.tables.review.summary import ColumnSummary
+    from scenarios.tables.parts.files.table_files import is_large, memory_bytes
+    from scenarios.tables.parts.validation import reviewed_table
+    from scenarios.tables.released import refuse_existing, write_text
+    from scenarios.tables.review.notes import table_notes, without_domains
+    from scenarios.tables.review.summary import ColumnSummary, summary
 
-    echo(tabulate(table.columns, headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
+    if write_roles is not None:
+        refuse_existing([write_roles], inputs=[file, roles], force=force)
+    memory_given = memory_bytes(memory) // 2 if is_large(file, asked=memory is not None) else None
+    with reviewed_table(file, roles, reading=reading, memory=memory_given) as table:
+        dataset, rows = table.dataset, table.rows
+        columns, notes = summary(dataset, table), table_notes(dataset, table=table)
+    echo(tabulate(columns, headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
     blocked = text_notes(blocked_promises(dataset.records, MOST_NAMED))
-    echo_notes([*blocked, *without_domains(table.notes)], err=False)
+    echo_notes([*blocked, *without_domains(notes)], err=False)
     if write_roles is not None:
         from scenarios.tables.roles_file import reviewable_roles
 
-        text = reviewable_roles(dataset, roles, Path(write_roles), reading=reading, rows=table.rows)
+        text = reviewable_roles(dataset, roles, Path(write_roles), reading=reading, rows=rows)
         write_text(text, write_roles, private=True)
         echo(f"roles written to {write_roles}; review every domain that was read from the data", err=True)
-    rows, columns = counted(table.rows, "record"), counted(len(dataset.records.frame.columns), "column")
-    echo(f"{file}: {rows}, {columns}: valid")
+    size = f"{counted(rows, 'record')}, {counted(len(columns), 'column')}"
+    echo(f"{file}: {size}: valid")
 
 
 def _validate_scenario(file: Path) -> None:
@@ -106,30 +101,3 @@ def _validate_scenario(file: Path) -> None:
             )
         )
         echo(f"{file}: scenario {plan.name!r}, {counts}: valid")
-
-
-class _Table(NamedTuple):
-    """What is said of a table beside its data set."""
-
-    rows: int
-    columns: list[ColumnSummary]
-    notes: list[Note]
-
-
-def _small(file: Path, roles: Path | None, reading: dict[str, Any]) -> tuple[Dataset, _Table]:
-    """A table in memory."""
-    from scenarios.tables.dataset import load_table
-    from scenarios.tables.review.notes import table_notes
-    from scenarios.tables.review.summary import summary
-
-    dataset = load_table(file, roles, reading=reading)
-    return dataset, _Table(len(dataset.records), summary(dataset), table_notes(dataset))
-
-
-def _large(file: Path, roles: Path | None, reading: dict[str, Any], memory: int) -> tuple[Dataset, _Table]:
-    """A table that is read in parts."""
-    from scenarios.tables.parts.records import large_records
-    from scenarios.tables.parts.validation import large_summary, large_table_notes
-
-    with large_records(file, roles, reading=reading, memory=memory // 2) as records:
-        return records.dataset, _Table(records.rows, large_summary(records), large_table_notes(records))

@@ -39,13 +39,7 @@ from scenarios.tables.toml.toml_file import read_bytes
 
 
 def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> tuple[Domain, str]:
-    """Domain inferred from a column's values, hence not public, and its description in words.
-
-    Raises
-    ------
-    ValueError
-        If the column has no value, or is declared as numbers and holds text.
-    """
+    """Domain inferred from a column's values, hence not public, and its description in words."""
     refuse(column.empty, f"{column.where} has no value in any row; declare its domain in a roles file or remove it")
     if column.dates is not None:
         days = column.numbers()
@@ -176,20 +170,7 @@ def with_roles_of(records: Microdata, frame: pd.DataFrame) -> Microdata:
 
 
 def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
-    """Return a data set that keeps only some columns.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The data set.
-    columns : sequence of str
-        Names of the columns to keep.
-
-    Raises
-    ------
-    ValueError
-        If a column does not exist or stands twice.
-    """
+    """Return a data set that keeps only some columns."""
     roles = dataset.records
     for name in columns:
         require_column(roles.frame.columns, name)
@@ -271,30 +252,7 @@ def described_table(
     *,
     name: str = "",
 ) -> Dataset:
-    """Records of columns of text, with roles, domains and hierarchies.
-
-    Parameters
-    ----------
-    path : Path
-        Their file; named in errors.
-    columns : dict of str to TextColumn
-        The columns.
-    notes : sequence of Note
-        What was inferred so far.
-    declared : Roles
-        Content of the roles file.
-    roles_path : Path, optional
-        The roles file; None without one.
-    files : dict of Path to bytes
-        Files that were read; files of hierarchies and of a test part are added.
-    name : str
-        Name of the data set; by default that of the file.
-
-    Raises
-    ------
-    ValueError
-        As `load_table`.
-    """
+    """Records of columns of text, with roles, domains and hierarchies."""
     check_named(declared.named(), columns, roles_path, f"{path}, which has")
     written = WrittenCells.of(declared, roles_path).with_dates(columns)
     domains, inferred, domain_notes = column_domains(columns, declared, written)
@@ -342,19 +300,7 @@ def described_table(
 
 
 def check_named(named: Mapping[str, str], columns: Collection[str], roles: Path | None, where: str) -> None:
-    """Raise ValueError if roles name a column that the table lacks.
-
-    Parameters
-    ----------
-    named : mapping of str to str
-        The columns that they name, each with the key that names it.
-    columns : collection of str
-        The columns of the table.
-    roles : Path, optional
-        The roles file.
-    where : str
-        The table in words, which its columns follow.
-    """
+    """Raise ValueError if roles name a column that the table lacks."""
     for column, key in named.items():
         refuse(column not in columns, f"{roles}, {key}: there is no column {column!r} in {where} {', '.join(columns)}")
 

@@ -76,13 +76,7 @@ class ReleasedFile(MicrodataDefense):
         return cls(table=Content(release, sha256), records=Content(records))
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Give the table that was read.
-
-        Raises
-        ------
-        ValueError
-            If these are not the records that it is a release of.
-        """
+        """Give the table that was read."""
         require(
             records is self.records.value or content_hash(records.frame) == self.records.sha256,
             f"this table was released from other records than these {len(records)}: a released file stands for its own "

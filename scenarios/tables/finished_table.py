@@ -88,27 +88,6 @@ def read_finished(
 
     Its columns may have any order. It may lack columns, and other columns are left out. Its rows may be more or fewer
     than the records.
-
-    Parameters
-    ----------
-    name : str
-        The file, which errors name.
-    data : bytes
-        Its content: CSV (also gzip-compressed) or Parquet.
-    dataset : Dataset
-        The original table.
-    declared : Roles
-        Its roles file, which also says how files are read.
-    domains : mapping of str to Domain
-        Domains of the columns to compare.
-    widen : bool
-        Add categories that no record has to domains that were inferred; otherwise their cells are suppressed.
-
-    Raises
-    ------
-    ValueError
-        If it is no such table or holds no row, an identifier was released, it shares no column with the original
-        table, or a cell cannot be read. The message names file, column and row.
     """
     records = with_all_columns(dataset)
     columns, notes = released_columns(Path(name), data, declared, domains)

@@ -19,25 +19,7 @@ Rule = Mapping[str, str]
 def read_rules(
     rules: Sequence[Rule], records: Microdata, written: WrittenCells, roles: Path | None
 ) -> tuple[dict[str, str], ...]:
-    """Rules of a roles file with cells in the form of the program.
-
-    Parameters
-    ----------
-    rules : sequence of mapping of str to str
-        Tables ``[[impossible]]`` of the roles file.
-    records : Microdata
-        The records, whose domains the cells are checked against.
-    written : WrittenCells
-        Written form of the cells: dates, and labels of groups.
-    roles : Path, optional
-        The roles file, which errors name.
-
-    Raises
-    ------
-    ValueError
-        If a rule names a column that no release holds, or covers every row. If a cell cannot be read or lies outside
-        its declared domain. The message names file, rule and column.
-    """
+    """Rules of a roles file with cells in the form of the program."""
     result = []
     for number, rule in enumerate(rules, start=1):
         cells = {name: written.cell(name, text) for name, text in rule.items()}

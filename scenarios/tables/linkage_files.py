@@ -41,40 +41,12 @@ from scenarios.tables.toml.toml_file import read_bytes, read_text
 def candidates_beside(
     released: pd.DataFrame, path: Path, roles: Path | None, channel: Channel | None
 ) -> tuple[pd.DataFrame, Knowledge, list[Note]]:
-    """Read the candidates that a released table is compared with.
+    """Read the candidates that a released table is compared with: cells, knowledge and notes.
 
     A column's domain is that of the channel. Without one, it is that of the roles file. Without either, it is inferred
     from the candidates. Categories that only the release names are added to an inferred
     domain. A candidate may have values outside the channel's domain, which no released person has. The domain is then
     extended to include them.
-
-    Parameters
-    ----------
-    released : DataFrame, shape (rows, columns)
-        Released cells as they are written in the file.
-    path : Path
-        The candidates' CSV or Parquet file; only released columns are read.
-    roles : Path, optional
-        Roles file of the original table. A column that it names must be in at least one of the two tables, except for
-        identifiers, which are never released.
-    channel : Channel, optional
-        What is public about the mechanism.
-
-    Returns
-    -------
-    cells : DataFrame, shape (rows, columns)
-        Released cells; dates and labels of groups are replaced by what they stand for.
-    knowledge : Knowledge
-        The candidates, no further people, and no way to repeat the defense.
-    notes : list of Note
-        What was inferred, which released columns the candidates lack, which released categories or numbers no candidate
-        has, and how many candidates lie outside the channel's domain of a column.
-
-    Raises
-    ------
-    ValueError
-        If a file cannot be read. If the candidates have no released column, or a value outside its declared domain. If
-        the roles name a column that is in neither table.
     """
     declared = read_roles(roles)
     columns, reading = text_table(path, read_bytes(path), declared)
@@ -124,13 +96,7 @@ def candidates_beside(
 
 
 def _unknown(cells: pd.Series[Any], values: pd.Series[Any], domain: Domain, hint: str) -> list[Note]:
-    """A note on released categories that no candidate has, or numbers outside their range.
-
-    Raises
-    ------
-    ValueError
-        If a released cell cannot be read as numbers.
-    """
+    """A note on released categories that no candidate has, or numbers outside their range."""
     if isinstance(domain, NumericDomain):
         with rows_from_one("released ", hint):
             return number_note(cells, domain, values, "candidate")
@@ -154,31 +120,7 @@ MOST_LEARNED = 50_000_000
 def read_release(
     released: str, candidates: str, roles: Path | None, channel: str | None
 ) -> tuple[MicrodataRelease, Knowledge, list[str]]:
-    """Read a released table and the candidates for its rows.
-
-    Parameters
-    ----------
-    released, candidates : str
-        CSV or Parquet files; ``-`` is standard input.
-    roles : Path, optional
-        Roles file of the original table.
-    channel : str, optional
-        TOML file of the release's channel.
-
-    Returns
-    -------
-    release : MicrodataRelease
-        The released cells as text, of unknown origin.
-    knowledge : Knowledge
-        What the attacker knows; see `candidates_beside`.
-    notes : list of str
-        What was inferred, and how many released rows stem from no candidate under the channel.
-
-    Raises
-    ------
-    ValueError
-        If a file cannot be read, or the tables do not fit each other.
-    """
+    """Read a released table and the candidates for its rows."""
     disclosed = None if channel is None else _read_channel(Path(channel))
     declared = read_roles(roles)
     file = input_path(released)
@@ -214,25 +156,7 @@ def _rows_without_candidate(release: MicrodataRelease, knowledge: Knowledge) -> 
 
 
 def read_truth(path: Path, rows: int, candidates: int) -> Integers:
-    """Read the true candidate of each released row, as `tokumei defend --truth` writes it.
-
-    Parameters
-    ----------
-    path : Path
-        CSV or Parquet file with the columns ``released_row`` and ``record``.
-    rows, candidates : int
-        Number of released rows and of candidates.
-
-    Returns
-    -------
-    ndarray of int, shape (rows,)
-        Position of the candidate, -1 where the row stems from none.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, a position does not exist, or a released row is named twice or not at all.
-    """
+    """Read the true candidate of each released row, by `tokumei defend --truth`, shape (rows,); -1 for none."""
     columns, _ = text_table(path, read_bytes(path))
     for name in ("released_row", "record"):
         refuse(name not in columns, f"{path}: there is no column {name!r}; it has {', '.join(columns)}")
@@ -254,25 +178,9 @@ def read_truth(path: Path, rows: int, candidates: int) -> Integers:
 def answer_table(
     claims: RankedAnswers, release: MicrodataRelease, knowledge: Knowledge, rng: Generator
 ) -> pd.DataFrame:
-    """The best candidate of each released row that is answered, with its confidence.
+    """The best candidate of each released row that is answered, with the probability that it is right.
 
-    Parameters
-    ----------
-    claims : RankedAnswers
-        The attack's claims. If they state no confidence, `ExpectationMaximizationLinkage` learns one for tables of at
-        most `MOST_LEARNED` pairs.
-    release : MicrodataRelease
-        The release.
-    knowledge : Knowledge
-        The candidates.
-    rng : Generator
-        Breaks ties.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``released_row``, ``candidate_row`` and ``confidence``: positions counted from 0, and the probability
-        that the answer is right, NaN where none can be stated.
+    Positions count from 0; the probability is NaN where none can be stated.
     """
     first = np.flatnonzero(claims.ranking(rng) == 0)
     first = first[np.argsort(claims.target[first])]

@@ -14,19 +14,6 @@ LISTED = 40
 def suggestion(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
     """The end of an error message about an unknown name.
 
-    Parameters
-    ----------
-    name : str
-        The unknown name.
-    known : mapping or sequence of str
-        The known names.
-
-    Returns
-    -------
-    str
-        The most similar known name. If none is similar, all known names, or a reference to `tokumei list` if there are
-        more than `LISTED`.
-
     Examples
     --------
     >>> suggestion("mondrain", ["Identity", "Mondrian"])

@@ -52,25 +52,8 @@ def read_released(
 ) -> ReleasedTable:
     """Read a released table (CSV or Parquet) as cells.
 
-    Parameters
-    ----------
-    path : Path
-        The table.
-    roles : Path, optional
-        The roles file of the original table. Identifiers that it names may be missing from the release. Without a
-        roles file, every column is a quasi-identifier.
-    reading : mapping of str, optional
-        How the file is read; see `scenarios.tables.roles.read_roles`.
-    written : WrittenCells, optional
-        Written form of the cells, as of the original table. By default, what the roles file declares.
-    spelling : mapping of str to Domain or None, optional
-        What is known about the spelling of cells; by default what the roles file and the cells tell.
-
-    Raises
-    ------
-    ValueError
-        If a file or hierarchy cannot be read, an identifier was released, or a quasi-identifier or sensitive column is
-        missing.
+    Identifiers that the roles file of the original names may be missing. Without a roles file, every column is a
+    quasi-identifier.
     """
     declared = read_roles(roles, reading)
     columns, notes = released_columns(path, read_bytes(path), declared)
@@ -85,25 +68,7 @@ def read_released(
 def released_columns(
     path: Path, data: bytes, declared: Roles, known: Collection[str] = ()
 ) -> tuple[dict[str, TextColumn], list[Note]]:
-    """Columns of a released file and notes on what was inferred.
-
-    Parameters
-    ----------
-    path : Path
-        Named in errors.
-    data : bytes
-        Its content: CSV (also gzip-compressed), Parquet or an Excel workbook.
-    declared : Roles
-        Content of the roles file of the original table.
-    known : collection of str
-        Columns of the original table, if they are known. If the release has none of them, another tool may have written
-        it with another separator than the roles declare.
-
-    Raises
-    ------
-    ValueError
-        If it is no such table, or an identifier was released.
-    """
+    """Columns of a released file and notes on what was inferred."""
     columns, notes = text_table(path, data, declared, released=True)
     if declared.separator is not None and known and not set(columns) & set(known):
         columns, notes = text_table(path, data, declared.model_copy(update={"separator": None}), released=True)
@@ -115,22 +80,7 @@ def released_columns(
 def released_roles(
     path: Path, names: Sequence[str], declared: Roles
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Note, ...]]:
-    """Quasi-identifiers and sensitive columns of a released table, and notes on what was inferred.
-
-    Parameters
-    ----------
-    path : Path
-        The table; named in errors.
-    names : sequence of str
-        Its columns.
-    declared : Roles
-        Content of the roles file of the original table.
-
-    Raises
-    ------
-    ValueError
-        If a declared column is missing.
-    """
+    """Quasi-identifiers and sensitive columns of a released table, and notes on what was inferred."""
     other = [name for name in names if name not in declared.sensitive]
     quasi_identifiers = other if declared.quasi_identifiers is None else declared.quasi_identifiers
     refuse_lacking(path, names, [*quasi_identifiers, *declared.sensitive])
@@ -159,23 +109,7 @@ def refuse_identifiers(path: Path, frame: pd.DataFrame, identifiers: Sequence[st
 
 
 def refuse_existing(outputs: Sequence[str | None], *, inputs: Sequence[str | Path | None] = (), force: bool) -> None:
-    """Refuse outputs that would overwrite an input, an existing file or each other.
-
-    Parameters
-    ----------
-    outputs : sequence of str
-        Files to be written; ``-`` is standard output, None is no output.
-    inputs : sequence of str or Path
-        Files that are read.
-    force : bool
-        Allow existing files to be replaced.
-
-    Raises
-    ------
-    ValueError
-        If an output is one of the inputs or cannot be written, or two outputs are the same file. If an output exists
-        already and `force` is not set.
-    """
+    """Refuse outputs that would overwrite an input, an existing file or each other."""
     given = [output for output in outputs if output is not None]
     paths = [output if output == STANDARD else str(Path(output).resolve()) for output in given]
     sources = {str(Path(source).resolve()) for source in inputs if source is not None and source != STANDARD}
@@ -190,22 +124,7 @@ def refuse_existing(outputs: Sequence[str | None], *, inputs: Sequence[str | Pat
 
 
 def write_text(text: str, path: str, *, private: bool = False) -> None:
-    """Write a text file atomically: readers see the old content or the new content, never a part.
-
-    Parameters
-    ----------
-    text : str
-        The content.
-    path : str
-        The file; ``-`` is standard output.
-    private : bool
-        Let nobody but the owner read the file.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written; its old content is then still there.
-    """
+    """Write a text file atomically: readers see the old content or the new content, never a part."""
     if path == STANDARD:
         sys.stdout.write(text)
         return
@@ -213,13 +132,7 @@ def write_text(text: str, path: str, *, private: bool = False) -> None:
 
 
 def write_file(path: str, content: bytes, *, private: bool = False) -> None:
-    """Write a file atomically; devices and pipes, such as ``/dev/null``, are written in place and stay what they are.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written.
-    """
+    """Write a file atomically; devices and pipes, such as ``/dev/null``, are written in place."""
     file = Path(path)
     if file.exists() and not file.is_file():
         file.write_bytes(content)
@@ -240,20 +153,7 @@ COMPRESSED, PARQUET = ".csv.gz", ".parquet"
 
 
 def check_table_name(parameter: str, path: str | None) -> None:
-    """Refuse a file whose name stands for a format that is not written.
-
-    Parameters
-    ----------
-    parameter : str
-        Named in the message.
-    path : str, optional
-        The file. ``.csv``, ``.csv.gz`` and ``.parquet`` are known; a name without a suffix, and ``-``, mean CSV.
-
-    Raises
-    ------
-    ValueError
-        If the suffix is another one.
-    """
+    """Refuse a file whose suffix is none of ``.csv``, ``.csv.gz`` and ``.parquet``; a name without one means CSV."""
     if path is None or path == STANDARD:
         return
     name = Path(path).name.lower()
@@ -265,24 +165,7 @@ def check_table_name(parameter: str, path: str | None) -> None:
 
 
 def write_table(frame: pd.DataFrame, path: str, separator: str = ",", *, private: bool = False) -> None:
-    """Write a table as CSV or Parquet, atomically.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (rows, columns)
-        Numbers, texts and released cells. In Parquet, columns that hold other than numbers hold the texts of a CSV.
-    path : str
-        The file; its suffix says the format, as in `check_table_name`. ``-`` is standard output.
-    separator : str
-        Separator of CSV fields.
-    private : bool
-        Let nobody but the owner read the file.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written; its old content is then still there.
-    """
+    """Write a table as CSV or Parquet by the suffix of its name, atomically; `private` is for the owner alone."""
     name = Path(path).name.lower()
     if path == STANDARD or not name.endswith((COMPRESSED, PARQUET)):
         write_text(as_csv(frame, separator), path, private=private)

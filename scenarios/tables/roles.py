@@ -46,30 +46,7 @@ def hierarchy_rows(
     categories: Collection[str] = (),
     numeric: bool = False,
 ) -> tuple[list[list[str]], bool]:
-    """Rows of a hierarchy's file, each a value and its groups, and whether a header was left out.
-
-    Parameters
-    ----------
-    path : Path
-        The CSV file.
-    name : str
-        The column that the hierarchy belongs to.
-    separator : str, optional
-        Declared separator of the file.
-    usual : str, optional
-        Separator of the table, which is tried first where none is declared.
-    encoding : str, optional
-        Encoding of the table, for a file that is not UTF-8.
-    categories : collection of str
-        Declared categories of the column; a value is not trimmed if only so it is one of them.
-    numeric : bool
-        Whether the column holds numbers.
-
-    Raises
-    ------
-    ValueError
-        If the file cannot be read, is no such text or no CSV; names it.
-    """
+    """Rows of a hierarchy's file, each a value and its groups, and whether a header was left out."""
     text = table_text(path, csv_content(path, read_bytes(path)), encoding)
     require(text.strip(), f"{path}: is empty; a hierarchy needs at least one value")
     refuse_first_line(path, text)
@@ -149,17 +126,7 @@ class HierarchyTable(TomlTable):
         return self
 
     def listed(self, folder: Path, name: str, declared: Roles) -> tuple[list[list[str]], list[Note]] | None:
-        """Rows of a hierarchy that lists its groups, and notes; None for one of intervals.
-
-        Parameters
-        ----------
-        folder : Path
-            Folder of the roles file.
-        name : str
-            The column.
-        declared : Roles
-            Content of the roles file, whose layout of tables holds for files of hierarchies.
-        """
+        """Rows of a hierarchy that lists its groups, and notes; None for one of intervals."""
         if self.csv is None:
             return None if self.rows is None else (self.rows, [])
 
@@ -492,22 +459,7 @@ def short_numbers(numbers: Floats, width: float) -> Floats:
 
 
 def read_roles(roles: Path | None, reading: Mapping[str, Any] | None = None, *, content: bytes | None = None) -> Roles:
-    """Content of a roles file; without a file, roles that declare nothing.
-
-    Parameters
-    ----------
-    roles : Path, optional
-        The file.
-    reading : mapping of str, optional
-        Values of the keys ``separator``, ``encoding``, ``decimal`` and ``na`` that replace those of the file.
-    content : bytes, optional
-        Content of the file, if it was read already.
-
-    Raises
-    ------
-    ValueError
-        If the file cannot be read, or is no roles file with these values.
-    """
+    """Content of a roles file; without a file, roles that declare nothing."""
     declared = Roles()
     if roles is not None:
         declared = read_toml(roles, read_bytes(roles) if content is None else content, Roles)

@@ -31,26 +31,7 @@ def reviewable_roles(
     reading: Mapping[str, Any] | None = None,
     rows: int | None = None,
 ) -> str:
-    """Content of a roles file that declares all inferred domains of a data set, each with a comment to review it.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The data set.
-    roles : Path, optional
-        The roles file with which it was loaded; its content is kept.
-    output : Path
-        Where the file will be written; paths of other files become relative to its folder.
-    reading : mapping of str, optional
-        How the table was read; see `read_roles`. The file declares it.
-    rows : int, optional
-        Number of records; by default that of the data set.
-
-    Raises
-    ------
-    ValueError
-        If `roles` cannot be read.
-    """
+    """Content of a roles file that declares all inferred domains of a data set, each with a comment to review it."""
     records = dataset.records
     declared = read_roles(roles, reading)
     if declared.quasi_identifiers is None:
@@ -77,27 +58,7 @@ def roles_text(
     dates: Mapping[str, DateForm],
     decimals: Mapping[str, int],
 ) -> str:
-    """Content of a roles file with comments.
-
-    Parameters
-    ----------
-    header : str
-        Comment lines at the beginning.
-    declared : Roles
-        Roles, and the domains that are declared already.
-    columns : sequence of str
-        All columns in the table's order.
-    inferred : mapping of str to Domain
-        Domains to be declared.
-    comments : mapping of str to sequence of str
-        Comment lines that precede a column's table; they may stand without a table.
-    moved : tuple
-        Folder to which paths of `declared` are relative, or None if it has none, and the folder of the new file.
-    dates : mapping of str to DateForm
-        Forms of the columns of dates among `inferred`.
-    decimals : mapping of str to int
-        Number of digits after the point to be declared of columns among `inferred`.
-    """
+    """Content of a roles file with comments."""
     import tomli_w
 
     content = declared.model_dump(exclude_none=True, exclude_defaults=True)

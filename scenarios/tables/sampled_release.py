@@ -23,20 +23,7 @@ ROW_BY_ROW = (NearestNeighbour, SweeneyJoin)
 
 
 def drawn_rows(attack: Attack, rows: int, candidates: int, targets: int | None, seed: int) -> Integers:
-    """Released rows that an attack is asked about, ascending: all, or a random sample.
-
-    Parameters
-    ----------
-    attack : Attack
-        The attack. `LikelihoodAssignment` and `BlockedLinkage` do not compare all pairs of large tables.
-    rows, candidates : int
-        Number of released rows and of candidates.
-    targets : int, optional
-        Number of rows; by default as many as the attack can compare with all candidates, all of them for
-        `BlockedLinkage`.
-    seed : int
-        Seed of the sample.
-    """
+    """Released rows that an attack is asked about, ascending: all, or a random sample."""
     if targets is None and isinstance(attack, BlockedLinkage):
         targets = rows
     elif targets is None:
@@ -49,15 +36,7 @@ def drawn_rows(attack: Attack, rows: int, candidates: int, targets: int | None, 
 
 
 def sampled_release(release: MicrodataRelease, drawn: Integers) -> MicrodataRelease:
-    """Only the drawn rows of a release; its channel still knows the whole release.
-
-    Parameters
-    ----------
-    release : MicrodataRelease
-        The whole release.
-    drawn : ndarray of int, shape (targets,)
-        Positions of the drawn rows.
-    """
+    """Only the drawn rows of a release; its channel still knows the whole release."""
     sample = release.take(drawn)
     if release.channel is None:
         return sample
@@ -69,17 +48,7 @@ def sampled_release(release: MicrodataRelease, drawn: Integers) -> MicrodataRele
 
 
 def sampling_notes(attack: Attack, targets: int, rows: int, candidates: int, *, asked: bool) -> list[str]:
-    """What a sample of rows means for the answers.
-
-    Parameters
-    ----------
-    attack : Attack
-        The attack.
-    targets, rows, candidates : int
-        Number of drawn rows, of released rows and of candidates.
-    asked : bool
-        Whether the user chose the number of drawn rows.
-    """
+    """What a sample of rows means for the answers."""
     notes = [f"answers are about {targets:,} of {rows:,} released rows, drawn at random by --seed"]
     if not asked:
         reason = f"all rows and candidates make {rows * candidates:,} pairs, more than the limit of {MOST_PAIRS:,}"

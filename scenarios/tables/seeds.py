@@ -12,20 +12,7 @@ FORMER_NAMES = {"LeakagePosterior": "TellingPosterior", "SequentialNoise": "Seri
 
 
 def generator(seed: int, *names: str | int) -> Generator:
-    """Random generator for one purpose in one run.
-
-    Parameters
-    ----------
-    seed : int
-        The run's seed, at least 0.
-    names : str or int
-        Purpose of the generator, from general to specific (scenario, defense, play, attack).
-
-    Returns
-    -------
-    Generator
-        Equal arguments give equal generators; different purposes give independent ones.
-    """
+    """Random generator for one purpose in one run."""
     text = "\0".join(map(str, [seed, *names]))
     for name, former in FORMER_NAMES.items():
         text = text.replace(name, former)

@@ -95,26 +95,7 @@ class SplitFile:
 
 
 def drawn_control(person: Integers, share: float, rng: Generator) -> Booleans:
-    """Draw people for a control group; every group of that size is equally likely.
-
-    Parameters
-    ----------
-    person : ndarray of int, shape (rows,)
-        Person of each row.
-    share : float
-        Share of the people who are drawn, in (0, 1).
-    rng : Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of bool, shape (rows,)
-        Whether the person of each row was drawn.
-
-    Raises
-    ------
-    ValueError
-        If nobody would be drawn, or nobody would be left.
+    """Which rows are those of a control group, shape (rows,); every group of that size is equally likely.
 
     Examples
     --------
@@ -135,19 +116,7 @@ def drawn_control(person: Integers, share: float, rng: Generator) -> Booleans:
 
 
 def one_row_each(person: Integers, rng: Generator) -> Booleans:
-    """Choose one row of each person at random; a person's rows are equally likely.
-
-    Parameters
-    ----------
-    person : ndarray of int, shape (rows,)
-        Person of each row.
-    rng : Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of bool, shape (rows,)
-        Whether each row was chosen.
+    """Which rows are chosen, one of each person at random, shape (rows,); a person's rows are equally likely.
 
     Examples
     --------

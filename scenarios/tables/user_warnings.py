@@ -11,13 +11,7 @@ from metrics.columns import one_line
 
 @contextmanager
 def user_warnings() -> Iterator[list[str]]:
-    """Collect the text of each `UserWarning` once, on one line; warnings of other kinds are shown at the end, as usual.
-
-    Yields
-    ------
-    list of str
-        Filled when the block ends.
-    """
+    """Collect the text of each `UserWarning` once, on one line; other warnings are shown at the end, as usual."""
     texts: list[str] = []
     caught: list[warnings.WarningMessage] = []
     try:

@@ -1,24 +1,36 @@
 """Utility by counts of pairs of bins, and by drawn rows."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
+import pytest
+from scipy.sparse import csr_array
 
 from metrics import CategoricalDomain
-from metrics.profile import CountedProfile, original_profile
-from metrics.table_utility import CountedTableUtility
+from metrics.profile import CountedProfile, original_profile, profile
+from metrics.table_utility import TableUtility
 
 NAMES = tuple("abcd")
 DOMAINS = {name: CategoricalDomain(tuple("uvwxyz")) for name in NAMES}
 
 
+def counted_profile(frame, cuts, spread=original_profile):
+    """Profile of a table that arrives in blocks between some rows."""
+    whole = spread(frame, DOMAINS)
+    counted = CountedProfile(whole.starts, whole.bins)
+    for start, end in itertools.pairwise([0, *cuts, len(frame)]):
+        counted.update(csr_array(whole.mass[start:end]))
+    return counted
+
+
 def noise(frame, sample):
     """Mean noise of associations over three seeds, measured on some rows of a table."""
-    profile = original_profile(frame, DOMAINS)
-    counted = CountedProfile(profile.joint, profile.starts, profile.rows)
+    counted = counted_profile(frame, [])
     none = frame[:0]
     return np.mean(
         [
-            CountedTableUtility(counted, sample, DOMAINS, none, None, np.random.default_rng(seed)).noise
+            TableUtility(sample, DOMAINS, none, None, np.random.default_rng(seed), reference=counted).noise
             for seed in range(3)
         ]
     )
@@ -32,3 +44,26 @@ def test_the_noise_of_associations_on_drawn_rows_is_that_of_all_rows():
     frame = pd.DataFrame({name: np.array(list("uvwxyz"))[column] for name, column in codes.items()})
     # The noise of a twelfth of the rows is twelve times as large before it is rescaled.
     assert 0.4 < noise(frame, frame[:1000]) / noise(frame, frame) < 2.5
+
+
+def test_blocks_in_any_order_give_the_score_of_the_whole_release():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({name: rng.choice(list("uvwxyz"), 900) for name in NAMES})
+    frame["b"] = frame["a"]
+    released = frame.where(rng.random(frame.shape) < 0.7, "{u|v|w}")
+    held_out = frame[:300]
+    whole = TableUtility(frame, DOMAINS, held_out, "d", np.random.default_rng(1)).score(released)
+    mass = profile(released, DOMAINS).mass
+    results = []
+    for cuts, order in (([], [0]), ([100, 101, 600], [0, 1, 2, 3]), ([100, 101, 600], [2, 0, 3, 1])):
+        reference = counted_profile(frame, cuts)
+        utility = TableUtility(frame, DOMAINS, held_out, "d", np.random.default_rng(1), reference=reference)
+        ends = [0, *cuts, len(frame)]
+        for number in order:
+            rows = slice(ends[number], ends[number + 1])
+            utility.update(counted_profile(released[rows], [], profile), csr_array(mass[rows]))
+        results.append(utility.result())
+    assert results[1]["associations"] == results[2]["associations"]
+    assert results[1]["queries"] == results[2]["queries"]
+    for found in results:
+        assert found == pytest.approx(whole, abs=1e-6)

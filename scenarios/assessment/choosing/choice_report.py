@@ -26,8 +26,8 @@ from scenarios.assessment.reporting.findings import class_findings
 from scenarios.running.plan import NamedMethod
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.note import Note
-from scenarios.tables.review.notes import hidden_differences
-from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes, person_numbers, promise_to_people
+from scenarios.tables.review.release_notes import counted_cells, hidden_differences
+from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes, guarantee_to_people, person_numbers
 
 # What a setting does to the whole table, which no play shows: classes, columns, and numbers inside bins.
 
@@ -104,7 +104,8 @@ class WholeTable:
             classes = {finding.title: finding.value for finding in found}
         numbers: dict[str, Domain] = {name: records.domain(name) for name in frame.columns if dates(name) is None}
         costs = column_costs(records, release, self.dataset.written.date_units)
-        return Effect(costs, classes, tuple(hidden_differences(records.frame, frame, numbers)))
+        cells = counted_cells(frame, numbers)
+        return Effect(costs, classes, tuple(hidden_differences(counted_cells(records.frame, cells), cells, numbers)))
 
 
 COMMANDS = "Commands"
@@ -235,7 +236,7 @@ def people_warnings(rows: RowsOfPeople | None, promised: Mapping[str, Guarantee]
     """
     if rows is None:
         return []
-    words = [f"{name}: {one}" for name, promise in promised.items() for one in promise_to_people(promise, rows)]
+    words = [f"{name}: {one}" for name, promise in promised.items() for one in guarantee_to_people(promise, rows)]
     return [*map(str, counted_rows_notes(rows)), "classes of the whole table count people", *words]
 
 

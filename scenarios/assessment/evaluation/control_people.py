@@ -21,7 +21,8 @@ from scenarios.tables.linkage_files import with_values_of
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
 from scenarios.tables.released import input_path
-from scenarios.tables.review.notes import refuse_undeclared_identifiers, unique_text_columns
+from scenarios.tables.review.notes import refuse_undeclared_identifiers
+from scenarios.tables.review.reviewed_table import unique_text_columns
 from scenarios.tables.review.rows_of_people import RowsOfPeople
 from scenarios.tables.review.suggestions import MOSTLY_DISTINCT
 from scenarios.tables.roles import Roles, read_roles

@@ -52,7 +52,8 @@ from scenarios.assessment.reporting.release_report import ReportContent, refuse_
 from scenarios.tables.finished_table import FinishedTable
 from scenarios.tables.linkage_files import read_truth
 from scenarios.tables.note import READ, Note, sentence
-from scenarios.tables.review.notes import release_notes, table_notes
+from scenarios.tables.review.notes import table_notes
+from scenarios.tables.review.release_notes import counted_cells, release_notes
 from scenarios.tables.risk import RiskReport
 from scenarios.tables.toml.toml_file import read_bytes
 
@@ -531,6 +532,8 @@ def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ..
     numbers = {name: domain for name, domain in table.domains.items() if dataset.written.dates(name) is None}
     inferred = tuple(name for name in dataset.inferred if name not in dataset.left_out)
     of_table = (note for note in table_notes(dataset) if note.kind not in READ)
+    cells = counted_cells(table.frame, table.frame)
+    doubts = release_notes(counted_cells(records.frame, cells), cells, numbers)
     sizes = (
         f"The release has {counted(len(table.frame), 'row')}, and the original table has {len(records):,}. Is it a "
         "whole release of this table?"
@@ -538,7 +541,7 @@ def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ..
     return (
         *([f"Not in the release: {', '.join(table.lacking)}. Is it a release of this table?"] if table.lacking else []),
         *([sizes] if len(table.frame) != len(records) else []),
-        *map(sentence, (*of_table, *release_notes(records.frame, table.frame, numbers))),
+        *map(sentence, (*of_table, *doubts)),
         *interval_end_warnings(table.frame, records.frame, table.domains),
         *(f"{one}." for one in far_value_warnings(table.frame, records.frame, numbers)),
         *control_warnings(setting),

@@ -1,102 +1,118 @@
-"""``tokumei defend`` for tables that are read in parts."""
+"""``tokumei defend``: the release of a table in memory or in parts, written, with the counts of its cells."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from defenses import Guarantee, MicrodataDefense
+from defenses import MicrodataDefense
 from defenses.base import ReleasedBlock
-from metrics.columns import SUPPRESSED, refuse
-from scenarios.tables.empty_cells import empty_cells_words
-from scenarios.tables.impossible_rows import with_rules
-from scenarios.tables.note import Note, text_notes
-from scenarios.tables.parts.files.shuffled_output import write_outputs
-from scenarios.tables.parts.files.table_files import Engine, OneMachine
+from metrics.columns import Integers, refuse
+from scenarios.tables.parts.files.table_files import OneMachine
 from scenarios.tables.parts.large_release import large_release
-from scenarios.tables.parts.records import LargeRecords, large_records, over_parts
-from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease
-from scenarios.tables.parts.validation import large_rows_of_people
-from scenarios.tables.review.rows_of_people import RowsOfPeople
+from scenarios.tables.parts.memory_release import release_in_memory
+from scenarios.tables.parts.records import LargeRecords, over_parts
+from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease, blocks_of
+from scenarios.tables.parts.validation import ReviewedInParts
+from scenarios.tables.review.release_notes import CellCounts
+from scenarios.tables.review.reviewed_table import ReviewedTable
+from scenarios.tables.review.rows_of_people import PeopleInClasses, numbers_of
 
-# Released cells that say nothing, counted while a release is written in parts.
+LISTED = 1 << 20
+"""Mean number of records up to which all numbers of a column are kept for notes; of more, evenly spaced ones are."""
+
+MOST_MATCHED = 1 << 22
+"""Largest number of records up to which the people of each class are counted."""
+
+
+def release_of(
+    table: ReviewedTable, defense: MicrodataDefense, root: SeedSequence, *, rows: int | None = None
+) -> LargeRelease:
+    """Release of a table, block by block; `rows` is the mean number of rows of random blocks, for tables in parts."""
+    if isinstance(table, ReviewedInParts):
+        return distributed(large_release(defense, table.records, root, rows=rows), table.records)
+    refuse(rows is not None, "--blocks: the table is not read in parts; leave the option out, or add --memory")
+    records = table.dataset.records
+    defense.check(records)
+    guarantee = defense.guarantee(records)
+    made = release_in_memory(defense, records, root)
+    return replace(blocks_of(made, len(records), guarantee), notes=tuple(filter(None, [made.remark])))
+
+
+# Counts of the cells of a release, as its blocks are written.
 
 
 @dataclass
-class EmptyCells:
-    """Counts of the cells of each column, as the blocks of a release pass.
-
-    Parameters
-    ----------
-    release : LargeRelease
-        The release.
-    """
+class CountedRelease:
+    """A release of a table whose cells, and whose classes of people, are counted as its blocks pass."""
 
     release: LargeRelease
-    rows: int = 0
-    _counts: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    table: ReviewedTable
+    _rows: dict[str, Integers] = field(default_factory=dict)
     """Rows of each cell in the columns that are coded."""
-    _same: dict[str, Any] = field(default_factory=dict)
-    """The only value so far of each other column; absent once there are two."""
+    _some: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
+    """Cells of each other column."""
+    _classes: list[pd.DataFrame] = field(default_factory=list)
+    """Key of the class, and the record, of each row."""
 
     def blocks(self) -> Iterator[ReleasedBlock]:
         """The blocks of the release, which are counted."""
+        names = [name for name in self.table.dataset.records.quasi_identifiers if name in self.release.names]
+        is_matched = self.table.people is not None and self.table.rows <= MOST_MATCHED
         for block in self.release.blocks():
-            if len(block):
-                self._count(block)
+            if is_matched and names:
+                keys = pd.util.hash_pandas_object(pd.DataFrame({name: block.columns[name] for name in names}), False)
+                self._classes.append(pd.DataFrame({"class": keys, "record": block.origin}))
+            for name, stored in block.columns.items() if len(block) else ():
+                if name not in self.release.cells:
+                    self._some.setdefault(name, []).append(self._telling(stored))
+                    continue
+                before = self._rows.get(name, np.zeros(0, dtype=np.int64))
+                rows = np.bincount(stored, minlength=before.size)
+                rows[: before.size] += before
+                self._rows[name] = rows
             yield block
 
-    def _count(self, block: ReleasedBlock) -> None:
-        for name, values in block.columns.items():
-            if name in self.release.cells:
-                before = self._counts.get(name, np.zeros(0, dtype=np.int64))
-                counts = np.bincount(values, minlength=before.size)
-                counts[: before.size] += before
-                self._counts[name] = counts
-            elif not self.rows and (values == values[0]).all():
-                self._same[name] = values[0]
-            elif name in self._same and not (values == self._same[name]).all():
-                del self._same[name]
-        self.rows += len(block)
+    def people(self, k: int | None) -> PeopleInClasses | None:
+        """People in the classes of k rows each, as guaranteed; None without k, or if rows are too many."""
+        rows = pd.concat(self._classes, ignore_index=True) if self._classes else pd.DataFrame()
+        if k is None or rows.empty:
+            return None
+        # A row that stems from no record is a person of its own.
+        person = pd.Series(self.table.person_numbers).reindex(rows["record"])
+        return PeopleInClasses.of(pd.factorize(rows["class"])[0], numbers_of(person), k)
 
-    def warnings(self, records: LargeRecords) -> list[Note]:
-        """A warning of columns most of whose cells say nothing; see `empty_cells_warning`.
+    def _telling(self, stored: NDArray[Any]) -> NDArray[Any]:
+        """Evenly spaced cells of a block, all if the table is small, with the extremes or a missing one."""
+        if stored.dtype.kind == "S":
+            return np.unique(stored)[:3]
+        step = -(-self.release.records // LISTED)
+        return stored if step <= 1 else np.append(stored[::step], stored[[stored.argmin(), stored.argmax()]])
 
-        Parameters
-        ----------
-        records : LargeRecords
-            The original records.
-        """
-        if self.rows < 2:
-            return []
-        empty: dict[str, int | None] = {}
+    @property
+    def cells(self) -> dict[str, CellCounts]:
+        """Counts of the cells of each released column, of some of them where a column has more than `LISTED`."""
+        counted = {}
         for name in self.release.names:
-            raw = records.columns[name].raw if name in records.columns else None
-            differed = raw is not None and len(raw.values) + (raw.missing > 0) > 1
-            empty[name] = None if differed and self._is_same(name) else self._suppressed(name)
-        return empty_cells_words(empty, self.rows)
-
-    def _is_same(self, name: str) -> bool:
-        """Whether all rows have the same cell, which is not missing."""
-        if name not in self._counts:
-            return name in self._same
-        codes = np.flatnonzero(self._counts[name])
-        return codes.size == 1 and self.release.cells[name].cells[codes[0]] is not None
-
-    def _suppressed(self, name: str) -> int:
-        """Number of suppressed cells."""
-        if name not in self._counts:
-            return 0
-        counts, cells = self._counts[name], self.release.cells[name].cells
-        return sum(int(counts[code]) for code in np.flatnonzero(counts) if cells[code] == SUPPRESSED)
+            if name in self._rows:
+                codes = np.flatnonzero(self._rows[name])
+                cells: pd.Series[Any] = self.release.cells[name].column(codes.astype(np.int32))
+                counted[name] = CellCounts(cells, self._rows[name][codes])
+            elif name in self._some:
+                stored = np.concatenate(self._some[name])
+                is_text = stored.dtype.kind == "S"
+                counted[name] = CellCounts.of(
+                    pd.Series([text.decode() or None for text in stored.tolist()] if is_text else stored)
+                )
+        return counted
 
 
 # Releases whose blocks are made on the workers of a cluster, part by part.
@@ -106,13 +122,6 @@ def distributed(release: LargeRelease, records: LargeRecords) -> LargeRelease:
     """The same release, whose blocks are made where the parts of the records are read.
 
     A release whose blocks depend on each other is made on this machine.
-
-    Parameters
-    ----------
-    release : LargeRelease
-        The release.
-    records : LargeRecords
-        Its records.
     """
     if isinstance(records.files.engine, OneMachine) or not isinstance(release.blocks, BlockByBlock):
         return release
@@ -144,94 +153,3 @@ def _blocks_of_part(
     cells, made = pickle.loads(packed)  # noqa: S301 (from the machine that gave the work)
     blocks = [made.released(block) for block in records.blocks()]
     return blocks, {name: listed.cells[known[name] :] for name, listed in cells.items()}
-
-
-class DefendedInParts(NamedTuple):
-    """What is said of a release that was written in parts.
-
-    Parameters
-    ----------
-    released, records : int
-        Number of released rows, and of records.
-    guarantee : Guarantee
-        What the release promises.
-    notes : tuple of Note
-        What the publisher should know beside it, and cells that say nothing.
-    people : RowsOfPeople or None
-        Numbers of rows and people, if a person has several rows.
-    """
-
-    released: int
-    records: int
-    guarantee: Guarantee
-    notes: tuple[Note, ...]
-    people: RowsOfPeople | None
-
-
-def defend_in_parts(
-    defense: MicrodataDefense,
-    path: Path,
-    roles: Path | None,
-    *,
-    reading: Mapping[str, Any],
-    memory: int,
-    rows: int | None,
-    output: str,
-    truth: str | None,
-    channel: str | None,
-    seed: int | None,
-    describe: Callable[[LargeRecords, list[str]], None],
-    engine: Engine | None = None,
-) -> DefendedInParts:
-    """Anonymize a table that is read, and a release that is written, in parts.
-
-    Parameters
-    ----------
-    defense : MicrodataDefense
-        The defense.
-    path, roles : Path
-        The table, and the roles of its columns.
-    reading : mapping of str
-        How the file is read.
-    memory : int
-        Bytes of memory; DuckDB may use half of it.
-    rows : int, optional
-        Mean number of rows of random blocks, for defenses that need all rows.
-    output, truth, channel : str
-        The outputs; None for none.
-    seed : int, optional
-        Seed that repeats the release.
-    describe : callable
-        ``describe(records, unique)`` is called before a row is released, with the columns whose texts all differ.
-    engine : Engine, optional
-        Where the parts are read; by default on this machine.
-
-    Raises
-    ------
-    ValueError
-        If a file cannot be read or the parameters do not fit it. No output is then written.
-    """
-    root = SeedSequence(seed)
-    with large_records(path, roles, reading=reading, memory=memory // 2, engine=engine) as records:
-        defense_name = type(defense).__name__
-        defense = with_rules(defense, records.dataset.impossible)
-        release = distributed(large_release(defense, records, root, rows=rows), records)
-        refuse(channel and release.channel is None, f"--channel: this release of {defense_name} has none")
-        describe(records, _unique_texts(records))
-        empty_cells = EmptyCells(release)
-        counted = replace(release, blocks=empty_cells.blocks)
-        count = write_outputs(counted, records.dataset, root, output, truth=truth, channel=channel)
-        notes = (*text_notes(release.notes), *empty_cells.warnings(records))
-        return DefendedInParts(count, records.rows, release.guarantee(), notes, large_rows_of_people(records))
-
-
-def _unique_texts(records: LargeRecords) -> list[str]:
-    """Released text columns whose value differs in every record."""
-    return [
-        name
-        for name, column in records.columns.items()
-        if records.roles.frame[name].dtype == object
-        and records.rows > 1
-        and len(column.raw.values) + column.raw.missing == records.rows
-        and column.raw.missing <= 1
-    ]

@@ -18,22 +18,7 @@ def is_planned(defense: MicrodataDefense) -> bool:
 
 
 def release_in_memory(defense: MicrodataDefense, records: Microdata, root: SeedSequence) -> MicrodataRelease:
-    """Release of records in memory; it has the rows that a release in parts has.
-
-    Parameters
-    ----------
-    defense : MicrodataDefense
-        The defense.
-    records : Microdata
-        The records.
-    root : SeedSequence
-        Root of the random generators.
-
-    Raises
-    ------
-    ValueError
-        If the parameters do not fit the records.
-    """
+    """Release of records in memory; it has the rows that a release in parts has."""
     table = RecordsInMemory(records)
     if isinstance(defense, BlockwiseDefense) and is_planned(defense):
         return table.released(defense.fit(table, block_generator(root, "fit")), root)

@@ -52,11 +52,6 @@ class Progress:
     def line(self, passed: float) -> str:
         """Rows done and time left in words.
 
-        Parameters
-        ----------
-        passed : float
-            Seconds since the work began.
-
         Examples
         --------
         >>> progress = Progress("randomized", 1000)

@@ -295,13 +295,7 @@ class LargeRecords(InParts, RecordsInBlocks):
                 yield {name: _texts(table.column(number)) for number, name in enumerate(names)}
 
     def blocks(self, names: Sequence[str] | None = None) -> Iterator[StoredBlock]:
-        """Blocks of `BLOCK` rows in the order of the table; the last one may be shorter.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            The columns to read; by default all.
-        """
+        """Blocks of `BLOCK` rows in the order of the table; the last one may be shorter."""
         chosen = {name: self.columns[name] for name in (self.columns if names is None else names)}
         yield from coded_blocks(self.files, chosen, self.first_row)
 
@@ -331,26 +325,7 @@ def large_records(
     memory: int | None = None,
     engine: Engine | None = None,
 ) -> Iterator[LargeRecords]:
-    """Open records that are read in parts.
-
-    Parameters
-    ----------
-    path : Path
-        A Parquet file, a folder of Parquet files, or a CSV file.
-    roles : Path, optional
-        TOML file of roles, domains and hierarchies.
-    reading : mapping of str, optional
-        How the file is read; see `scenarios.tables.roles.read_roles`.
-    memory : int, optional
-        Bytes that DuckDB may use.
-    engine : Engine, optional
-        Where the parts are read; by default on this machine.
-
-    Raises
-    ------
-    ValueError
-        As `scenarios.tables.dataset.load_table`, and if a text column has too many distinct values.
-    """
+    """Open records that are read in parts; `memory` is the number of bytes that DuckDB may use."""
     files_read = {} if roles is None else {roles: read_bytes(roles)}
     declared = read_roles(roles, reading, content=files_read.get(roles) if roles else None)
     with TableFiles.of(path, declared, memory=memory, engine=engine) as files:
@@ -388,19 +363,9 @@ Result = TypeVar("Result")
 
 
 def over_parts(table: Table, function: Callable[[Table], Result]) -> Iterator[Result]:
-    """Apply a function to a table, or to each part by itself where several machines read them.
+    """Apply a function to a table, or to each part by itself where several machines read them, in the order of parts.
 
-    Parameters
-    ----------
-    table : InParts
-        The table, a frozen dataclass.
-    function : callable
-        ``function(table)`` gets the whole table, or a table of one part whose blocks are those of the whole table.
-
-    Yields
-    ------
-    object
-        Results in the order of the parts.
+    The blocks of a part are those of the whole table that begin in it.
     """
     starts = np.cumsum([0, *(table.files.part_rows[:-1] if len(table.files.parts) > 1 else ())]).tolist()
     yield from table.files.engine.over_parts(table.files, partial(_on_part, table, starts, function))
@@ -413,17 +378,7 @@ def _on_part(
 
 
 def coded_blocks(files: TableFiles, columns: Mapping[str, LargeColumn], first_row: int = 0) -> Iterator[StoredBlock]:
-    """Blocks of `BLOCK` rows by position in the table; a part of it has those that begin in it.
-
-    Parameters
-    ----------
-    files : TableFiles
-        The table, or a part of it.
-    columns : mapping of str to LargeColumn
-        The columns to read.
-    first_row : int
-        Position of the first row.
-    """
+    """Blocks of `BLOCK` rows by position in the table; a part of it has those that begin in it."""
     expressions = ", ".join(
         f"{column.raw.code} AS {quoted(name)}"
         if column.numbers_only

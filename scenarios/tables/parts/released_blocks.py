@@ -51,7 +51,7 @@ class LargeRelease:
     records : int
         Number of records that the release stems from.
     guarantee : callable
-        ``guarantee()`` says what the release promises, once its blocks are made.
+        ``guarantee()`` says the guarantee of the release, once its blocks are made.
     channel : Channel, optional
         The public description of the mechanism, as in `defenses.base.release.MicrodataRelease`.
     notes : tuple of str
@@ -74,37 +74,13 @@ def released_block(
     kinds: Mapping[str, np.dtype[Any]],
     cells: Mapping[str, CellList],
 ) -> ReleasedBlock:
-    """Rows of a released table as a block.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (rows, columns)
-        The rows.
-    origin : ndarray of int, shape (rows,)
-        Position in the whole table of the record that each row stems from, or -1.
-    number : int
-        Number of the block.
-    kinds : mapping of str to dtype
-        Type of each column.
-    cells : mapping of str to CellList
-        Cells of the columns that are coded; new ones are appended.
-    """
+    """Rows of a released table as a block: the type of each column, and lists of cells, to which new ones are added."""
     columns = {name: stored_cells(frame[name], cells.get(name), kind) for name, kind in kinds.items()}
     return ReleasedBlock(number, columns, np.asarray(origin, dtype=np.int64))
 
 
-def blocks_of(release: MicrodataRelease, records: int, promised: Guarantee) -> LargeRelease:
-    """A release in memory as one that is made block by block, with the same rows in the same order.
-
-    Parameters
-    ----------
-    release : MicrodataRelease
-        The release.
-    records : int
-        Number of records that it stems from.
-    promised : Guarantee
-        What it promises.
-    """
+def blocks_of(release: MicrodataRelease, records: int, guarantee: Guarantee) -> LargeRelease:
+    """A release in memory as one that is made block by block, with the same rows; `records` is their number."""
     listed = {
         str(name): listed_cells(column)
         for name, column in release.frame.items()
@@ -130,6 +106,6 @@ def blocks_of(release: MicrodataRelease, records: int, promised: Guarantee) -> L
         {name: cells for name, (cells, _) in listed.items()},
         blocks,
         records,
-        lambda: promised,
+        lambda: guarantee,
         release.channel,
     )

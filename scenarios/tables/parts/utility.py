@@ -1,50 +1,83 @@
-"""Utility of a release of a table that exceeds memory."""
+"""Utility of a release beside its original table, both in memory or read in parts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from math import fsum
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 from scipy.sparse import csr_array, hstack, vstack
 
-from metrics.columns import Domain, Integers
-from metrics.information_loss import normalized_certainty_penalty
-from metrics.profile import CodedProfile, CountedProfile, DenseProfile, original_profile, profile
-from metrics.table_utility import CountedTableUtility
-from scenarios.tables.note import Note
+from defenses.base import blocks as sizes
+from metrics.columns import Domain, Integers, read_cells
+from metrics.information_loss import certainty_penalties
+from metrics.profile import CodedProfile, CountedProfile, original_profile, profile
+from metrics.table_utility import TableUtility
+from scenarios.tables.finished_table import read_finished
+from scenarios.tables.note import READ, Note
+from scenarios.tables.parts.files.table_files import Engine
 from scenarios.tables.parts.progress import Progress, progress
-from scenarios.tables.parts.records import LargeRecords, StoredBlock, over_parts
-from scenarios.tables.parts.released import LargeReleased
+from scenarios.tables.parts.records import InParts, LargeRecords, StoredBlock, over_parts
+from scenarios.tables.parts.released import LargeReleased, large_released
+from scenarios.tables.parts.validation import ReviewedInParts
+from scenarios.tables.reading.text_table import HINT, rows_from_one
+from scenarios.tables.released import refuse_lacking
+from scenarios.tables.review.release_notes import CellCounts, counted_cells
+from scenarios.tables.review.reviewed_table import ReviewedTable
+from scenarios.tables.roles import read_roles
+from scenarios.tables.toml.toml_file import read_bytes
 
-# Tables that are read in parts, spread over the public bins of their columns.
+# Tables as rows of codes, spread over the public bins of their columns.
+
+
+@dataclass(frozen=True)
+class CodedFrame:
+    """A table in memory by the codes of its cells, with the blocks that it would have in parts."""
+
+    frame: pd.DataFrame = field(repr=False)
+    codes: Mapping[str, Integers] = field(repr=False)
+    first_row: int = 0
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.frame)
+
+    def blocks(self, names: Iterable[str]) -> Iterator[StoredBlock]:
+        """Blocks of rows with the codes of some columns."""
+        for number, start in enumerate(range(0, self.rows, sizes.BLOCK)):
+            end = start + sizes.BLOCK
+            yield StoredBlock(number, start, {name: self.codes[name][start:end] for name in names})
 
 
 @dataclass(frozen=True)
 class BinnedTable:
-    """Mass of the rows of a table in the bins of its columns; see `metrics.profile.Profile.mass`.
+    """Mass of the rows of a table in the public bins of its columns; see `metrics.profile.Profile.mass`.
 
-    Parameters
-    ----------
-    table : LargeRecords or LargeReleased
-        The table: original values, or released cells.
-    domains : mapping of str to Domain
-        Its columns, with their public bins.
-    masses : mapping of str to csr_array, each of shape (codes, bins of the column)
-        Mass of each code's value or cell. Columns of `LargeColumn.numbers_only` of original values have none: the
-        mass of their rows follows from the numbers.
+    `masses` holds that of each code by column, sparse and of shape (codes, bins of the column). Columns of original
+    numbers without codes have none: the mass of their rows follows from the numbers.
     """
 
-    table: LargeRecords | LargeReleased
+    table: LargeRecords | LargeReleased | CodedFrame
     domains: Mapping[str, Domain]
     masses: Mapping[str, csr_array] = field(repr=False)
 
     @classmethod
+    def in_memory(cls, frame: pd.DataFrame, spread: CodedProfile, domains: Mapping[str, Domain]) -> BinnedTable:
+        """A table in memory, given its profile."""
+        masses = {name: csr_array(cells) for name, cells in zip(domains, spread.cells, strict=True)}
+        return cls(CodedFrame(frame, dict(zip(domains, spread.codes, strict=True))), domains, masses)
+
+    @classmethod
     def of_records(cls, records: LargeRecords, domains: Mapping[str, Domain]) -> BinnedTable:
-        """Spread original values."""
+        """Original values in parts."""
         masses = {}
         for name, domain in domains.items():
             column = records.columns[name]
@@ -52,48 +85,23 @@ class BinnedTable:
                 kind = records.roles.frame[name].to_numpy().dtype
                 values = pd.Series(column.values.astype(kind), name=name)
                 distinct = original_profile(values.to_frame(), {name: domain})
-                # The code of a missing value exists even where none is missing.
-                masses[name] = _with_missing(_sparse(distinct), column.missing)
+                masses[name] = _sparse(distinct)
         return cls(records, domains, masses)
 
     @classmethod
-    def of_release(
-        cls, released: LargeReleased, domains: Mapping[str, Domain], measured: Sequence[str]
-    ) -> tuple[BinnedTable, float]:
-        """Spread released cells, and measure the normalized certainty penalty of some columns.
-
-        Raises
-        ------
-        ValueError
-            If the release lacks a column or holds a cell that cannot be read.
-        """
-        masses, penalties = {}, []
+    def of_release(cls, released: LargeReleased, domains: Mapping[str, Domain]) -> BinnedTable:
+        """Released cells in parts; ValueError if one cannot be read."""
+        masses = {}
         for name, domain in domains.items():
-            if name not in released.columns:
-                raise ValueError(f"the released table has no column {name!r}")
-            counts, parts, penalty = released.columns[name].counts, [], 0.0
-            start = 0
-            for cells in released.cells(name):
-                frame = pd.DataFrame({name: pd.Series(cells, dtype=object)})
-                parts.append(_sparse(profile(frame, {name: domain})))
-                weights = counts[start : start + len(cells)]
-                if name in measured and weights.any():
-                    part = normalized_certainty_penalty(frame, {name: domain}, weights=weights)
-                    penalty += part * float(weights.sum())
-                start += len(cells)
-            masses[name] = csr_array(vstack(parts))
-            penalties += [penalty / released.rows] if name in measured else []
-        return cls(released, domains, masses), float(np.mean(penalties))
+            frames = (pd.DataFrame({name: pd.Series(cells, dtype=object)}) for cells in released.cells(name))
+            masses[name] = csr_array(vstack([_sparse(profile(frame, {name: domain})) for frame in frames]))
+        return cls(released, domains, masses)
 
     @property
-    def starts(self) -> Integers:
-        """First bin of each column's block, shape (columns,)."""
-        return np.cumsum([0, *(domain.size + 1 for domain in self.domains.values())])[:-1].astype(np.intp)
-
-    @property
-    def bins(self) -> int:
-        """Number of bins of all columns."""
-        return sum(domain.size + 1 for domain in self.domains.values())
+    def empty(self) -> CountedProfile:
+        """Profile of no row."""
+        starts = np.cumsum([0, *(domain.size + 1 for domain in self.domains.values())])
+        return CountedProfile(starts[:-1].astype(np.intp), int(starts[-1]))
 
     def mass(self, columns: Mapping[str, Integers]) -> csr_array:
         """Mass of rows, shape (rows, bins), given the code or number of each row in every column."""
@@ -111,111 +119,153 @@ def _sparse(distinct: CodedProfile) -> csr_array:
     return csr_array(csr_array(distinct.cells[0])[distinct.codes[0]])
 
 
-def _with_missing(mass: csr_array, missing: int) -> csr_array:
-    """Masses of all codes, among them that of a missing value, which lies in the last bin."""
-    if missing < mass.shape[0]:
-        return mass
-    last = csr_array(([1.0], ([0], [mass.shape[1] - 1])), shape=(1, mass.shape[1]))
-    return csr_array(vstack([mass, last]))
+# A release beside its original table.
 
+
+class Comparison(NamedTuple):
+    """Both tables, the cells of each released column in pieces, and what was recognized of the release."""
+
+    original: BinnedTable
+    released: BinnedTable
+    pieces: Callable[[str], Iterable[CellCounts]]
+    listed: Sequence[str]
+    """Released columns whose cells come in one piece."""
+    notes: Sequence[Note]
+
+    def penalty(self, names: Sequence[str]) -> float:
+        """Normalized certainty penalty of some columns; its exact sum does not depend on the order of cells."""
+        penalties = []
+        for name in names:
+            lost: list[float] = []
+            rows = 0
+            for cells, counts in self.pieces(name):
+                read = read_cells(cells, self.released.domains[name])
+                lost += (certainty_penalties(read)[read.codes] * counts).tolist()
+                rows += int(counts.sum())
+            penalties.append(fsum(lost) / rows)
+        return float(np.mean(penalties))
+
+    @property
+    def cells(self) -> dict[str, CellCounts]:
+        """Counts of the cells of the released columns that come in one piece."""
+        return {name: piece for name in self.listed for piece in self.pieces(name)}
+
+
+@contextmanager
+def compared(
+    reviewed: ReviewedTable,
+    path: Path,
+    roles: Path | None,
+    *,
+    reading: Mapping[str, Any],
+    memory: int | None = None,
+    engine: Engine | None = None,
+) -> Iterator[Comparison]:
+    """Open a release beside its original table, in parts if that one is; DuckDB gets some bytes of memory."""
+    dataset, records = reviewed.dataset, reviewed.dataset.records
+    domains = {name: records.domain(name) for name in records.released_columns}
+    if not isinstance(reviewed, ReviewedInParts):
+        declared = read_roles(roles, reading)
+        table = read_finished(str(path), read_bytes(path), dataset, declared, domains, widen=False)
+        refuse_lacking(path, [*table.frame, *table.unknown], domains)
+        cells = counted_cells(table.frame, domains)
+        yield Comparison(
+            BinnedTable.in_memory(records.frame, original_profile(records.frame, domains), domains),
+            BinnedTable.in_memory(table.frame, profile(table.frame, domains), domains),
+            lambda name: [cells[name]],
+            list(cells),
+            [note for note in table.notes if note.kind not in READ],
+        )
+        return
+    with large_released(
+        path,
+        roles,
+        reading=reading,
+        written=dataset.written,
+        domains=domains,
+        never_missing=[name for name, column in reviewed.records.columns.items() if not column.has_missing],
+        others=tuple(domains),
+        memory=memory,
+        engine=engine,
+    ) as released:
+        refuse_lacking(path, released.files.columns, domains)
+        with rows_from_one(f"{path}: ", "" if roles is not None else f"; {HINT}"):
+            binned = BinnedTable.of_release(released, domains)
+        yield Comparison(
+            BinnedTable.of_records(reviewed.records, domains),
+            binned,
+            partial(_pieces, released),
+            [name for name in domains if released.columns[name].cells is not None],
+            released.unknown,
+        )
+
+
+def _pieces(released: LargeReleased, name: str) -> Iterator[CellCounts]:
+    """Counts of the cells of a release in parts, piece by piece."""
+    start = 0
+    for cells in released.cells(name):
+        counts = released.columns[name].counts[start : start + len(cells)]
+        yield CellCounts(pd.Series(cells[counts > 0], name=name, dtype=object), counts[counts > 0])
+        start += len(cells)
+
+
+# Utility from one reading of either table.
 
 SAMPLED = 100_000
 """Number of drawn rows on which classifiers are trained and the noise of associations is measured."""
-UNIT = 1 << 30
-"""Units of a row in which expected counts are summed, so that the sum is the same in any order."""
 
 
-@dataclass(frozen=True)
-class LargeUtility:
-    """Utility of a release of a large table.
+def utility_scores(
+    original: BinnedTable, released: BinnedTable, held_out: pd.DataFrame, target: str | None, seed: int
+) -> tuple[dict[str, float | None], list[Note]]:
+    """Components of the utility of a release, and a note where some were measured on drawn rows.
 
-    Attributes
-    ----------
-    scores : dict of str to float or None
-        Components; see `metrics.table_utility.TableUtility.score`.
-    penalty : float
-        Normalized certainty penalty of the quasi-identifiers.
-    notes : tuple of Note
-        What was measured on drawn rows.
+    Queries and reference tables are drawn by the seed, and so are the rows of long tables. `held_out` holds further
+    real records, on which a classifier of `target` is tested; it may be empty.
     """
-
-    scores: dict[str, float | None]
-    penalty: float
-    notes: tuple[Note, ...]
-
-
-def large_utility(
-    original: LargeRecords, released: LargeReleased, held_out: pd.DataFrame, target: str | None, seed: int
-) -> LargeUtility:
-    """Measure the utility of a release of a table that exceeds memory.
-
-    Parameters
-    ----------
-    original : LargeRecords
-        The records.
-    released : LargeReleased
-        The release, with all columns of the records.
-    held_out : DataFrame
-        Further real records, on which a classifier is tested; may be empty.
-    target : str, optional
-        The column that it predicts.
-    seed : int
-        Seed of the drawn rows, range queries and reference tables. Queries are those of a table in memory.
-
-    Raises
-    ------
-    ValueError
-        If the release lacks a column or holds a cell that cannot be read.
-    """
-    domains = {name: original.roles.domain(name) for name in original.columns}
-    binned, penalty = BinnedTable.of_release(released, domains, original.roles.quasi_identifiers)
     rng = np.random.default_rng([seed, 1])
-    counts, sample = _original(original, BinnedTable.of_records(original, domains), rng)
-    scorer = CountedTableUtility(counts, sample, domains, held_out, target, np.random.default_rng(seed))
-    released_counts, mass = _release(binned, rng)
-    scores = scorer.score_counts(released_counts, DenseProfile(mass.toarray(), binned.starts))
-    what = "classifiers and the noise of associations were" if scorer.held_out else "the noise of associations was"
-    drawn = Note("drawn rows", numbers={"what": what, "rows": SAMPLED})
-    return LargeUtility(scores, penalty, (drawn,) if max(original.rows, released.rows) > SAMPLED else ())
+    table, counts, blocks = original.table, original.empty, []
+    positions = _drawn(table.rows, rng)
+    for part, drawn in _parts(original, positions, "original rows"):
+        counts.merge(part)
+        blocks += drawn
+    if isinstance(table, CodedFrame):
+        sample = table.frame.iloc[positions]
+    else:
+        assert isinstance(table, LargeRecords)  # noqa: S101 (a release has cells instead of values)
+        sample = pd.concat(map(table.frame, blocks), ignore_index=True)
+    utility = TableUtility(sample, original.domains, held_out, target, np.random.default_rng(seed), reference=counts)
+    for part, drawn in _parts(released, _drawn(released.table.rows, rng), "released rows"):
+        masses = (released.mass(block.columns) for block in drawn)
+        utility.update(part, csr_array(vstack([csr_array((0, part.bins)), *masses])))
+    scores = utility.result()
+    what = "classifiers and the noise of associations were" if utility.held_out else "the noise of associations was"
+    note = Note("drawn rows", numbers={"what": what, "rows": SAMPLED})
+    return scores, [note] if max(table.rows, released.table.rows) > SAMPLED else []
 
 
-def _original(records: LargeRecords, binned: BinnedTable, rng: Generator) -> tuple[CountedProfile, pd.DataFrame]:
-    """Profile of the records, and drawn rows; the table is read once."""
-    counts, blocks = _counted(records, binned, _drawn(records.rows, rng), "original rows")
-    return counts, pd.concat([records.frame(block) for block in blocks], ignore_index=True)
-
-
-def _release(binned: BinnedTable, rng: Generator) -> tuple[CountedProfile, csr_array]:
-    """Profile of a release, and the mass of drawn rows; the table is read once."""
-    counts, blocks = _counted(binned.table, binned, _drawn(binned.table.rows, rng), "released rows")
-    return counts, csr_array(vstack([binned.mass(block.columns) for block in blocks]))
-
-
-def _counted(
-    table: LargeRecords | LargeReleased, binned: BinnedTable, drawn: Integers, words: str
-) -> tuple[CountedProfile, list[StoredBlock]]:
-    """Profile of a table, and its rows at some positions."""
-    joint, drawn_blocks = np.zeros((binned.bins, binned.bins), dtype=np.int64), []
+def _parts(binned: BinnedTable, drawn: Integers, words: str) -> Iterator[tuple[CountedProfile, list[StoredBlock]]]:
+    """Profile of each part of a table, or of the whole one, with its rows at some positions; the table is read once."""
+    table = binned.table
     with progress(words, table.rows) as done:
-        for part_joint, part_blocks, last_row in over_parts(table, partial(_counted_part, binned, drawn, done)):
-            joint += part_joint
-            drawn_blocks += part_blocks
-            done.reach(last_row)
-    return CountedProfile(joint / UNIT, binned.starts, table.rows), drawn_blocks
+        counted = partial(_counted_part, binned, drawn, done)
+        parts = over_parts(table, counted) if isinstance(table, InParts) else [counted(table)]
+        for part, blocks, end in parts:
+            yield part, blocks
+            done.reach(end)
 
 
 def _counted_part(
-    binned: BinnedTable, drawn: Integers, done: Progress, table: LargeRecords | LargeReleased
-) -> tuple[Integers, list[StoredBlock], int]:
-    """Expected units of rows in each pair of bins, drawn rows, and the end of a part."""
-    joint, blocks, end = np.zeros((binned.bins, binned.bins), dtype=np.int64), [], table.first_row
+    binned: BinnedTable, drawn: Integers, done: Progress, table: LargeRecords | LargeReleased | CodedFrame
+) -> tuple[CountedProfile, list[StoredBlock], int]:
+    """Profile of a part, drawn rows, and the end of the part."""
+    counts, blocks, end = binned.empty, [], table.first_row
     for block in table.blocks(list(binned.domains)):
-        mass = binned.mass(block.columns)
-        joint += np.rint((mass.T @ mass).toarray() * UNIT).astype(np.int64)
+        counts.update(binned.mass(block.columns))
         blocks.append(_rows(block, drawn))
         end = block.start + len(block)
         done.add(len(block))
-    return joint, blocks, end
+    return counts, blocks, end
 
 
 def _drawn(rows: int, rng: Generator) -> Integers:
@@ -226,5 +276,4 @@ def _drawn(rows: int, rng: Generator) -> Integers:
 def _rows(block: StoredBlock, positions: Integers) -> StoredBlock:
     """Those rows of a block that are at some positions in the table."""
     first, last = np.searchsorted(positions, [block.start, block.start + len(block)])
-    inside = positions[first:last] - block.start
-    return block.take(inside)
+    return block.take(positions[first:last] - block.start)

@@ -1,24 +1,25 @@
-"""Summary of a table that is read in parts, as `tokumei validate` shows it."""
+"""Review of tables that are read in parts: what is counted in them, and their description."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from defenses import MicrodataDefense
-from metrics.columns import Domain, NumericDomain
-from scenarios.tables.note import Note
+from metrics.columns import Domain, Integers, NumericDomain
+from scenarios.tables.dataset import load_table
 from scenarios.tables.parts.files.csv_files import quoted
-from scenarios.tables.parts.files.table_files import TableFiles
+from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import (
     LIMIT,
-    SAMPLED,
     RawColumn,
     raw_columns,
     sampled_column,
@@ -26,20 +27,13 @@ from scenarios.tables.parts.raw_columns import (
     value_texts,
     wide_column,
 )
-from scenarios.tables.parts.records import LargeRecords, StoredBlock
+from scenarios.tables.parts.records import LargeRecords, StoredBlock, large_records
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.review.column_names import look_like_people
 from scenarios.tables.review.description import Description, TableRows, described_table
-from scenarios.tables.review.notes import (
-    SEEN,
-    RepeatedIdentifier,
-    numbering_identifiers,
-    repeated_identifier_warnings,
-    table_notes,
-)
-from scenarios.tables.review.rows_of_people import RowsOfPeople
+from scenarios.tables.review.reviewed_table import SEEN, RepeatedIdentifier, ReviewedTable
+from scenarios.tables.review.rows_of_people import RowsOfPeople, numbers_of
 from scenarios.tables.review.suggestions import IDENTIFIER, Suggestion
-from scenarios.tables.review.summary import ColumnSummary, summary
 from scenarios.tables.roles import read_roles
 
 # A description of a table that is read in parts: a roles file with suggested roles, for a person to review.
@@ -55,24 +49,8 @@ WIDE = Suggestion(
 def describe_large_table(
     path: Path, roles: Path | None, output: Path, *, reading: Mapping[str, Any] | None = None, memory: int
 ) -> Description:
-    """Describe a table that is read in parts; see `scenarios.tables.review.description.describe_table`.
+    """Describe a table that is read in parts within some bytes of memory; see `describe_table`.
 
-    Parameters
-    ----------
-    path : Path
-        A Parquet file, a folder of Parquet files, or a CSV file.
-    roles, output, reading
-        As for a table in memory.
-    memory : int
-        Bytes of memory. Half of it is DuckDB's.
-
-    Raises
-    ------
-    ValueError
-        As for a table in memory.
-
-    Notes
-    -----
     Domains and numbers of missing values are those of all rows. Roles and uniqueness rest on a random sample of
     `scenarios.tables.parts.raw_columns.SAMPLED` rows, as the text says.
     """
@@ -123,99 +101,103 @@ def _missing(raw: RawColumn, column: TextColumn) -> int:
     return int(column.weights[column.codes < 0].sum())
 
 
-# Numbers of rows and people of a table that is read in parts.
+# Review of a table with roles.
 
 SURE = 0.9
 """Share of distinct values, as estimated, below which an identifier repeats for sure and its values are counted."""
 
 
-def large_rows_of_people(records: LargeRecords) -> RowsOfPeople | None:
-    """Count the rows of people whose column is declared; None if no person has two rows."""
-    person = records.dataset.records.person
-    if person is None:
-        return None
-    groups = f"SELECT {quoted(person)} IS NULL AS unnamed, count(*) AS rows FROM source GROUP BY {quoted(person)}"
-    numbers = "sum(rows), sum(if(unnamed, rows, 1)), max(if(unnamed, 1, rows))"
-    ((rows, people, most),) = records.files.fetch(f"SELECT {numbers} FROM ({groups})")
-    return RowsOfPeople(person, int(rows), int(people), int(most)) if rows and most > 1 else None
+@contextmanager
+def reviewed_table(
+    path: Path,
+    roles: Path | None,
+    *,
+    reading: Mapping[str, Any],
+    memory: int | None = None,
+    engine: Engine | None = None,
+) -> Iterator[ReviewedTable]:
+    """Open a table: in memory, or in parts where DuckDB gets some bytes of memory."""
+    if memory is None:
+        yield ReviewedTable(load_table(path, roles, reading=reading))
+        return
+    with large_records(path, roles, reading=reading, memory=memory, engine=engine) as records:
+        yield ReviewedInParts(records)
 
 
-def large_repeated_people_warnings(records: LargeRecords) -> list[Note]:
-    """Warnings of identifiers that repeat, as `scenarios.tables.review.notes.repeated_people_warnings` gives them.
+class ReviewedInParts(ReviewedTable):
+    """A data set that is read in parts."""
 
-    Counting many distinct values takes long, so only identifiers of which at most `SURE` are distinct are counted.
-    """
-    names = [name for name in numbering_identifiers(records.dataset) if name in records.files.columns]
-    return repeated_identifier_warnings(one for name in names if (one := _repeated(records, name)) is not None)
+    records: LargeRecords
 
+    def __init__(self, records: LargeRecords) -> None:
+        super().__init__(records.dataset)
+        self.records = records
 
-def _repeated(records: LargeRecords, name: str) -> RepeatedIdentifier | None:
-    column, fetch = quoted(name), records.files.fetch
-    ((about, rows),) = fetch(f"SELECT approx_count_distinct({column}), count({column}) FROM source")
-    if about >= SURE * rows:
-        return None
-    ((values,),) = fetch(f"SELECT count(DISTINCT {column}) FROM source")
-    texts = [] if records.files.type_of(name) != "VARCHAR" else _some_texts(records, column)
-    return RepeatedIdentifier(name, int(values), int(rows), bool(texts) and look_like_people(texts))
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """Values of a random sample of the rows, or of all in their order if they are few."""
+        columns = self.records.columns
+        rows = sampled_rows(self.records.files, {name: column.raw for name, column in columns.items()})
+        coded = {name: rows[name] if one.numbers_only else one.of_raw[rows[name]] for name, one in columns.items()}
+        return self.records.frame(StoredBlock(0, 0, coded))
 
+    @cached_property
+    def people(self) -> RowsOfPeople | None:
+        """Rows of people, counted by DuckDB."""
+        person = self.dataset.records.person
+        if person is None:
+            return None
+        groups = f"SELECT {quoted(person)} IS NULL AS unnamed, count(*) AS rows FROM source GROUP BY {quoted(person)}"
+        numbers = "sum(rows), sum(if(unnamed, rows, 1)), max(if(unnamed, 1, rows))"
+        ((rows, people, most),) = self.records.files.fetch(f"SELECT {numbers} FROM ({groups})")
+        return RowsOfPeople(person, int(rows), int(people), int(most)) if rows and most > 1 else None
 
-def _some_texts(records: LargeRecords, column: str) -> list[str]:
-    query = f"SELECT DISTINCT {column} FROM source WHERE {column} IS NOT NULL LIMIT {SEEN}"
-    return [text for (text,) in records.files.fetch(query)]
+    @property
+    def person_numbers(self) -> Integers:
+        """Numbers of people, told apart by hashes of 64 bits."""
+        person = quoted(str(self.dataset.records.person))
+        hashes = self.records.files.arrow(f"SELECT if({person} IS NULL, NULL, hash({person})) AS hash FROM source")
+        return numbers_of(hashes.column("hash").to_pandas(types_mapper={pa.uint64(): pd.UInt64Dtype()}.get))
 
+    @property
+    def unique_texts(self) -> list[str]:
+        """Text columns whose values all differ."""
+        return [
+            name
+            for name, column in self.records.columns.items()
+            if self.records.roles.frame[name].dtype == object
+            and self.rows > 1
+            and len(column.raw.values) + column.raw.missing == self.rows
+            and column.raw.missing <= 1
+        ]
 
-def large_table_notes(records: LargeRecords, defense: MicrodataDefense | None = None) -> list[Note]:
-    """All that was inferred about the table or is doubtful in it; see `scenarios.tables.review.notes.table_notes`."""
-    frame, is_sample = sampled_frame(records)
-    said = table_notes(
-        records.dataset,
-        defense,
-        frame=frame,
-        repeated=large_repeated_people_warnings(records),
-        several=large_rows_of_people(records),
-    )
-    return [*([Note("sample", numbers={"rows": len(frame)})] if is_sample else []), *said]
+    def counts(self, name: str) -> tuple[int, int | str]:
+        """Numbers of missing and of distinct values; estimated where a release cannot hold codes of the column."""
+        column = self.records.columns.get(name)
+        if column is None or column.numbers_only:
+            missing, distinct = self._estimated(name)
+            return missing, f"about {distinct:,}"
+        counts = column.counts
+        return int(counts[column.missing]), int(np.count_nonzero(np.delete(counts, column.missing)))
 
+    def _estimated(self, name: str) -> tuple[int, int]:
+        column = f"source.{quoted(name)}"
+        kind = self.records.files.type_of(name)
+        value = f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END" if kind in ("FLOAT", "DOUBLE") else column
+        value = f"nullif({column}, '')" if kind == "VARCHAR" else value
+        query = f"SELECT count(*) - count({value}), approx_count_distinct({value}) FROM source"
+        ((missing, distinct),) = self.records.files.fetch(query)
+        return int(missing), int(distinct)
 
-def large_summary(records: LargeRecords) -> list[ColumnSummary]:
-    """Summary of every column in the table's order; see `scenarios.tables.review.summary.summary`.
-
-    Numbers of distinct values are estimated for identifiers, for columns that are left out, and for columns of numbers
-    that are nearly all distinct.
-    """
-    return [row._replace(**_counts(records, row.column)) for row in summary(records.dataset)]
-
-
-def _counts(records: LargeRecords, name: str) -> dict[str, Any]:
-    """Numbers of rows without a value (`missing`) and of distinct values (`distinct`) of a column."""
-    column = records.columns.get(name)
-    if column is None or column.numbers_only:
-        missing, distinct = _estimated(records, name)
-        return {"missing": missing, "distinct": f"about {distinct:,}"}
-    raw = column.raw
-    of_value = column.of_raw[raw.of_code >= 0]
-    is_missing = of_value == column.missing
-    counts = raw.counts[raw.of_code[raw.of_code >= 0]]
-    missing = raw.missing + int(counts[is_missing].sum())
-    return {"missing": missing, "distinct": pd.unique(of_value[~is_missing]).size}
-
-
-def _estimated(records: LargeRecords, name: str) -> tuple[int, int]:
-    """Rows without a value, and about how many distinct values there are."""
-    column = f"source.{quoted(name)}"
-    kind = records.files.type_of(name)
-    value = f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END" if kind in ("FLOAT", "DOUBLE") else column
-    value = f"nullif({column}, '')" if kind == "VARCHAR" else value
-    query = f"SELECT count(*) - count({value}), approx_count_distinct({value}) FROM source"
-    ((missing, distinct),) = records.files.fetch(query)
-    return int(missing), int(distinct)
-
-
-def sampled_frame(records: LargeRecords) -> tuple[pd.DataFrame, bool]:
-    """Values of a random sample of the rows, and whether it is smaller than the table."""
-    rows = sampled_rows(records.files, {name: column.raw for name, column in records.columns.items()})
-    coded = {
-        name: rows[name] if column.numbers_only else column.of_raw[rows[name]]
-        for name, column in records.columns.items()
-    }
-    return records.frame(StoredBlock(0, 0, coded)), records.rows > SAMPLED
+    def repeated(self, name: str) -> RepeatedIdentifier | None:
+        """Numbers of an identifier; None where about `SURE` are distinct, since counting those takes long."""
+        files, column = self.records.files, quoted(name)
+        if name not in files.columns:
+            return None
+        ((about, rows),) = files.fetch(f"SELECT approx_count_distinct({column}), count({column}) FROM source")
+        if about >= SURE * rows:
+            return None
+        ((values,),) = files.fetch(f"SELECT count(DISTINCT {column}) FROM source")
+        query = f"SELECT DISTINCT {column} FROM source WHERE {column} IS NOT NULL LIMIT {SEEN}"
+        texts = [text for (text,) in files.fetch(query)] if files.type_of(name) == "VARCHAR" else []
+        return RepeatedIdentifier(name, int(values), int(rows), bool(texts) and look_like_people(texts))

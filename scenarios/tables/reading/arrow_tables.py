@@ -22,27 +22,7 @@ from scenarios.tables.review.column_names import POSTCODES, POSTCODES_JAPANESE, 
 
 
 def workbook_table(path: Path, data: bytes) -> tuple[Any, list[Note]]:
-    """Read the first sheet of a workbook. Its first row with a value names the columns; empty rows are no records.
-
-    Parameters
-    ----------
-    path : Path
-        Named in errors.
-    data : bytes
-        The file's content.
-
-    Returns
-    -------
-    table : pyarrow.Table
-        Columns of numbers, truth values or texts. A date is a text in ISO format.
-    notes : list of Note
-        Which sheet was read, if there are several, and which postcodes may have lost a zero.
-
-    Raises
-    ------
-    ValueError
-        If openpyxl is not installed, the workbook is damaged, or its first sheet is empty.
-    """
+    """Read the first sheet of a workbook. Its first row with a value names the columns; empty rows are no records."""
     try:
         from openpyxl import load_workbook
     except ImportError:
@@ -96,28 +76,7 @@ def _text(cell: Any) -> str | None:
 def csv_table(
     path: Path, data: bytes, header: CsvHeader, kinds: Mapping[str, Any], na: Sequence[str] = (), block: int = 0
 ) -> Any:
-    """Columns of a CSV file; empty fields are missing values.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    data : bytes
-        Its content in UTF-8.
-    header : CsvHeader
-        Its header.
-    kinds : mapping of str to Arrow type
-        Columns to read, by their fields in the header. All are read as texts if a value does not fit its type.
-    na : sequence of str
-        Further texts that mean a missing value.
-    block : int
-        Number of bytes that are read at a time; 0 for all at once.
-
-    Raises
-    ------
-    ValueError
-        If it is not UTF-8, or a row has more or fewer fields than the header, or broken quotes.
-    """
+    """Columns of a CSV file; empty fields are missing values."""
     from pyarrow import csv
 
     if not _quotes_are_sure(data, header.separator):
@@ -177,13 +136,7 @@ def opened_parquet(path: Path, source: Any) -> Iterator[Any]:
 
 
 def text_of(where: str, column: Any) -> Any:
-    """Arrow column as text; an empty text is a missing value.
-
-    Raises
-    ------
-    ValueError
-        If it holds anything but numbers and text; the message begins with `where`.
-    """
+    """Arrow column as text; an empty text is a missing value."""
     import pyarrow.compute as pc
 
     try:

@@ -31,17 +31,7 @@ MOST_CUTS = 60
 
 
 def index(period: str, number: int, unit: int) -> int:
-    """Index of the period that holds a date; periods are counted without gaps.
-
-    Parameters
-    ----------
-    period : str
-        One of `PERIODS`.
-    number : int
-        The date: days since 1970-01-01, or seconds.
-    unit : int
-        1 if dates are days, 86,400 if they are seconds.
-    """
+    """Index of the period that holds a date; periods are counted without gaps."""
     if period in _SECONDS:
         return number // (_SECONDS[period] * unit // DAY)
     day = number // unit
@@ -136,20 +126,7 @@ def _start(period: str, match: re.Match[str]) -> int:
 
 
 def checked_levels(levels: Sequence[str], *, has_time: bool | None = None) -> list[str]:
-    """Levels of a calendar hierarchy, each of which must nest in the next.
-
-    Parameters
-    ----------
-    levels : sequence of str
-        Names of `PERIODS` from short to long.
-    has_time : bool, optional
-        Whether dates have a time of day; if not, a leading ``day`` is left out, since it is the date itself.
-
-    Raises
-    ------
-    ValueError
-        If there is no level, one is unknown, they do not ascend, or weeks stand below months.
-    """
+    """Levels of a calendar hierarchy, each of which must nest in the next."""
     known = ", ".join(PERIODS)
     require(levels, f"'calendar' names levels from {known}")
     for name in levels:

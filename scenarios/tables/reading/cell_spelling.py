@@ -49,13 +49,8 @@ _TOGETHER = 1 << 12
 def with_one_spelling(columns: Mapping[str, TextColumn], domains: Mapping[str, Domain | None]) -> dict[str, TextColumn]:
     """Columns of a release in which cells of equal meaning have one text.
 
-    Parameters
-    ----------
-    columns : mapping of str to TextColumn
-        Columns of a release, in the form of the program.
-    domains : mapping of str to Domain or None
-        The columns to change, with their domains. Of a domain, only the order of its categories and whether numbers are
-        integers matter. Without a domain, sets get the order of their texts, and intervals stay.
+    Of the domain of a column, only the order of its categories and whether numbers are integers matter. Without a
+    domain, sets get the order of their texts, and intervals stay.
     """
     return {
         name: column.with_cells(spellings(column.texts.to_pylist(), domains[name])) if name in domains else column
@@ -64,15 +59,7 @@ def with_one_spelling(columns: Mapping[str, TextColumn], domains: Mapping[str, D
 
 
 def spelling_domain(declared: Column | None, column: TextColumn) -> Domain | None:
-    """What is known about the spelling of a column's cells; its bounds do not matter.
-
-    Parameters
-    ----------
-    declared : Column or None
-        What the roles file declares. What it leaves open is told from the cells.
-    column : TextColumn
-        The column, in the form of the program.
-    """
+    """What is known about the spelling of a column's cells; its bounds do not matter."""
     if isinstance(declared, CategoryColumn):
         return CategoricalDomain(tuple(declared.categories)) if declared.categories else None
     if isinstance(declared, DateColumn):
@@ -90,13 +77,6 @@ def spelling_domain(declared: Column | None, column: TextColumn) -> Domain | Non
 
 def spellings(texts: Sequence[str], domain: Domain | None) -> list[str]:
     """The one spelling of each cell; a text that is no cell stays as it is.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        Released cells.
-    domain : Domain, optional
-        As in `with_one_spelling`.
 
     Examples
     --------
@@ -127,11 +107,6 @@ def joined_segments(segments: Iterable[Segment], *, integer: bool) -> list[Segme
 
     Segments of integers are closed, and adjacent ones are joined: ``[20,30)``, ``[20,29]`` and ``{[20,25]|[26,29]}``
     are the same cell.
-
-    Raises
-    ------
-    ValueError
-        If a segment covers no number.
     """
     joined: list[Segment] = []
     for low, high, closed in sorted(segments):
@@ -154,17 +129,7 @@ def segments_cell(segments: Sequence[Segment], *, or_missing: bool = False) -> s
 def by_halves(
     texts: Sequence[str], read: Callable[[Sequence[str]], list[Result]], unreadable: Callable[[str], Result]
 ) -> list[Result]:
-    """What is read from texts together; half by half if one of them cannot be read.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        The texts.
-    read : callable
-        ``read(texts)`` is one result for each text, or raises ValueError.
-    unreadable : callable
-        ``unreadable(text)`` is the result of a text that cannot be read.
-    """
+    """What is read from texts together; half by half if one of them cannot be read."""
     try:
         return read(texts)
     except ValueError:
@@ -220,17 +185,6 @@ HAVE = {"record": "the original table has", "candidate": "the candidates have"}
 def category_note(cells: pd.Series[Any], known: Collection[str], person: str, hint: str = "") -> list[Note]:
     """A note on released categories that nobody has; none where all are known.
 
-    Parameters
-    ----------
-    cells : Series, shape (rows,)
-        A released column, whose name the note states.
-    known : collection of str
-        Categories that somebody has.
-    person : str
-        What each of the people is called, such as "candidate".
-    hint : str
-        What the note adds.
-
     Examples
     --------
     >>> [note] = category_note(pd.Series(["Ann", "{Bob|Cy}", "*"], name="name"), {"Ann", "Bob"}, "candidate")
@@ -259,24 +213,7 @@ def category_note(cells: pd.Series[Any], known: Collection[str], person: str, hi
 
 
 def number_note(cells: pd.Series[Any], domain: NumericDomain, values: pd.Series[Any], person: str) -> list[Note]:
-    """A note on released numbers and intervals outside the range of people's numbers; none where all lie within.
-
-    Parameters
-    ----------
-    cells : Series, shape (rows,)
-        A released column, whose name the note states.
-    domain : NumericDomain
-        Its domain.
-    values : Series, shape (people,)
-        Numbers of the people, NaN where missing.
-    person : str
-        What each of the people is called, such as "candidate".
-
-    Raises
-    ------
-    ValueError
-        If a released cell cannot be read as numbers.
-    """
+    """A note on released numbers and intervals outside the range of people's numbers; none where all lie within."""
     read = cast("NumericCells", read_cells(cells, domain))
     low, high = read.hull()
     told = ~read.suppressed & ~read.missing
@@ -302,19 +239,7 @@ _MOST = 0.5
 def readable_columns(
     columns: Mapping[str, TextColumn], domains: Mapping[str, Domain], complete: Collection[str], person: str = "record"
 ) -> tuple[dict[str, TextColumn], list[Note]]:
-    """Columns of a release after `filled_gaps` and `known_cells`, and their notes.
-
-    Parameters
-    ----------
-    columns : mapping of str to TextColumn
-        Columns of a release, in the form of the program.
-    domains : mapping of str to Domain
-        Domains of the original values; other columns stay as they are.
-    complete : collection of str
-        Columns in which nobody's value is missing.
-    person : str
-        What each of the people is called, a key of `HAVE`.
-    """
+    """Columns of a release after `filled_gaps` and `known_cells`, and their notes."""
     read: dict[str, TextColumn] = dict(columns)
     notes: list[Note] = []
     for name in [name for name in domains if name in columns]:
@@ -325,17 +250,7 @@ def readable_columns(
 
 
 def filled_gaps(name: str, column: TextColumn, others: str) -> tuple[TextColumn, list[Note]]:
-    """A released column whose empty cells are ``*``, since no original value is missing, and a note.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    column : TextColumn
-        Released cells, in the form of the program.
-    others : str
-        Who has no missing value, with the verb.
-    """
+    """A released column whose empty cells are ``*``, since no original value is missing, and a note."""
     empty = column.missing_rows
     if not empty:
         return column, []

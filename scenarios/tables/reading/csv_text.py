@@ -38,13 +38,7 @@ def other_format(data: bytes) -> str | None:
 
 
 def csv_content(path: Path, data: bytes) -> bytes:
-    """Content of a file that should be CSV, without gzip compression.
-
-    Raises
-    ------
-    ValueError
-        If it has another format, or the compression is damaged.
-    """
+    """Content of a file that should be CSV, without gzip compression."""
     what = other_format(data)
     extract = "extract the table or " if what == _OTHER_FORMATS[ZIP] else ""
     refuse(what is not None, f"{path}: is {what}; {extract}save the sheet as CSV (UTF-8)")
@@ -69,13 +63,7 @@ _NARROW = "[\uff61-\uff9f]"
 
 
 def check_encoding(name: str) -> str:
-    """Return the name of an encoding of text.
-
-    Raises
-    ------
-    ValueError
-        If there is no such encoding.
-    """
+    """Return the name of an encoding of text."""
     try:
         codecs.lookup(name)
         "".encode(name)
@@ -87,22 +75,7 @@ def check_encoding(name: str) -> str:
 def table_text(path: Path, data: bytes, encoding: str | None = None, *, whole: bool = True) -> str:
     """Text of a CSV file, without a byte order mark. A file that is UTF-8 is read as such, whatever is declared.
 
-    Parameters
-    ----------
-    path : Path
-        Named in errors.
-    data : bytes
-        The file's content, decompressed.
-    encoding : str, optional
-        Encoding of a file that is not UTF-8.
-    whole : bool
-        Whether it is the whole content. Of the beginning of a file, only complete lines are returned.
-
-    Raises
-    ------
-    ValueError
-        If it is neither UTF-8 nor in the declared encoding. Without a declared one, the message suggests it if the
-        bytes leave little doubt.
+    Of the beginning of a file (`whole` is false), only complete lines are returned.
     """
     try:
         text = read_text(path, data, whole=whole)
@@ -194,13 +167,7 @@ class BrokenRowError(ValueError):
 def csv_rows(
     text: str | Iterable[str], separator: str, *, path: Path | str = "", strict: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
-    """First line (from 1) and fields of each row of a text, or of its lines; blank lines are no rows.
-
-    Raises
-    ------
-    BrokenRowError
-        If a row is no CSV.
-    """
+    """First line (from 1) and fields of each row of a text, or of its lines; blank lines are no rows."""
     lines = io.StringIO(text, newline="") if isinstance(text, str) else text
     reader = csv.reader(lines, delimiter=separator, strict=strict)
     line = 1
@@ -251,19 +218,8 @@ class CsvHeader(NamedTuple):
 def csv_header(path: Path, text: str, declared: str | None = None) -> CsvHeader:
     """Read the header of a CSV file.
 
-    Parameters
-    ----------
-    path : Path
-        Named in errors.
-    text : str
-        The file's text, or its beginning.
-    declared : str, optional
-        Separator of fields; by default it is inferred.
-
-    Raises
-    ------
-    ValueError
-        If the text is blank, a web page or no CSV, or two columns share a name.
+    A separator that is not declared is inferred from comma, semicolon, tab and bar. It must split the first lines into
+    equal numbers of fields; of those that do, the one with the most fields is taken.
     """
     text, notes = text[:HEAD], list[Note]()
     require(text.strip(), f"{path}: is empty; the first line must name the columns")
@@ -299,13 +255,7 @@ def refuse_first_line(path: Path, text: str) -> None:
 
 
 def column_names(path: Path, fields: Sequence[str]) -> list[str]:
-    """Names of the columns; a column without a name is called by its position (from 1), such as ``column_3``.
-
-    Raises
-    ------
-    ValueError
-        If two columns share a name.
-    """
+    """Names of the columns; a column without a name is called by its position (from 1), such as ``column_3``."""
     names: list[str] = []
     for position, field in enumerate(fields, start=1):
         name = field
@@ -320,19 +270,7 @@ def column_names(path: Path, fields: Sequence[str]) -> list[str]:
 
 
 def check_rows(path: Path, text: str | Iterable[str], header: CsvHeader, beginning: str) -> None:
-    """Raise ValueError for the first row with more or fewer fields than the header, or with broken quotes.
-
-    Parameters
-    ----------
-    path : Path
-        Named in errors.
-    text : str or iterable of str
-        The file's text, or its lines.
-    header : CsvHeader
-        Its header.
-    beginning : str
-        The first lines, which may show another separator.
-    """
+    """Raise ValueError for the first row with more or fewer fields than the header, or with broken quotes."""
     width = len(header.fields)
     for line, row in csv_rows(text, header.separator, path=path, strict=True):
         if len(row) != width:

@@ -67,25 +67,7 @@ def native_dates(name: str, column: Any) -> tuple[Any, list[Note]] | None:
 def dated_columns(
     columns: Mapping[str, TextColumn], declared: Roles, missing: Sequence[str], native: Sequence[str] = ()
 ) -> tuple[dict[str, TextColumn], list[Note]]:
-    """Columns, of which those of dates are numbers now, and notes; see `DateFormat`.
-
-    Parameters
-    ----------
-    columns : mapping of str to TextColumn
-        Columns of text.
-    declared : Roles
-        Columns that it declares as dates must hold dates of their format within their bounds. Columns that it declares
-        otherwise, and identifiers, stay as they are.
-    missing : sequence of str
-        Texts that mean a missing value among dates.
-    native : sequence of str
-        Columns that the file itself says are dates; they hold ISO 8601 whatever the declared format.
-
-    Raises
-    ------
-    ValueError
-        If a declared column holds something else; names file, column, row and what would be right.
-    """
+    """Columns, of which those of dates are numbers now, and notes; see `DateFormat`."""
     changed, notes = dict(columns), list[Note]()
     for name, column in columns.items():
         described = declared.columns.get(name)

@@ -156,22 +156,7 @@ ISO, ISO_TIME = DateFormat("%Y-%m-%d"), DateFormat("%Y-%m-%dT%H:%M:%S")
 
 
 def declared_number(text: str, form: DateFormat, *, end: bool = False) -> int:
-    """Number of a date in a roles file, which is ISO 8601 or of the column's format.
-
-    Parameters
-    ----------
-    text : str
-        The date. A time of day may be left out: then it is the beginning of the day, or its end if `end`.
-    form : DateFormat
-        The column's format.
-    end : bool
-        Whether it is an upper bound.
-
-    Raises
-    ------
-    ValueError
-        If it is no such date.
-    """
+    """Number of a date in a roles file, which is ISO 8601 or of the column's format."""
     day = ISO.number(text)
     if day is not None:
         return day if not form.has_time else day * DAY + (DAY - 1 if end else 0)

@@ -91,19 +91,6 @@ def recognized(
 ) -> Recognized:
     """Recognize numbers in other forms, and missing values among numbers.
 
-    Parameters
-    ----------
-    columns : mapping of str to TextColumn
-        Columns of text.
-    separator : str
-        Separator of the file's fields.
-    decimal : {".", ","}, optional
-        The decimal mark, if known.
-    fixed : sequence of str
-        Columns whose texts stay as they are.
-    plain_first : bool
-        Leave columns of plain numbers as they are, even where a known decimal comma makes points separate thousands.
-
     Notes
     -----
     A column is read with a decimal mark if all of its texts fit it. The other mark must then separate groups of three
@@ -150,13 +137,7 @@ def recognized(
 
 
 def mixed_marks(columns: Mapping[str, TextColumn]) -> Iterator[Note]:
-    """Notes on columns of numbers that nothing reads as such, since some have a decimal comma and some a decimal point.
-
-    Parameters
-    ----------
-    columns : mapping of str to TextColumn
-        Columns of text whose type nobody has declared.
-    """
+    """Notes on columns that are not read as numbers, since some have a decimal comma and some a decimal point."""
     for name, column in columns.items():
         if _may_be_numbers(column) and _Form(column).mixed:
             patterns = {"commas": _COMMA_FRACTION, "points": _FRACTION}

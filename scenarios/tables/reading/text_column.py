@@ -145,13 +145,7 @@ class TextColumn:
         return bool((self._matches(_CODE) & self._matches(_NUMBER)).any())
 
     def numbers(self) -> Floats:
-        """Number of each distinct text, shape (distinct,); NaN for ``nan``.
-
-        Raises
-        ------
-        ValueError
-            If a text is not a number, or is infinite; names the row.
-        """
+        """Number of each distinct text, shape (distinct,); NaN for ``nan``."""
         return self._numbers
 
     @cached_property
@@ -165,13 +159,7 @@ class TextColumn:
         return values
 
     def decimals(self) -> int | None:
-        """Return the largest number of digits after the point; None if a number has a power of ten or too many digits.
-
-        Raises
-        ------
-        ValueError
-            As `numbers`.
-        """
+        """Largest number of digits after the point; None if a number has a power of ten or too many digits."""
         if not np.isfinite(self.numbers()).any():
             return None
         if pc.any(pc.match_substring_regex(self._trimmed, r"\d[eE]|\.[eE]")).as_py():
@@ -189,13 +177,7 @@ class TextColumn:
         return self.number_values(domain) if isinstance(domain, NumericDomain) else self.text_values(domain)
 
     def number_values(self, domain: NumericDomain) -> NDArray[Any]:
-        """Number of each row, shape (n,): int64 where all are integers and none is missing, else float64.
-
-        Raises
-        ------
-        ValueError
-            If a text is not a number of the domain; names the row.
-        """
+        """Number of each row, shape (n,): int64 where all are integers and none is missing, else float64."""
         distinct = self.numbers()
         if domain.integer:
             self._refuse(np.isfinite(distinct) & (distinct != np.round(distinct)), "is not an integer")
@@ -207,13 +189,7 @@ class TextColumn:
         return rows.astype(np.int64) if exact else rows
 
     def text_values(self, domain: CategoricalDomain | None = None) -> NDArray[np.object_]:
-        """Text of each row, shape (n,), None where missing.
-
-        Raises
-        ------
-        ValueError
-            If a text is not a category of the domain; names the row.
-        """
+        """Text of each row, shape (n,), None where missing."""
         distinct = self.texts.to_pylist()
         if domain is not None:
             categories = set(domain.categories)

@@ -43,11 +43,6 @@ def rows_from_one(before: str = "", after: str = "") -> Iterator[None]:
 
     `metrics` counts rows as arrays do, from 0. A message about a file counts from 1, below the header.
 
-    Parameters
-    ----------
-    before, after : str
-        What the message says before and after the complaint.
-
     Examples
     --------
     >>> with rows_from_one("r.csv: "):
@@ -94,27 +89,7 @@ def text_table(
 
 
 def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, released: bool = False) -> TextTable:
-    """Read a CSV (also gzip-compressed), Parquet file or Excel workbook; the format is recognized by the first bytes.
-
-    Parameters
-    ----------
-    path : Path
-        Named in errors.
-    data : bytes
-        The file's content.
-    declared : Roles, optional
-        Separator, encoding, decimal mark and missing values, and columns of categories, whose texts stay as they are.
-        A separator that is not declared is inferred from comma, semicolon, tab and bar. It must
-        split the first lines into equal numbers of fields; of those that do, the one with the most fields is taken.
-        Numbers in other forms are recognized as `scenarios.tables.reading.number_forms.recognized` says.
-    released : bool
-        Whether the table is a release, in which plain numbers stay so under a declared decimal comma.
-
-    Raises
-    ------
-    ValueError
-        If the file is not such a table or has no record, or if column names are repeated.
-    """
+    """Read a CSV (also compressed by gzip), Parquet file or Excel workbook; its first bytes tell which it is."""
     declared = Roles() if declared is None else declared
     notes: list[Note] = []
     layout: dict[str, Any] = {}
@@ -146,30 +121,7 @@ def arrow_text_table(
     released: bool = False,
     weights: Mapping[str, Integers] | None = None,
 ) -> TextTable:
-    """Read the columns of an Arrow table as text.
-
-    Parameters
-    ----------
-    path : Path
-        Named in errors.
-    table : pyarrow.Table
-        Its columns.
-    declared : Roles
-        As in `read_text_table`.
-    opened : TextTable
-        Notes and layout so far.
-    separator : str
-        Separator of the CSV file that it comes from; empty for other files.
-    released : bool
-        As in `read_text_table`.
-    weights : mapping of str to ndarray of int, each of shape (n,), optional
-        Number of records that each row of a column stands for; by default one.
-
-    Raises
-    ------
-    ValueError
-        As `read_text_table`.
-    """
+    """Read the columns of an Arrow table as text; `weights` are the numbers of records that each row stands for."""
     notes, layout = list(opened.notes), dict(opened.layout)
     columns: dict[str, TextColumn] = {}
     texts: dict[str, TextColumn] = {}

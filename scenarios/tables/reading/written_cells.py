@@ -282,13 +282,7 @@ class WrittenCells:
         return {name: "days" if form.unit == 1 else "seconds" for name, form in forms.items()}
 
     def write(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Released cells in their written form.
-
-        Parameters
-        ----------
-        frame : DataFrame, shape (rows, columns)
-            Released cells of the program.
-        """
+        """Released cells in their written form."""
         names = [
             name
             for name, form in self.columns.items()

@@ -52,11 +52,6 @@ Cities, companies, streets and titles of jobs have the form, too, but few of the
 def look_like_people(texts: Sequence[str]) -> bool:
     """Return True if most texts read "Surname, Given" or "Given Surname", and many begin with a common given name.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Distinct texts of a column.
-
     Examples
     --------
     >>> look_like_people(["Patel, Ava", "O'Neill, Leo", "Smith, John"]), look_like_people(["New York", "Los Angeles"])
@@ -124,16 +119,6 @@ OUTCOMES_JAPANESE = ("目的変数", "結果", "成否")
 
 def hints_at(name: str, words: frozenset[str], japanese: tuple[str, ...]) -> bool:
     """Return True if a name holds one of some words: an English or German word as a whole, a Japanese word anywhere.
-
-    Parameters
-    ----------
-    name : str
-        Name of a column. Words end at a change from a lower-case to an upper-case letter, at a digit and at any other
-        character that is no letter.
-    words : frozenset of str
-        English and German words in lower case.
-    japanese : tuple of str
-        Japanese words.
 
     Examples
     --------

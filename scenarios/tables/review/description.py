@@ -71,23 +71,6 @@ def describe_table(
 ) -> Description:
     """Describe a table by suggested roles and inferred domains, each with its reason as a comment.
 
-    Parameters
-    ----------
-    path : Path
-        CSV or Parquet file.
-    roles : Path, optional
-        A roles file whose content is kept. Only columns to which it gives no role get a suggestion; if it lists
-        quasi-identifiers, all these are undecided.
-    output : Path
-        Where the roles file will be written; paths of other files become relative to its folder.
-    reading : mapping of str, optional
-        How the file is read; see `read_roles`. The description declares it.
-
-    Raises
-    ------
-    ValueError
-        If a file cannot be read, or the roles do not fit the table.
-
     Notes
     -----
     Domains are read from the records, so the description shows bounds and categories. It shows no value of identifiers
@@ -112,28 +95,7 @@ def described_table(
     rows: Callable[[dict[str, Domain]], TableRows],
     domainless: Collection[str] = (),
 ) -> Description:
-    """Describe a table whose columns were read.
-
-    Parameters
-    ----------
-    path : Path
-        The table, named in the text and in errors.
-    table : TextTable
-        Its columns.
-    declared : Roles
-        Content of `roles`.
-    roles, output : Path
-        As in `describe_table`.
-    rows : callable
-        Returns its rows, given the domains of its columns.
-    domainless : collection of str
-        Columns that get no domain.
-
-    Raises
-    ------
-    ValueError
-        As `describe_table`.
-    """
+    """Describe a table whose columns were read."""
     columns, notes, declared = _with_layout(table, declared)
     check_named(declared.named(), columns, roles, f"{path}, which has")
     free = {name: column for name, column in columns.items() if name not in declared.columns}

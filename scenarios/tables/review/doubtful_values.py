@@ -31,15 +31,7 @@ TRAITS_JAPANESE = ("性別", "生年", "誕生日", "血液型")
 
 
 def changing_traits(frame: pd.DataFrame, person: str | None) -> Iterator[Note]:
-    """Notes on traits of which some people have several values, one line a trait.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (n, columns)
-        Values.
-    person : str, optional
-        Column that names the person of each row.
-    """
+    """Notes on traits of which some people have several values, one line a trait."""
     if person is None or person not in frame:
         return
     for name in map(str, frame.columns):
@@ -58,15 +50,6 @@ SELDOM = 0.05
 
 def repeated_days(frame: pd.DataFrame, dates: Mapping[str, DateForm], identifiers: Sequence[str]) -> Iterator[Note]:
     """Notes on identifiers that stand twice on one day, if the table has one date apart from birthdays.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (n, columns)
-        Values; dates are numbers of days, or of seconds, since 1970.
-    dates : mapping of str to DateForm
-        The columns of dates.
-    identifiers : sequence of str
-        Columns that may number people.
 
     Notes
     -----
@@ -102,15 +85,7 @@ COMMON = 0.8
 
 
 def telling_columns(frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Iterator[Note]:
-    """Notes on quasi-identifiers of which most values go with one sensitive value only.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (n, columns)
-        Values.
-    quasi_identifiers, sensitive : sequence of str
-        Columns with these roles.
-    """
+    """Notes on quasi-identifiers of which most values go with one sensitive value only."""
     for secret in (name for name in sensitive if name in frame):
         known = frame[secret].notna().to_numpy()
         secrets, values = pd.factorize(frame[secret][known])
@@ -136,13 +111,7 @@ _WORDS = WORDS | {word.casefold() for word in MISSING}
 
 
 def doubtful_words(categories: Mapping[str, Iterable[str]]) -> list[Note]:
-    """Notes on categories that may mean a missing value, one line a word.
-
-    Parameters
-    ----------
-    categories : mapping of str to iterable of str
-        Categories of each column that nobody has declared.
-    """
+    """Notes on categories that may mean a missing value, one line a word."""
     texts = ((text, name) for name, texts in categories.items() for text in {text.strip() for text in texts})
     doubtful = sorted((text for text in texts if text[0].casefold() in _WORDS), key=lambda one: one[0])
     return grouped(
@@ -161,15 +130,7 @@ FAR = 3.0
 
 
 def doubtful_numbers(frame: pd.DataFrame, dates: Collection[str]) -> Iterator[Note]:
-    """Notes on columns with a number of nines in several rows, far from all other numbers.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (n, columns)
-        Numbers and texts.
-    dates : collection of str
-        Columns of dates, which are left out.
-    """
+    """Notes on columns with a number of nines in several rows, far from all other numbers."""
     for name in map(str, frame.columns):
         if frame[name].dtype == object or name in dates:
             continue
@@ -201,17 +162,7 @@ ORDERED = 0.98
 
 
 def doubtful_dates(frame: pd.DataFrame, dates: Mapping[str, DateForm], today: date) -> Iterator[Note]:
-    """Notes on columns of dates, one line for each fault of each column or pair of columns.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (n, columns)
-        Numbers of days, or of seconds, since 1970; NaN where missing.
-    dates : mapping of str to DateForm
-        The columns of dates.
-    today : date
-        Later dates are in the future.
-    """
+    """Notes on columns of dates, numbers of days or seconds since 1970, one line for each fault of a column or pair."""
     days = {name: frame[name].to_numpy(dtype=float) / form.unit for name, form in dates.items() if name in frame}
     epoch = date(1970, 1, 1)
     first, last = (OLDEST - epoch).days, (today - epoch).days + 1
@@ -243,19 +194,7 @@ def doubtful_values(
     sensitive: Sequence[str],
     identifiers: Sequence[str],
 ) -> list[Note]:
-    """Notes on impossible dates, nines, people twice a day, traits that change, and columns that tell sensitive values.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (n, columns)
-        Values of the records, or of a sample of them.
-    dates : mapping of str to DateForm
-        Columns of dates.
-    person : str or None
-        Column that names the person of each row.
-    quasi_identifiers, sensitive, identifiers : sequence of str
-        Columns with these roles.
-    """
+    """Notes on impossible dates, nines, people twice a day, changing traits, and columns that tell sensitive values."""
     return [
         *doubtful_dates(frame, dates, datetime.now(UTC).date()),
         *doubtful_numbers(frame, dates),
@@ -268,21 +207,7 @@ def doubtful_values(
 def doubtful_columns(
     columns: Mapping[str, TextColumn], frame: pd.DataFrame, declared: Roles, known: Sequence[str], person: str | None
 ) -> list[Note]:
-    """All notes on the values of a file's columns.
-
-    Parameters
-    ----------
-    columns : mapping of str to TextColumn
-        The columns.
-    frame : DataFrame, shape (n, columns)
-        Their values.
-    declared : Roles
-        Content of the roles file.
-    known : sequence of str
-        Columns that an attacker may know.
-    person : str, optional
-        Column that names the person of each row.
-    """
+    """All notes on the values of a file's columns."""
     dates = {name: column.dates for name, column in columns.items() if column.dates is not None}
     fixed = {*declared.columns, *declared.identifiers}
     texts = {

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import exp, expm1
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from defenses import Guarantee, Microdata
-from metrics.classes import equivalence_classes
 from metrics.columns import Integers
 from scenarios.tables.note import Note
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at
 
-if TYPE_CHECKING:
-    from defenses.base import MicrodataRelease
-
 ONE_ROW = "make one row of each person first, as by `tokumei split --one-row`"
-"""What makes promises about rows promises about people."""
+"""What makes guarantees for rows guarantees for people."""
 MOST_NAMED = 7.0
 """Largest epsilon whose factor of odds is named: it is about 1,100."""
 
@@ -66,11 +62,6 @@ class RowsOfPeople(NamedTuple):
 
 def person_numbers(records: Microdata) -> Integers:
     """Number of the person of each record, from 0 in order of first appearance, shape (n,).
-
-    Parameters
-    ----------
-    records : Microdata
-        The records. Without a declared person, each row is a person, and so is a row that names none.
 
     Examples
     --------
@@ -126,66 +117,23 @@ class ClassMembers(NamedTuple):
 
 
 class PeopleInClasses(NamedTuple):
-    """Numbers of people in the classes of a released table.
-
-    Parameters
-    ----------
-    classes : int
-        Number of classes.
-    smallest : int
-        Fewest people in a class.
-    below : int
-        Number of classes with fewer people than promised rows.
-    """
+    """Number of classes, fewest people in one, and number of classes with fewer people than k rows."""
 
     classes: int
     smallest: int
     below: int
 
+    @classmethod
+    def of(cls, classes: Integers, people: Integers, k: int) -> PeopleInClasses:
+        """Count the people of each class, given the class and the person of each row.
 
-def people_in_classes(
-    released: pd.DataFrame, person: pd.Series[Any], quasi_identifiers: Sequence[str], promised: int
-) -> PeopleInClasses:
-    """Count the people of each class of released rows.
-
-    Parameters
-    ----------
-    released : DataFrame, shape (rows, columns)
-        Released cells.
-    person : Series, shape (rows,)
-        Person of each row. A row that names no person counts as a person of its own.
-    quasi_identifiers : sequence of str
-        Columns that make the classes.
-    promised : int
-        Number of rows that each class holds at the least.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"age": ["[20,29]", "[20,29]", "*", "*"]})
-    >>> people_in_classes(table, pd.Series(["a", "a", "a", "b"]), ["age"], 2)
-    PeopleInClasses(classes=2, smallest=1, below=1)
-    """
-    people = ClassMembers.of(equivalence_classes(released, list(quasi_identifiers)), numbers_of(person)).sizes
-    return PeopleInClasses(people.size, int(people.min()), int((people < promised).sum()))
-
-
-def people_of_release(records: Microdata, release: MicrodataRelease, promised: Guarantee) -> PeopleInClasses | None:
-    """Count the people in the classes of a release; None if it promises no k or has no quasi-identifier.
-
-    Parameters
-    ----------
-    records : Microdata
-        The original records, with a column `person`.
-    release : MicrodataRelease
-        Their release.
-    promised : Guarantee
-        Its promise.
-    """
-    names = [name for name in records.quasi_identifiers if name in release.frame]
-    if promised.k is None or records.person is None or not names or release.frame.empty:
-        return None
-    person = records.frame[records.person].reset_index(drop=True).reindex(release.origin)
-    return people_in_classes(release.frame, person, names, promised.k)
+        Examples
+        --------
+        >>> PeopleInClasses.of(np.array([0, 0, 1, 1]), np.array([5, 5, 5, 6]), 2)
+        PeopleInClasses(classes=2, smallest=1, below=1)
+        """
+        sizes = ClassMembers.of(classes, people).sizes
+        return cls(sizes.size, int(sizes.min()), int((sizes < k).sum()))
 
 
 def counted_rows_notes(rows: RowsOfPeople | None) -> list[Note]:
@@ -194,34 +142,15 @@ def counted_rows_notes(rows: RowsOfPeople | None) -> list[Note]:
 
 
 def hidden_people_notes(person: str | None, released: Iterable[str], identifiers: Sequence[str] = ()) -> list[Note]:
-    """A note that classes count rows, if a person may have several and the release does not say whose its rows are.
-
-    Parameters
-    ----------
-    person : str or None
-        Column that names the person of each row of the original table.
-    released : iterable of str
-        Columns of the release.
-    identifiers : sequence of str
-        Declared identifiers of the original table, which may repeat if no person is named.
-    """
+    """A note that classes count rows, if a person may have several and the release does not say whose its rows are."""
     numbers = [name for name in identifiers if not hints_at(name, NAMES, NAMES_JAPANESE)]
     if person is None and numbers:
         return [Note("classes of rows or people", numbers={"identifiers": " or ".join(map(repr, numbers))})]
     return [] if person is None or person in released else [Note("classes of rows", (person,))]
 
 
-def promise_to_people(promised: Guarantee, rows: RowsOfPeople, classes: PeopleInClasses | None = None) -> list[str]:
-    """Say what a promise about rows is worth to people with several rows; empty if there is no such promise.
-
-    Parameters
-    ----------
-    promised : Guarantee
-        The promise of the release.
-    rows : RowsOfPeople
-        Numbers of rows and people.
-    classes : PeopleInClasses, optional
-        People in its classes, if they were counted.
+def guarantee_to_people(guarantee: Guarantee, rows: RowsOfPeople, classes: PeopleInClasses | None = None) -> list[str]:
+    """Say what a guarantee for rows is worth to people with several rows; empty if there is no such guarantee.
 
     Notes
     -----
@@ -233,30 +162,21 @@ def promise_to_people(promised: Guarantee, rows: RowsOfPeople, classes: PeopleIn
     Dwork and Roth (2014), The Algorithmic Foundations of Differential Privacy, theorem 2.2, for groups.
     """
     words = []
-    if promised.k is not None:
-        held = "a class may hold fewer people" if classes is None else _held(classes, promised.k)
-        words.append(f"k = {promised.k} counts rows, not people ({rows.words}): {held}; {ONE_ROW}")
-    elif promised.l is not None or promised.t is not None or promised.pk is not None:
+    if guarantee.k is not None:
+        held = "a class may hold fewer people" if classes is None else _held(classes, guarantee.k)
+        words.append(f"k = {guarantee.k} counts rows, not people ({rows.words}): {held}; {ONE_ROW}")
+    elif guarantee.l is not None or guarantee.t is not None or guarantee.pk is not None:
         words.append(f"the promise counts rows, not people ({rows.words}); {ONE_ROW}")
-    if promised.epsilon is not None:
+    if guarantee.epsilon is not None:
         words.append(
-            f"epsilon = {promised.epsilon:.3g} is the promise for one row; "
-            f"{epsilon_of_a_person(promised.epsilon, promised.delta, rows.most)}; {ONE_ROW}"
+            f"epsilon = {guarantee.epsilon:.3g} is the promise for one row; "
+            f"{epsilon_of_a_person(guarantee.epsilon, guarantee.delta, rows.most)}; {ONE_ROW}"
         )
     return words
 
 
 def epsilon_of_a_person(epsilon: float, delta: float | None, rows: int) -> str:
-    """Say what a promise for one row means for a person with several rows.
-
-    Parameters
-    ----------
-    epsilon : float
-        Largest log of the factor by which one row changes odds.
-    delta : float, optional
-        Probability of the exception.
-    rows : int
-        Largest number of rows of a person.
+    """Say what a guarantee for one row means for a person with several rows.
 
     Examples
     --------
@@ -271,8 +191,8 @@ def epsilon_of_a_person(epsilon: float, delta: float | None, rows: int) -> str:
     return f"a person has up to {rows} rows, so epsilon is {whole:.3g}{rare} for a person, and odds change {factor}"
 
 
-def _held(classes: PeopleInClasses, promised: int) -> str:
+def _held(classes: PeopleInClasses, k: int) -> str:
     if not classes.below:
         return f"still, each class holds at least {classes.smallest} people"
     people = "1 person" if classes.smallest == 1 else f"{classes.smallest} people"
-    return f"the smallest class holds {people}, and {classes.below} of {classes.classes} classes fewer than {promised}"
+    return f"the smallest class holds {people}, and {classes.below} of {classes.classes} classes fewer than {k}"

@@ -87,14 +87,6 @@ class Uniqueness(NamedTuple):
 def uniqueness(frame: pd.DataFrame, columns: Sequence[str]) -> Uniqueness:
     """Measure how far some columns make rows unique.
 
-    Parameters
-    ----------
-    frame : DataFrame, shape (n, columns)
-        Original values, at least one row; a missing value is a value of its own. Of more than `MOST_ROWS` rows a
-        sample is measured, which is the same in each call. In a sample, more rows are unique than in the table.
-    columns : sequence of str
-        The columns, each once.
-
     Notes
     -----
     The classes of all columns but one are those of the columns before it, split by those after it. Both are built up
@@ -182,15 +174,7 @@ class Suggestion(NamedTuple):
 
 
 def suggested_identifier(name: str, column: pd.Series[Any]) -> Suggestion | None:
-    """Suggest a column as identifier if its values differ, or are free text, addresses or names; else return None.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    column : Series, shape (n,)
-        Its values: numbers, or texts and None.
-    """
+    """Suggest a column as identifier if its values differ, or are free text, addresses or names; else return None."""
     present = column.dropna()
     distinct = present.unique()
     if len(distinct) < 2:
@@ -289,11 +273,6 @@ def suggested_sensitive(name: str, column: pd.Series[Any]) -> Suggestion | None:
 
 def suggested_roles(frame: pd.DataFrame) -> dict[str, Suggestion]:
     """Suggest identifiers and sensitive values; columns without a suggestion are quasi-identifiers.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (n, columns)
-        Numbers, or texts and None.
 
     Notes
     -----

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from metrics.columns import Domain, NumericDomain, format_number
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.reading.date_form import DateForm
+from scenarios.tables.review.reviewed_table import ReviewedTable
 
 
 class ColumnSummary(NamedTuple):
@@ -38,8 +39,9 @@ class ColumnSummary(NamedTuple):
     distinct: int | str
 
 
-def summary(dataset: Dataset) -> list[ColumnSummary]:
-    """Summarize every column in the table's order, by bounds and counts only."""
+def summary(dataset: Dataset, table: ReviewedTable | None = None) -> list[ColumnSummary]:
+    """Summarize every column in the table's order, by bounds and counts only; `table` reads the records."""
+    table = ReviewedTable(dataset) if table is None else table
     records = dataset.records
     roles = {
         **dict.fromkeys([] if records.person is None else [records.person], "person"),
@@ -58,8 +60,7 @@ def summary(dataset: Dataset) -> list[ColumnSummary]:
                 kind,
                 f"{words}, inferred" if name in dataset.inferred else words,
                 records.hierarchies[name].height if name in records.hierarchies else 0,
-                int(records.frame[name].isna().sum()),
-                int(records.frame[name].nunique()),
+                *table.counts(name),
             )
         )
     return rows

@@ -39,18 +39,7 @@ def library() -> dict[str, Path]:
 
 
 def scenario_path(source: str) -> Path:
-    """File of a scenario.
-
-    Parameters
-    ----------
-    source : str
-        Name of a shipped scenario, or path of a TOML file.
-
-    Raises
-    ------
-    ValueError
-        If there is no such scenario; the nearest name is suggested.
-    """
+    """File of a scenario."""
     shipped = library()
     if source in shipped:
         return shipped[source]
@@ -63,33 +52,12 @@ def scenario_path(source: str) -> Path:
 
 
 def scenario_tables(path: Path) -> dict[str, Any]:
-    """Tables of a scenario file, before they are validated.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be read or is no TOML; names the file.
-    """
+    """Tables of a scenario file, before they are validated."""
     return read_tables(path, read_bytes(path))
 
 
 def within(path: Path, table: str, make: Callable[..., Built], *arguments: Any, key: str = "") -> Built:
-    """Call `make` on a part of a scenario file; its errors then name the file and that part.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    table, key : str
-        Where in the file the arguments stand.
-    make : callable
-        Called with `arguments`.
-
-    Raises
-    ------
-    ValueError
-        If `make` raises it.
-    """
+    """Call `make` on a part of a scenario file; its errors then name the file and that part."""
     try:
         return make(*arguments)
     except ValueError as error:

@@ -19,17 +19,7 @@ Location = Sequence[int | str]
 
 
 def complaint(error: ValidationError, tables: dict[str, Any], model: type[BaseModel]) -> str:
-    """Describe the first validation error: table, key, what is wrong and, for an unknown key, the nearest known key.
-
-    Parameters
-    ----------
-    error : ValidationError
-        What pydantic raised.
-    tables : dict
-        Content of the file.
-    model : type of BaseModel
-        The model that refused it.
-    """
+    """Describe the first validation error: table, key, what is wrong and, for an unknown key, the nearest known key."""
     first = error.errors(include_url=False)[0]
     location = first["loc"]
     keys = _keys_in_file(location, tables, absent=first["type"] == "missing")
@@ -112,13 +102,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def read_bytes(path: Path) -> bytes:
-    """Content of a file.
-
-    Raises
-    ------
-    ValueError
-        If there is no such file or it cannot be read; names the path.
-    """
+    """Content of a file."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -133,24 +117,7 @@ def unreadable(error: OSError) -> str:
 
 
 def read_text(path: Path, data: bytes, *, whole: bool = True, start: int = 0) -> str:
-    """UTF-8 text of a file's content, without a byte order mark.
-
-    Parameters
-    ----------
-    path : Path
-        Named in errors.
-    data : bytes
-        The content, or a piece of it.
-    whole : bool
-        Whether nothing follows, so that the last character must be complete.
-    start : int
-        Position of the piece in the file.
-
-    Raises
-    ------
-    ValueError
-        If it is not UTF-8 or holds a NUL byte; names the path and the byte's position (from 0).
-    """
+    """UTF-8 text of a file's content, without a byte order mark."""
     nul = data.find(b"\0")
     if nul >= 0:
         raise ValueError(f"{path}: holds a NUL byte at byte {start + nul}; it must be plain UTF-8 text")
@@ -162,20 +129,7 @@ def read_text(path: Path, data: bytes, *, whole: bool = True, start: int = 0) ->
 
 
 def read_tables(path: Path, data: bytes) -> dict[str, Any]:
-    """Tables of a TOML file, before they are validated.
-
-    Parameters
-    ----------
-    path : Path
-        Named in errors.
-    data : bytes
-        The file's content.
-
-    Raises
-    ------
-    ValueError
-        If it is no TOML.
-    """
+    """Tables of a TOML file, before they are validated."""
     try:
         return tomllib.loads(read_text(path, data))
     except tomllib.TOMLDecodeError as error:
@@ -183,22 +137,7 @@ def read_tables(path: Path, data: bytes) -> dict[str, Any]:
 
 
 def validated(path: Path, tables: dict[str, Any], model: type[Model]) -> Model:
-    """Tables of a TOML file as a model.
-
-    Parameters
-    ----------
-    path : Path
-        Named in errors.
-    tables : dict
-        What `read_tables` returns.
-    model : type of BaseModel
-        Says which keys there are; how strictly it converts values is up to the model.
-
-    Raises
-    ------
-    ValueError
-        If the model refuses the tables.
-    """
+    """Tables of a TOML file as a model."""
     try:
         return model.model_validate(tables)
     except ValidationError as error:
@@ -206,11 +145,5 @@ def validated(path: Path, tables: dict[str, Any], model: type[Model]) -> Model:
 
 
 def read_toml(path: Path, data: bytes, model: type[Model]) -> Model:
-    """Content of a TOML file as a validated model.
-
-    Raises
-    ------
-    ValueError
-        If it is no TOML or the model refuses it.
-    """
+    """Content of a TOML file as a validated model."""
     return validated(path, read_tables(path, data), model)

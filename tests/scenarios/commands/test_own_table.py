@@ -20,7 +20,7 @@ from leaderboard import render_report
 from scenarios.commands.cli import cli
 from scenarios.commands.common import write_text
 from scenarios.running.methods.invented_people import people
-from scenarios.tables.empty_cells import empty_cells_warning, lost_gaps_note
+from scenarios.tables.review.release_notes import counted_cells, empty_cells_warning, lost_gaps_note
 from scenarios.tables.seeds import generator
 
 ROLES = """
@@ -93,25 +93,30 @@ def test_a_release_that_says_next_to_nothing_is_warned_of(folder, parts):
         assert "say nothing" not in call("defend", method, "-p", "k=2", *arguments).stderr
 
 
+def noted(rule, original, released):
+    """What a rule says of two frames."""
+    return rule(counted_cells(original, original), counted_cells(released, released))
+
+
 def test_suppressed_cells_count_as_saying_nothing():
     original = pd.DataFrame({"a": [1, 2, 3, 4], "b": list("wxyz"), "one": ["x"] * 4})
     released = pd.DataFrame({"a": ["*", "*", "*", "4"], "b": ["*", "*", "*", "*"], "one": ["x"] * 4})
-    [both] = empty_cells_warning(original, released)
+    [both] = noted(empty_cells_warning, original, released)
     words = "most cells say nothing in these columns: a (75 % are *), b (the same in every row); 58 % of all cells"
     assert str(both) == words
-    assert empty_cells_warning(original, released.assign(a=["*", "*", "3", "4"], b=[*"*xyz"])) == []
-    [one] = empty_cells_warning(original, released.assign(a=["*", "*", "3", "4"]))
+    assert noted(empty_cells_warning, original, released.assign(a=["*", "*", "3", "4"], b=[*"*xyz"])) == []
+    [one] = noted(empty_cells_warning, original, released.assign(a=["*", "*", "3", "4"]))
     assert str(one) == "most cells say nothing in this column: b (the same in every row); 50 % of all cells"
-    assert empty_cells_warning(original, original) == []
+    assert noted(empty_cells_warning, original, original) == []
 
 
 def test_missing_values_that_vanish_are_said():
     original = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": ["x", None, None], "c": ["x", "y", "z"]})
     released = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "x"], "c": ["x", "y"]})
-    [note] = lost_gaps_note(original, released)
+    [note] = noted(lost_gaps_note, original, released)
     words = "missing values vanish: the release has none in a (1 of 3), b (2 of 3); each of its rows has a value there"
     assert str(note) == words
-    assert lost_gaps_note(original, released.assign(a=["[1,3]", "*"], b=["x", None])) == []
+    assert noted(lost_gaps_note, original, released.assign(a=["[1,3]", "*"], b=["x", None])) == []
 
 
 def test_outputs_are_not_overwritten_unless_told(folder):

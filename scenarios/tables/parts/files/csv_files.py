@@ -41,13 +41,7 @@ _CHUNK = 1 << 22
 
 
 def begins_with(path: Path, mark: bytes) -> bool:
-    """Whether a file begins with the mark of a format.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be read.
-    """
+    """Whether a file begins with the mark of a format."""
     try:
         with path.open("rb") as file:
             return file.read(len(mark)) == mark
@@ -85,20 +79,7 @@ def _is_utf8(path: Path) -> bool:
 
 
 def large_csv_header(path: Path, declared: Roles) -> CsvHeader:
-    """Header of a CSV file, from its beginning.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    declared : Roles
-        Separator and encoding, where declared.
-
-    Raises
-    ------
-    ValueError
-        If the beginning cannot be read as CSV.
-    """
+    """Header of a CSV file, from its beginning."""
     return csv_header(path, _beginning(path, declared.encoding), declared.separator)
 
 
@@ -114,22 +95,7 @@ def _beginning(path: Path, encoding: str | None = None) -> str:
 
 
 def utf8_copy(path: Path, encoding: str, folder: Path) -> Path | None:
-    """Copy of a CSV file in UTF-8; None if it is in UTF-8 already.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    encoding : str
-        Its declared encoding.
-    folder : Path
-        Where the copy is written.
-
-    Raises
-    ------
-    ValueError
-        If it is neither UTF-8 nor in the declared encoding, or the copy cannot be written.
-    """
+    """Copy of a CSV file in UTF-8; None if it is in UTF-8 already."""
     if _is_utf8(path):
         return None
     copy = folder / "table.csv"
@@ -146,17 +112,7 @@ def utf8_copy(path: Path, encoding: str, folder: Path) -> Path | None:
 
 
 def csv_source(path: Path, columns: Sequence[str], header: CsvHeader) -> str:
-    """SQL that reads a CSV file; empty fields are missing values.
-
-    Parameters
-    ----------
-    path : Path
-        The file, in UTF-8.
-    columns : sequence of str
-        Names of its columns.
-    header : CsvHeader
-        Its header.
-    """
+    """SQL that reads a CSV file; empty fields are missing values."""
     types = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in columns)
     compression = "gzip" if begins_with(path, COMPRESSED) else "none"
     alone = len(columns) == 1
@@ -174,17 +130,7 @@ def csv_source(path: Path, columns: Sequence[str], header: CsvHeader) -> str:
 
 
 def check_csv(path: Path, file: Path, header: CsvHeader) -> None:
-    """Raise ValueError, as for a table in memory, for the first row of a CSV file that cannot be read.
-
-    Parameters
-    ----------
-    path : Path
-        Named in errors.
-    file : Path
-        The file, or its copy in UTF-8.
-    header : CsvHeader
-        Its header.
-    """
+    """Raise ValueError, as for a table in memory, for the first row of a CSV file that cannot be read."""
     if not _is_utf8(file):
         start = 0
         with _opened(file) as content:

@@ -43,16 +43,6 @@ def private_folder(parent: Path | None = None) -> Iterator[Path]:
     """Temporary folder that nobody but the owner can open; it is removed at the end.
 
     A second process waits for the end of this one and removes its folders, so that a kill leaves nothing behind.
-
-    Parameters
-    ----------
-    parent : Path, optional
-        Where the folder is made; by default where the system keeps temporary files.
-
-    Raises
-    ------
-    ValueError
-        If no folder can be made there.
     """
     try:
         folder = Path(tempfile.mkdtemp(prefix="tokumei-", dir=parent))
@@ -103,19 +93,9 @@ class OutputFiles:
     _unfinished: list[tuple[BinaryIO, Path, Path, bool]] = field(default_factory=list, repr=False)
 
     def open(self, path: str, *, private: bool = False) -> BinaryIO:
-        """Open a new output.
+        """Open a new output; `private` lets nobody but the owner read it.
 
-        Parameters
-        ----------
-        path : str
-            The file; ``-`` is standard output. Devices and pipes, such as ``/dev/null``, are written in place.
-        private : bool
-            Let nobody but the owner read the file.
-
-        Raises
-        ------
-        ValueError
-            If no file can be made there.
+        ``-`` is standard output. Devices and pipes, such as ``/dev/null``, are written in place.
         """
         target = Path(path)
         if path == STANDARD:
@@ -139,13 +119,7 @@ class OutputFiles:
         return "a disk is full, that of an output or of temporary files (TMPDIR)"
 
     def finish(self) -> None:
-        """Flush all files to the disk, and then put them in their places.
-
-        Raises
-        ------
-        OSError
-            If one cannot be written.
-        """
+        """Flush all files to the disk, and then put them in their places."""
         for file, _, _, private in self._unfinished:
             file.flush()
             if private:
@@ -157,13 +131,7 @@ class OutputFiles:
 
 @contextmanager
 def output_files() -> Iterator[OutputFiles]:
-    """Outputs that are put in their places if no exception is raised, and removed otherwise.
-
-    Raises
-    ------
-    ValueError
-        If the disk is full or a file too large; in one line.
-    """
+    """Outputs that are put in their places if no exception is raised, and removed otherwise."""
     outputs = OutputFiles()
     try:
         with outputs._stack:

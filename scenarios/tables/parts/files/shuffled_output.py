@@ -57,13 +57,7 @@ class WrittenColumn:
         self.separator, self.empty = separator, '""' if alone else ""
 
     def csv_fields(self, stored: NDArray[Any]) -> Any:
-        """CSV fields of rows, an Arrow array of texts of shape (rows,).
-
-        Parameters
-        ----------
-        stored : ndarray, shape (rows,)
-            Codes of cells, numbers or pseudonyms.
-        """
+        """CSV fields of rows, an Arrow array of texts of shape (rows,)."""
         if self.cells is not None:
             return self._fields.take(pa.array(stored))
         if stored.dtype.kind == "S":
@@ -76,13 +70,7 @@ class WrittenColumn:
         return _number_texts(column).fill_null(self.empty)
 
     def arrow(self, stored: NDArray[Any]) -> Any:
-        """Arrow array of rows, shape (rows,): numbers as such, other cells as texts.
-
-        Parameters
-        ----------
-        stored : ndarray, shape (rows,)
-            Codes of cells, numbers or pseudonyms.
-        """
+        """Arrow array of rows, shape (rows,): numbers as such, other cells as texts."""
         if stored.dtype.kind == "S":
             return _fixed_texts(stored).cast(pa.string())
         if self.cells is None:
@@ -169,33 +157,6 @@ def write_release(
     """Write the rows of a release in random order.
 
     Every order of the rows is equally likely: each row draws a bucket, and each bucket is permuted.
-
-    Parameters
-    ----------
-    release : LargeRelease
-        The release.
-    outputs : OutputFiles
-        Where the files are opened.
-    path : str
-        The file; its suffix says the format, as in `scenarios.tables.released.check_table_name`.
-    root : SeedSequence
-        Root of the random generators. The order depends on it and on the numbers of records and of rows alone.
-    separator : str
-        Separator of CSV fields.
-    written : WrittenCells, optional
-        Form in which cells are written.
-    truth : str, optional
-        File for the record of origin of each released row.
-
-    Returns
-    -------
-    int
-        Number of rows.
-
-    Raises
-    ------
-    OSError
-        If a file cannot be written.
     """
     written = written or WrittenCells()
     with private_folder() as folder, ExitStack() as stack:

@@ -47,24 +47,12 @@ class Spool:
     _starts: list[NDArray[np.int64]] = field(default_factory=list)
 
     def add(self, block: ReleasedBlock) -> None:
-        """Append the rows of a block.
-
-        Raises
-        ------
-        OSError
-            If the disk is full.
-        """
+        """Append the rows of a block."""
         rng = block_generator(self.root, f"{self.purpose}: bucket", block.number)
         self.place(block, rng.integers(self.buckets, size=len(block)))
 
     def place(self, block: ReleasedBlock, drawn: Integers) -> None:
-        """Append the rows of a block, given the bucket of each.
-
-        Raises
-        ------
-        OSError
-            If the disk is full.
-        """
+        """Append the rows of a block, given the bucket of each."""
         if self._type is None:
             kinds = [(f"c{i}", block.columns[name].dtype) for i, name in enumerate(self.names)]
             self._type = np.dtype([*kinds, *([("origin", np.dtype(np.int64))] if self.origins else [])])
@@ -80,13 +68,7 @@ class Spool:
         self.rows += len(block)
 
     def permuted(self) -> Iterator[NDArray[Any]]:
-        """Rows of each bucket in random order.
-
-        Yields
-        ------
-        ndarray, shape (rows of the bucket,)
-            Structured rows: the codes or numbers of column i in field ``c{i}``, and ``origin`` if it is kept.
-        """
+        """Rows of each bucket in random order, shape (rows of the bucket,)."""
         for bucket, rows in enumerate(self.stored()):
             rng = block_generator(self.root, f"{self.purpose}: order", bucket)
             yield rows[rng.permutation(rows.size)]

@@ -92,11 +92,6 @@ def part_files(path: Path) -> tuple[Path, ...]:
     """Files of a table, in the order of their names: the file itself, or the Parquet files of a folder.
 
     Files whose names begin with ``.`` or ``_`` are no parts: writers keep unfinished files and metadata there.
-
-    Raises
-    ------
-    ValueError
-        If there is no such file, a folder holds no Parquet file, or its subfolders hold some.
     """
     require(path.exists(), f"{path}: there is no such file")
     if not path.is_dir():
@@ -116,13 +111,7 @@ def part_files(path: Path) -> tuple[Path, ...]:
 
 
 def file_state(part: Path) -> tuple[int, int, int]:
-    """Size, time of the last change, and number of a file.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be looked at.
-    """
+    """Size, time of the last change, and number of a file."""
     try:
         status = part.stat()
     except OSError as error:
@@ -153,20 +142,7 @@ class Engine(Protocol):
     """Where the parts of a table are read."""
 
     def over_parts(self, files: TableFiles, function: Callable[[TableFiles, int], Result]) -> Iterator[Result]:
-        """Apply a function to the parts of a table.
-
-        Parameters
-        ----------
-        files : TableFiles
-            The table, opened.
-        function : callable
-            ``function(files, number)`` gets some files of the table, opened, and the number of the first one.
-
-        Yields
-        ------
-        object
-            Results in the order of the parts.
-        """
+        """Apply a function to the parts of a table."""
 
 
 @dataclass(frozen=True)
@@ -207,8 +183,9 @@ class TableFiles:
         Where the parts are read.
     encoding : str, optional
         Declared encoding of a CSV file.
-    following : int
-        Number of the last files whose rows only complete a block that begins before them.
+    following : int, optional
+        Number of the last files whose rows only complete a block that begins before them, in a part of a table; a part
+        may have no rows.
     """
 
     path: Path
@@ -220,7 +197,7 @@ class TableFiles:
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     typed_by: Mapping[Path, Mapping[str, Path]] = field(default_factory=dict, repr=False)
     encoding: str | None = None
-    following: int = 0
+    following: int | None = None
     engine: Engine = field(default_factory=OneMachine, repr=False)
     _stack: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
     _connection: duckdb.DuckDBPyConnection | None = field(default=None, init=False, repr=False)
@@ -341,7 +318,7 @@ class TableFiles:
                 names = ", ".join(f"{quoted(stored)} AS {quoted(name)}" for stored, name in pairs)
                 for number, part in enumerate(self.parts):
                     self.connection.execute(f"CREATE VIEW part_{number} AS SELECT {names} FROM {self._parquet(part)}")
-                own = self.parts[: len(self.parts) - self.following]
+                own = self.parts[: len(self.parts) - (self.following or 0)]
                 files = ", ".join(literal(str(part)) for part in own)
                 source = f"SELECT {names} FROM read_parquet([{files}], hive_partitioning=false)"
                 if any(part in self.typed_by for part in own):
@@ -371,20 +348,14 @@ class TableFiles:
 
     @property
     def rows(self) -> int:
-        """Number of rows.
-
-        Raises
-        ------
-        ValueError
-            If there is none.
-        """
+        """Number of rows."""
         if self._rows is None:
             # A row without any value has none in the first column; in one column, that is a missing value.
             first = quoted(self.columns[0]) if self.header.separator and len(self.columns) > 1 else "*"
             ((self._rows, filled),) = self.fetch(f"SELECT count(*), count({first}) FROM source")
             if filled < self._rows:
                 self._refuse_blank_rows(self._rows)
-        require(self._rows, f"{self.path}: names columns but holds no record")
+        require(self._rows or self.following is not None, f"{self.path}: names columns but holds no record")
         return self._rows
 
     def _refuse_blank_rows(self, rows: int) -> None:
@@ -440,22 +411,7 @@ class TableFiles:
         return [row for rows in self.engine.over_parts(self, partial(_fetched, query)) for row in rows]
 
     def counted(self, expressions: Mapping[str, str], source: str = "source", where: str = "true") -> Any:
-        """Distinct values of expressions with the number of rows of each, as an Arrow table.
-
-        Parameters
-        ----------
-        expressions : mapping of str to str
-            SQL expressions by the names of their columns in the result.
-        source : str
-            SQL of the table, with what the expressions need; see `scenarios.tables.parts.raw_columns.coded_source`.
-        where : str
-            SQL condition of the rows that are counted.
-
-        Returns
-        -------
-        pyarrow.Table
-            The expressions, and the counts in ``n``, in ascending order with missing values last.
-        """
+        """Distinct values of expressions with the number of rows of each, as an Arrow table."""
         return self.arrow(self._counts(expressions, source, where))
 
     def counted_batches(self, expressions: Mapping[str, str], source: str, rows: int) -> Iterator[Any]:
@@ -571,20 +527,7 @@ def is_large(path: Path, *, asked: bool = False) -> bool:
 
 
 def read_in_parts(names: Sequence[str | None], *, asked: bool) -> bool:
-    """Whether a command reads its tables in parts, since that is asked for or one of them is large.
-
-    Parameters
-    ----------
-    names : sequence of str or None
-        The tables as the command names them.
-    asked : bool
-        Whether an option asks for it.
-
-    Raises
-    ------
-    ValueError
-        If it is asked for and a table is standard input.
-    """
+    """Whether a command reads its tables in parts, since that is asked for or one of them is large."""
     refuse(
         asked and STANDARD in names,
         "standard input cannot be read in parts; name a file, or leave out --memory and --backend",
@@ -594,11 +537,6 @@ def read_in_parts(names: Sequence[str | None], *, asked: bool) -> bool:
 
 def memory_bytes(text: str | None) -> int:
     """Bytes of memory that an option names, such as ``8GB``; half of the machine's where it names none.
-
-    Raises
-    ------
-    ValueError
-        If the text is no such size, or it is below the least memory.
 
     Examples
     --------

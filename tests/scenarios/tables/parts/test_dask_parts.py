@@ -1,12 +1,10 @@
 """Workers of a Dask cluster read the parts of a table, with the results of one machine."""
 
-import itertools
-
 import distributed
 import pandas as pd
 import pytest
 from dask_tools import dask
-from large_tools import people
+from large_tools import people, write_parts
 from run_tools import invoke
 
 pytestmark = pytest.mark.waits
@@ -25,12 +23,6 @@ type = "category"
 categories = ["Ōtsu", "a,b", 'say "x"', "Kyoto"]
 hierarchy = { rows = [["Ōtsu", "east", "*"], ["a,b", "east", "*"], ['say "x"', "west", "*"], ["Kyoto", "west", "*"]] }
 """
-
-
-def write_parts(frame, folder, cuts):
-    folder.mkdir()
-    for number, (start, stop) in enumerate(itertools.pairwise([0, *cuts, len(frame)])):
-        frame[start:stop].to_parquet(folder / f"part-{number}.parquet")
 
 
 @pytest.fixture(scope="module")

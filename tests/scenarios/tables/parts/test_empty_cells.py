@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from run_tools import invoke
 
-from defenses.base import ReleasedBlock
+from defenses.base import Microdata, ReleasedBlock
 from defenses.base.guarantee import Guarantee
-from scenarios.tables.parts.defending import EmptyCells
+from scenarios.tables.parts.defending import CountedRelease
 from scenarios.tables.parts.released_blocks import LargeRelease
+from scenarios.tables.review.release_notes import CellCounts, empty_cells_warning
 
 ROLES = """
 quasi_identifiers = ["age", "town"]
@@ -73,9 +74,10 @@ def test_numbers_without_a_list_of_cells(blocks, share):
         ReleasedBlock(number, {"wage": np.array(values, dtype=float)}, np.arange(len(values)))
         for number, values in enumerate(blocks)
     ]
-    empty = EmptyCells(LargeRelease(("wage",), {}, lambda: iter(made), 9, Guarantee))
-    assert list(empty.blocks()) == made
-    wages = SimpleNamespace(raw=SimpleNamespace(values=[1, 2, 3], missing=0))
-    said = [str(note) for note in empty.warnings(SimpleNamespace(columns={"wage": wages}))]
+    records = Microdata(pd.DataFrame({"wage": [1, 2, 3]}))
+    table = SimpleNamespace(dataset=SimpleNamespace(records=records), people=None, rows=3)
+    counted = CountedRelease(LargeRelease(("wage",), {}, lambda: iter(made), 9, Guarantee), table)
+    assert list(counted.blocks()) == made
+    said = [str(note) for note in empty_cells_warning({"wage": CellCounts.of(pd.Series([1, 2, 3]))}, counted.cells)]
     line = "most cells say nothing in this column: wage (the same in every row); 100 % of all cells"
     assert said == ([] if share is None else [line])

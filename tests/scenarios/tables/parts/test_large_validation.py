@@ -9,7 +9,7 @@ from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
 from scenarios.tables.parts import raw_columns
 from scenarios.tables.parts.records import large_records
-from scenarios.tables.parts.validation import large_summary, sampled_frame
+from scenarios.tables.parts.validation import ReviewedInParts
 from scenarios.tables.review.summary import summary
 
 
@@ -57,7 +57,7 @@ def test_columns_that_are_not_read_are_estimated(tmp_path, monkeypatch):
     monkeypatch.setattr(raw_columns, "LIMIT", 100)
     expected = {row.column: row for row in summary(load_table(path, roles))}
     with large_records(path, roles) as records:
-        found = {row.column: row for row in large_summary(records)}
+        found = {row.column: row for row in summary(records.dataset, ReviewedInParts(records))}
     assert {name: row.missing for name, row in found.items()} == {name: row.missing for name, row in expected.items()}
     assert found["age"] == expected["age"]
     for name in ("mail", "weight", "town"):
@@ -67,15 +67,13 @@ def test_columns_that_are_not_read_are_estimated(tmp_path, monkeypatch):
 
 def test_the_sample_is_said_and_does_not_change(tmp_path, monkeypatch):
     monkeypatch.setattr("scenarios.tables.parts.raw_columns.SAMPLED", 50)
-    monkeypatch.setattr("scenarios.tables.parts.validation.SAMPLED", 50)
     path = tmp_path / "people.parquet"
     people().to_parquet(path)
     with large_records(path) as records:
-        frame, is_sample = sampled_frame(records)
-        assert is_sample
+        frame = ReviewedInParts(records).frame
         assert len(frame) == 50
         assert set(frame["mail"]) < set(people()["mail"])
-        pd.testing.assert_frame_equal(frame, sampled_frame(records)[0])
+        pd.testing.assert_frame_equal(frame, ReviewedInParts(records).frame)
     assert "random sample of 50 records" in said(path, "--memory", "1GB")
 
 

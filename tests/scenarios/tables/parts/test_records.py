@@ -1,11 +1,9 @@
 """Records that are read in parts equal those that are read at once."""
 
-import pickle
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 import pytest
+from large_tools import PartByPart, write_parts
 
 from scenarios.tables.dataset import load_table
 from scenarios.tables.parts.records import large_records, over_parts
@@ -99,30 +97,24 @@ def test_rows_keep_their_order_where_a_column_has_more_values_than_a_part_has_ro
     pd.testing.assert_frame_equal(found, frame)
 
 
-@dataclass(frozen=True)
-class PartByPart:
-    """Reads each part by itself, as pickled for another machine."""
-
-    def over_parts(self, files, function):
-        for number in range(len(files.parts)):
-            part, packed = pickle.loads(pickle.dumps((files.part(number), function)))
-            with part:
-                yield packed(part, number)
-
-
 def all_blocks(records):
     return list(records.blocks())
 
 
-def test_parts_that_are_opened_elsewhere_have_the_blocks_of_the_whole_table(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "cuts", [[300], [1, 64, 128, 193], [0, 0, 64, 129, 129, 193, 256, 1000], [63, 64, 129]], ids=str
+)
+def test_parts_that_are_opened_elsewhere_have_the_blocks_of_the_whole_table(tmp_path, monkeypatch, cuts):
     monkeypatch.setattr("defenses.base.blocks.BLOCK", 64)
     roles = tmp_path / "roles.toml"
     roles.write_text(ROLES)
-    path = written(people(), tmp_path, "parts")
-    with large_records(path, roles) as records:
+    write_parts(people(), tmp_path / "people", cuts)
+    with large_records(tmp_path / "people", roles) as records:
         (whole,) = over_parts(records, all_blocks)
-    with large_records(path, roles, engine=PartByPart()) as records:
+    with large_records(tmp_path / "people", roles, engine=PartByPart()) as records:
         blocks = [block for part in over_parts(records, all_blocks) for block in part]
+        assert PartByPart.read == len(cuts) + 1
+    assert sum(map(len, blocks)) == 1000
     assert [(block.number, block.start) for block in blocks] == [(block.number, block.start) for block in whole]
     for part, block in zip(blocks, whole, strict=True):
         for name in block.columns:

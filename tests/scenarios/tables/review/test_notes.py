@@ -8,7 +8,8 @@ import pytest
 from run_tools import invoke
 
 from scenarios.tables.dataset import load_table
-from scenarios.tables.review.notes import repeated_people_warnings
+from scenarios.tables.review.notes import repeated_identifier_warnings
+from scenarios.tables.review.reviewed_table import ReviewedTable
 
 ROLES = 'identifiers = ["Personalnummer"]\nquasi_identifiers = ["age"]\nsensitive = ["illness"]\n'
 
@@ -67,14 +68,14 @@ def test_risk_does_not_know_whether_people_have_several_rows(tmp_path, frame, pa
 )
 def test_numbers_of_people_that_differ_and_codes_of_many_people_are_not(tmp_path, frame, change):
     path, _, roles = files(tmp_path, change(frame))
-    assert repeated_people_warnings(load_table(path, roles)) == []
+    assert repeated_identifier_warnings(ReviewedTable(load_table(path, roles)).numbering) == []
 
 
 def test_people_share_surnames(tmp_path, frame):
     path, _, roles = files(
         tmp_path, frame.rename(columns={"Personalnummer": "Nachname"}), ROLES.replace("Personalnummer", "Nachname")
     )
-    assert repeated_people_warnings(load_table(path, roles)) == []
+    assert repeated_identifier_warnings(ReviewedTable(load_table(path, roles)).numbering) == []
 
 
 @pytest.mark.parametrize("name", ["Nachname", "first_name", "Straße", "氏名（漢字）"])

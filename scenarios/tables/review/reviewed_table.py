@@ -1,0 +1,99 @@
+"""What notes, summaries and warnings ask of a table, whether it is held in memory or read in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import pandas as pd
+
+from defenses import Microdata
+from defenses.base import RecordsInBlocks, RecordsInMemory
+from metrics.columns import Integers
+from scenarios.tables.dataset import Dataset
+from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at, look_like_people
+from scenarios.tables.review.release_notes import CellCounts
+from scenarios.tables.review.rows_of_people import RowsOfPeople, person_numbers
+
+SEEN = 200
+"""Number of values that are looked at for names of people."""
+
+
+class RepeatedIdentifier(NamedTuple):
+    """Numbers of distinct values and of rows with a value, and whether the values look like names of people."""
+
+    name: str
+    values: int
+    rows: int
+    names: bool
+
+
+class ReviewedTable:
+    """A data set in memory, of which one reads counts and rows; one in parts counts elsewhere and samples its rows."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+        self.records: RecordsInBlocks = RecordsInMemory(dataset.records)
+
+    @property
+    def rows(self) -> int:
+        """Number of records."""
+        return len(self.records.counted)
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """Values of the records, or of a random sample of them."""
+        return self.dataset.records.frame
+
+    @cached_property
+    def people(self) -> RowsOfPeople | None:
+        """Rows of people whose column is declared; None if no person has two rows."""
+        return RowsOfPeople.of(self.dataset.records)
+
+    @property
+    def person_numbers(self) -> Integers:
+        """Number of the person of each record, shape (rows,); see `rows_of_people.person_numbers`."""
+        return person_numbers(self.dataset.records)
+
+    @property
+    def unique_texts(self) -> list[str]:
+        """Released text columns whose value differs in every record."""
+        return unique_text_columns(self.dataset.records)
+
+    def counts(self, name: str) -> tuple[int, int | str]:
+        """Number of rows without a value in a column, and of distinct values, as text where it is estimated."""
+        return int(self.frame[name].isna().sum()), int(self.frame[name].nunique())
+
+    def repeated(self, name: str) -> RepeatedIdentifier | None:
+        """Numbers of an identifier; None where its values hardly repeat, or the table lacks it."""
+        if name not in self.frame:
+            return None
+        values = self.frame[name].dropna()
+        names = values.dtype == object and look_like_people(values.unique()[:SEEN].tolist())
+        return RepeatedIdentifier(name, values.nunique(), len(values), names)
+
+    @property
+    def numbering(self) -> list[RepeatedIdentifier]:
+        """Identifiers that may number people, if no column names the person; people share names and streets."""
+        if self.dataset.records.person is not None:
+            return []
+        names = (name for name in self.dataset.records.identifiers if name not in self.dataset.left_out)
+        found = (self.repeated(name) for name in names if not hints_at(name, NAMES, NAMES_JAPANESE))
+        return [one for one in found if one is not None]
+
+    def cells(self, names: Sequence[str]) -> dict[str, CellCounts]:
+        """Counts of the values of those columns that a release may hold; of a sample where nearly all are distinct."""
+        return {
+            name: CellCounts.of_block_column(self.records.column(name))
+            if self.records.is_coded(name)
+            else CellCounts.of(self.frame[name])
+            for name in names
+            if name in self.frame
+        }
+
+
+def unique_text_columns(records: Microdata) -> list[str]:
+    """Released text columns whose value differs in every record."""
+    frame, columns = records.frame, records.released_columns
+    return [name for name in columns if frame[name].dtype == object and len(frame) > 1 and frame[name].is_unique]
