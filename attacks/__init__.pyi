@@ -26,7 +26,7 @@ from .linkage.sweeney_join import SweeneyJoin as SweeneyJoin
 
 # membership
 from .membership.density_ratio_membership import DensityRatioMembership as DensityRatioMembership
-from .membership.calibrated_membership import DistanceToClosestRecord as DistanceToClosestRecord
+from .membership.distance_to_closest_record import DistanceToClosestRecord as DistanceToClosestRecord
 from .membership.ensemble_membership import EnsembleMembership as EnsembleMembership
 from .membership.homer import Homer as Homer
 from .membership.homer import MarginalLikelihoodRatio as MarginalLikelihoodRatio
@@ -34,7 +34,7 @@ from .membership.likelihood_membership import LikelihoodMembership as Likelihood
 from .membership.likelihood_ratio_attack import LikelihoodRatioAttack as LikelihoodRatioAttack
 from .membership.likelihood_ratio_attack import OfflineLikelihoodRatioAttack as OfflineLikelihoodRatioAttack
 from .membership.local_likelihood_membership import LocalLikelihoodMembership as LocalLikelihoodMembership
-from .membership.confidence_membership import LossThreshold as LossThreshold
+from .membership.loss_threshold import LossThreshold as LossThreshold
 from .membership.marginal_membership import MarginalMembership as MarginalMembership
 from .membership.model_membership import ModelMembership as ModelMembership
 from .membership.rmia import RMIA as RMIA

@@ -41,6 +41,12 @@ class SizeCounts:
         sizes, counts = np.unique(class_sizes, return_counts=True)
         return cls(sizes, counts)
 
+    @classmethod
+    def of_counter(cls, classes: Mapping[int, int]) -> Self:
+        """Take the number of classes of each size."""
+        ordered = np.array(sorted(classes.items()), dtype=np.int64)
+        return cls(ordered[:, 0], ordered[:, 1])
+
     @property
     def rows(self) -> int:
         """Number of records."""
@@ -61,6 +67,8 @@ _DENSE = 8
 """Up to this size in multiples of the number of rows, filling a table of counts is faster than sorting the rows."""
 _TABLE = 1 << 20
 """Codes that a table of counts may always hold."""
+_KEY = 1 << 62
+"""Largest key of the codes of several columns."""
 _COMPARED = 1 << 28
 """Rows times pairs of patterns of ``*`` up to which agreeing records are counted."""
 
@@ -254,15 +262,55 @@ def count_pairs(
     groups, values, counts : ndarray of int, shape (pairs,)
         The pairs and their numbers of rows.
     """
-    keys = groups * value_count + values
-    if group_count * value_count <= _DENSE * keys.size:
-        table = np.bincount(keys, minlength=group_count * value_count)
-        pairs = np.flatnonzero(table)
-        counts = table[pairs]
-    else:
-        pairs, counts = np.unique(keys, return_counts=True)
+    pairs, counts = _count_keys(groups * value_count + values, group_count * value_count)
     pair_groups = pairs // value_count
     return pair_groups, pairs - pair_groups * value_count, counts
+
+
+def _count_keys(keys: Integers, bound: int) -> tuple[Integers, Integers]:
+    """Distinct keys below a bound, ascending, with the number of rows of each."""
+    if bound > _DENSE * keys.size:
+        return np.unique(keys, return_counts=True)
+    table = np.bincount(keys, minlength=bound)
+    present = np.flatnonzero(table)
+    return present, table[present]
+
+
+def joint_counts(
+    columns: Mapping[str, Integers], sizes: Mapping[str, int], largest: int = _KEY
+) -> tuple[dict[str, Integers], Integers]:
+    """Distinct combinations of the codes of some columns, ascending, with the number of rows of each.
+
+    `sizes` holds the number of codes of each column. Codes are the digits of a key; where `largest` is reached, keys
+    are numbered anew.
+
+    Examples
+    --------
+    >>> columns = {"age": np.array([1, 0, 1]), "sex": np.array([0, 1, 0])}
+    >>> codes, counts = joint_counts(columns, {"age": 2, "sex": 2})
+    >>> {name: column.tolist() for name, column in codes.items()}, counts.tolist()
+    ({'age': [0, 1], 'sex': [1, 0]}, [1, 2])
+    """
+    keys: Integers = np.zeros(next(iter(columns.values())).size, dtype=np.int64)
+    bound = 1
+    numbered = {}
+    for name, codes in columns.items():
+        if bound * sizes[name] > largest:
+            numbered[name], keys = np.unique(keys, return_inverse=True)
+            bound = numbered[name].size
+        keys *= sizes[name]
+        keys += codes
+        bound *= sizes[name]
+    rest, counts = _count_keys(keys, bound)
+    digits = {}
+    for name in reversed(list(columns)):
+        # Short integers are divided faster.
+        size = sizes[name]
+        kind = np.min_scalar_type(max(size, int(rest.max(initial=0))))
+        before = rest.astype(kind) // kind.type(size)
+        digits[name] = (rest - before * kind.type(size)).astype(np.min_scalar_type(size))
+        rest = numbered[name][before] if name in numbered else before
+    return {name: digits[name] for name in columns}, counts
 
 
 def without_group(
@@ -271,6 +319,13 @@ def without_group(
     """Pairs of `count_pairs` without those of one group; groups are numbered from 0 without a gap, before and after."""
     kept = groups != dropped
     return groups[kept] - (groups[kept] > dropped), values[kept], counts[kept]
+
+
+def key_starts(keys: Sequence[Integers]) -> Booleans:
+    """Whether each row differs from the row before it in one of some keys; the first row does, shape (rows,)."""
+    starts = np.ones(keys[0].size, dtype=bool)
+    starts[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    return starts
 
 
 def group_starts(groups: Integers) -> Integers:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
-from math import factorial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import chain, combinations
+from math import factorial, prod
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,8 @@ from metrics.classes import class_sizes, joint_codes, require_columns
 from metrics.columns import SUPPRESSED, Booleans, Floats, Integers, check_integer, require
 
 Subset = tuple[str, ...]
+_CELLS = 1 << 20
+"""Largest number of combinations in a table of counts that several sets of columns share."""
 
 
 def minimal_sample_uniques(
@@ -45,9 +48,9 @@ def minimal_sample_uniques(
 
     Notes
     -----
-    A set of columns makes a row unique if any of its subsets does. The search goes level by level. A set is minimal for
-    the rows that it makes unique and that no subset with one column less makes unique. This is one pass over the rows
-    for each set.
+    A set of columns makes a row unique if any of its subsets does. A set is minimal for the rows that it makes unique
+    and that no subset with one column less makes unique. Sets of few combinations are searched in tables of counts that
+    they share, the others in one pass over the rows for each set.
 
     References
     ----------
@@ -59,7 +62,8 @@ def minimal_sample_uniques(
     check_integer("max_size", max_size, low=1)
     class_sizes(np.zeros(len(frame), dtype=np.intp))
     columns, suppressed = coded_cells(frame, names)
-    yield from minimal_unique_sets(columns, np.ones(len(frame), dtype=np.intp), suppressed, max_size=max_size)
+    found = minimal_unique_sets(columns, np.ones(len(frame), dtype=np.intp), suppressed, max_size=max_size)
+    yield from sorted(found, key=lambda one: len(one[0]))
 
 
 def coded_cells(frame: pd.DataFrame, names: Sequence[str]) -> tuple[dict[str, Integers], dict[str, int]]:
@@ -75,7 +79,7 @@ def coded_cells(frame: pd.DataFrame, names: Sequence[str]) -> tuple[dict[str, In
 def minimal_unique_sets(
     columns: Mapping[str, Integers], counts: Integers, suppressed: Mapping[str, int] | None = None, *, max_size: int = 3
 ) -> Iterator[tuple[Subset, Integers]]:
-    """Minimal sample uniques of rows that stand for several records each.
+    """Minimal sample uniques of rows that stand for several records each; the sets come in any order.
 
     Parameters
     ----------
@@ -87,33 +91,100 @@ def minimal_unique_sets(
         Code of ``*`` in the columns that hold it. A set makes no row unique whose cell there is ``*``.
     max_size : int
         Largest number of columns in a set.
-
-    Yields
-    ------
-    columns : tuple of str
-        A set of columns, small sets first.
-    rows : ndarray of int
-        The rows of one record for which the set is minimal, at least one row.
     """
+    stars = suppressed or {}
+    sizes = {name: int(codes.max(initial=0)) + 1 for name, codes in columns.items()}
+    weights = None if (counts == 1).all() else counts
+    done: set[Subset] = set()
+    for names in _tabled(sizes, counts.size // 2, max_size):
+        chosen = [subset for subset in _subsets(names, max_size) if subset not in done]
+        yield from _in_one_table({name: columns[name] for name in names}, sizes, weights, stars, chosen)
+        done |= set(chosen)
+    yield from _by_rows(columns, sizes, counts, stars, [one for one in _subsets(columns, max_size) if one not in done])
+
+
+def _subsets(names: Iterable[str], max_size: int) -> list[Subset]:
+    """All sets of at most `max_size` columns, small ones first."""
+    return [subset for size in range(1, max_size + 1) for subset in combinations(names, size)]
+
+
+def _tabled(sizes: Mapping[str, int], rows: int, max_size: int) -> Iterator[Subset]:
+    """Sets of columns that share a table of counts, which together hold the sets of few combinations."""
+    cells = min(rows, _CELLS)
+    groups: list[list[str]] = []
+    bound = 1
+    for name, size in sizes.items():
+        bound *= size
+        if not groups or bound**max_size > cells:
+            groups.append([])
+            bound = size
+        groups[-1].append(name)
+    for chosen in combinations(groups, min(max_size, len(groups))):
+        names = tuple(chain.from_iterable(chosen))
+        if names and prod(sizes[name] for name in names) <= cells:
+            yield names
+
+
+def _in_one_table(
+    columns: Mapping[str, Integers],
+    sizes: Mapping[str, int],
+    weights: Integers | None,
+    stars: Mapping[str, int],
+    subsets: Sequence[Subset],
+) -> Iterator[tuple[Subset, Integers]]:
+    """Minimal sets among some, from the number of records with each combination of all columns.
+
+    Where a combination has one record, the sum of the positions of its rows is the position of that record's row.
+    """
+    shape = [sizes[name] for name in columns]
+    rows = next(iter(columns.values())).size
+    joint, bound = joint_codes([(codes, sizes[name]) for name, codes in columns.items()], rows)
+    records = np.bincount(joint, weights, minlength=bound).reshape(shape)
+    if not (records == 1).any():
+        return
+    positions = np.bincount(joint, np.arange(rows), minlength=bound).reshape(shape)
+    axes = {name: axis for axis, name in enumerate(columns)}
+    unique: dict[Subset, Booleans] = {(): np.array(records.sum() == 1)}
+    for subset in _subsets(columns, max(map(len, subsets), default=0)):
+        others = tuple(axis for name, axis in axes.items() if name not in subset)
+        unique[subset] = records.sum(axis=others, keepdims=True) == 1
+        for name in stars.keys() & set(subset):
+            np.moveaxis(unique[subset], axes[name], 0)[stars[name]] = False
+        minimal = unique[subset] & ~reduce(
+            np.logical_or, [unique[part] for part in combinations(subset, len(subset) - 1)]
+        )
+        if subset in subsets and minimal.any():
+            yield subset, np.sort(positions.sum(axis=others, keepdims=True)[minimal].astype(np.intp))
+
+
+def _by_rows(
+    columns: Mapping[str, Integers],
+    sizes: Mapping[str, int],
+    counts: Integers,
+    stars: Mapping[str, int],
+    subsets: Sequence[Subset],
+) -> Iterator[tuple[Subset, Integers]]:
+    """Minimal sets among some, small ones first, from whether a set makes each row of one record unique."""
     alone = np.flatnonzero(counts == 1)
     weights = None if alone.size == counts.size else counts
-    sizes = {name: int(codes.max(initial=0)) + 1 for name, codes in columns.items()}
-    hidden = {name: columns[name][alone] == code for name, code in (suppressed or {}).items()}
     covered: dict[Subset, Booleans] = {(): np.full(alone.size, counts.sum() == 1)}
-    for size in range(1, min(max_size, len(columns)) + 1):
-        singled = {}
-        for subset in combinations(columns, size):
-            joint, bound = joint_codes([(columns[name], sizes[name]) for name in subset], counts.size)
-            unique = np.bincount(joint, weights, minlength=bound)[joint[alone]] == 1
-            for name in subset:
-                if name in hidden:
-                    unique &= ~hidden[name]
-            before = np.logical_or.reduce([covered[part] for part in combinations(subset, size - 1)])
-            rows = alone[unique & ~before]
-            if rows.size:
-                yield subset, rows
-            singled[subset] = unique | before
-        covered = singled
+
+    def unique(subset: Subset) -> Booleans:
+        joint, bound = joint_codes([(columns[name], sizes[name]) for name in subset], counts.size)
+        found: Booleans = np.bincount(joint, weights, minlength=bound)[joint[alone]] == 1
+        for name in stars.keys() & set(subset):
+            found &= columns[name][alone] != stars[name]
+        return found
+
+    for subset in subsets:
+        parts = list(combinations(subset, len(subset) - 1))
+        covered |= {part: unique(part) for part in parts if part not in covered}
+        before = reduce(np.logical_or, [covered[part] for part in parts])
+        fresh = before if before.all() else unique(subset) & ~before
+        if not before.all() and fresh.any():
+            yield subset, alone[fresh]
+        if len(subset) < len(subsets[-1]):
+            covered[subset] = fresh | before
 
 
 def suda_scores(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, max_size: int = 3) -> Floats:

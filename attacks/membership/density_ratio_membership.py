@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from attacks.base import Knowledge, shared_columns, shared_distance
-from attacks.membership.calibrated_membership import CalibratedMembership
+from attacks.membership.distance_to_closest_record import CalibratedMembership
 from attacks.membership.fitted_kernels import fitted_kernels
 from attacks.membership.mixture_kernel import log_density, log_kernels, mean_over_rows
 from defenses.base import MicrodataRelease

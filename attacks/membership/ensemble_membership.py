@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.base import Attack, Decisions, Knowledge, common_columns, shared_distance
-from attacks.membership.calibrated_membership import EXACT
+from attacks.membership.distance_to_closest_record import EXACT
 from attacks.membership.fitted_kernels import fitted_kernels
 from attacks.membership.kernel_evidence import KernelEvidence, evidence_of_release, evidence_of_shadows
 from attacks.membership.marginal_membership import coded, marginal_ratios, marginal_scores

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from attacks.base import BinaryAttributes, Knowledge, common_columns, homer_scores, likelihood_ratio_scores
-from attacks.membership.calibrated_membership import CalibratedMembership
+from attacks.membership.distance_to_closest_record import CalibratedMembership
 from defenses.base import MicrodataRelease
 from metrics.columns import Floats
 

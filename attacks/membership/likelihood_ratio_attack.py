@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.base import Knowledge
-from attacks.membership.confidence_membership import ConfidenceMembership
+from attacks.membership.loss_threshold import ConfidenceMembership
 from attacks.membership.model_confidence import Classifier, logit_confidence, shadows
 from defenses.base import Microdata
 from metrics.columns import Booleans, Floats, check_integer

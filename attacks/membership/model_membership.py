@@ -7,7 +7,7 @@ from dataclasses import replace
 from numpy.random import Generator
 
 from attacks.base import Attack, Decisions, Knowledge
-from attacks.membership.confidence_membership import LossThreshold
+from attacks.membership.loss_threshold import LossThreshold
 from defenses.base import Microdata, ModelRelease, TrainingRelease
 from metrics.columns import require
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.base import Knowledge, applicable
-from attacks.membership.confidence_membership import ConfidenceMembership
 from attacks.membership.likelihood_ratio_attack import candidates_as_people
+from attacks.membership.loss_threshold import ConfidenceMembership
 from attacks.membership.model_confidence import CLIPPED, Classifier, logit_confidence, shadows
 from metrics.columns import Booleans, Floats, check_boolean, check_integer, check_real
 

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.random import Generator
 
 from attacks.base import Knowledge
-from attacks.membership.confidence_membership import ConfidenceMembership
+from attacks.membership.loss_threshold import ConfidenceMembership
 from attacks.membership.model_confidence import Classifier, class_numbers, shadows
 from metrics.columns import Floats, check_integer
 

@@ -3,6 +3,7 @@ from .blocks import PSEUDONYM as PSEUDONYM
 from .blocks import Block as Block
 from .blocks import BlockColumn as BlockColumn
 from .blocks import CellList as CellList
+from .blocks import Divided as Divided
 from .blocks import ReleasePlan as ReleasePlan
 from .blocks import RecordsInBlocks as RecordsInBlocks
 from .blocks import ReleasedBlock as ReleasedBlock
@@ -17,6 +18,12 @@ from .blocks import unchanged_step as unchanged_step
 from .blockwise_defense import BlockwiseDefense as BlockwiseDefense
 from .blockwise_defense import RecordsInMemory as RecordsInMemory
 from .channel import Channel as Channel
+from .counted_table import ClassCells as ClassCells
+from .counted_table import CountedDefense as CountedDefense
+from .counted_table import CountedTable as CountedTable
+from .counted_table import Recoding as Recoding
+from .counted_table import WeightedColumn as WeightedColumn
+from .counted_table import recoded_release as recoded_release
 from .column_table import CodedTexts as CodedTexts
 from .column_table import ColumnTable as ColumnTable
 from .columns import CodedColumn as CodedColumn
@@ -37,6 +44,7 @@ from .columns import stored_alike as stored_alike
 from .defense import Defense as Defense
 from .defense import applied as applied
 from .defense import MicrodataDefense as MicrodataDefense
+from .defense import Needs as Needs
 from .defense import chosen_columns as chosen_columns
 from .defense import numeric_columns as numeric_columns
 from .defense import released_frame as released_frame

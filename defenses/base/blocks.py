@@ -155,6 +155,10 @@ class Block(ABC):
         """Number of each record in a column of numbers, shape (rows,); NaN where missing."""
 
 
+Divided = tuple[Integers, Mapping[str, NDArray[Any]]]
+"""Part of each record of a block, and what is kept of the records, by a name."""
+
+
 @dataclass(frozen=True)
 class ReleasedBlock:
     """Released rows that stem from one block of records, or from none.
@@ -244,6 +248,33 @@ class RecordsInBlocks(ABC):
     @abstractmethod
     def pseudonyms(self, names: Sequence[str], key: str) -> Iterator[Mapping[str, NDArray[Any]]]:
         """Pseudonyms of identifiers, block by block: ``p`` and 128 bits of SHA-256 of a key and the identifier."""
+
+    def divided(
+        self, names: Sequence[str], split: Callable[[Block], Divided], sizes: Integers
+    ) -> Iterator[tuple[Integers, Mapping[str, NDArray[Any]]]]:
+        """Divide the records into parts, each of which fits into memory.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Columns that `split` reads.
+        split : callable
+            ``split(block)`` gives the part of each record of a block, and what is kept of the records.
+        sizes : ndarray of int, shape (parts,)
+            Number of records of each part.
+
+        Yields
+        ------
+        positions : ndarray of int, shape (records of the part,)
+            Position of each record in the table, ascending.
+        kept : mapping of str to ndarray
+            What was kept of the records.
+        """
+        parts, kept = zip(*map(split, self.blocks(names)), strict=True)
+        columns = {name: np.concatenate([each[name] for each in kept]) for name in kept[0]}
+        order = np.argsort(np.concatenate(parts), kind="stable")
+        for positions in np.split(order, np.cumsum(sizes)[:-1]):
+            yield positions, {name: column[positions] for name, column in columns.items()}
 
     def present(self, name: str) -> int:
         """Number of records with a number in a column."""

@@ -25,7 +25,7 @@ from defenses.base.blocks import (
     drawn_root,
 )
 from defenses.base.columns import CodedColumn, code_column, code_values, is_number_column, is_numeric, plain_numbers
-from defenses.base.defense import MicrodataDefense, released_frame
+from defenses.base.defense import MicrodataDefense, Needs, released_frame
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.columns import Floats, Integers
@@ -38,8 +38,8 @@ class BlockwiseDefense(MicrodataDefense):
 
     Examples
     --------
-    Each number moves by at most a share of the column's standard deviation. The deviation is one of the whole table; the
-    moves are drawn block by block:
+    Each number moves by at most a share of the column's standard deviation. The deviation is that of the whole table,
+    and the moves are drawn block by block:
 
     >>> import numpy as np
     >>> import pandas as pd
@@ -58,6 +58,8 @@ class BlockwiseDefense(MicrodataDefense):
     >>> released["job"].tolist(), bool((released["age"] - records.frame["age"]).abs().max() < 1.4)
     (['a', 'b', 'c'], True)
     """
+
+    needs: Needs = "rows"
 
     @abstractmethod
     def fit(self, records: RecordsInBlocks, rng: Generator) -> ReleasePlan:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -98,8 +98,25 @@ def applied(defense: Defense, records: Any, rng: Generator) -> Any:
     return release
 
 
+Needs = Literal["rows", "histograms", "combinations", "permutation", "table"]
+"""What a defense of tables learns of a table before it releases a row; see `MicrodataDefense`."""
+
+
 class MicrodataDefense(Defense):
     """A defense that publishes a table.
+
+    Attributes
+    ----------
+    needs : {"rows", "histograms", "combinations", "permutation", "table"}
+        What the defense learns of a table before it releases a row. This decides how a table is released that is read
+        in parts:
+
+        - *rows*: nothing, or how many records there are. Rows are released block by block.
+        - *histograms*: how many records have each value of a column. Rows are then released block by block.
+        - *combinations*: how many records have each combination of values in some columns. Each combination is given
+          its released cells, and rows are then released block by block.
+        - *permutation*: columns as a whole, whose values change places.
+        - *table*: all records at once, which must fit into memory. This is the default, for any class with `apply`.
 
     Examples
     --------
@@ -117,6 +134,11 @@ class MicrodataDefense(Defense):
     >>> TopCoding().apply(records, np.random.default_rng(1)).frame["age"].tolist()
     [34, 90]
     """
+
+    @property
+    def needs(self) -> Needs:
+        """What the defense learns of a table before it releases a row."""
+        return "rows" if self.columnwise or self.randomizes_records_independently else "table"
 
     @property
     def columnwise(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,17 +12,23 @@ from numpy.random import Generator
 
 from defenses.base import (
     Channel,
+    ClassCells,
+    CodedColumn,
+    CountedDefense,
+    CountedTable,
     Guarantee,
     Microdata,
     MicrodataDefense,
     MicrodataRelease,
+    Needs,
+    Recoding,
     released_frame,
     rowwise_release,
 )
 from metrics.columns import holds_generalized, plain_values, require
 
 
-class Pipeline(MicrodataDefense):
+class Pipeline(CountedDefense):
     """Defenses on tables, applied one after the other.
 
     Parameters
@@ -63,11 +70,61 @@ class Pipeline(MicrodataDefense):
         """Whether the cells of all steps follow from the values in their columns."""
         return all(step.columnwise for step in self.steps)
 
+    @property
+    def needs(self) -> Needs:
+        """Rows if all steps are columnwise; combinations if others follow that only suppress records."""
+        return "rows" if self.columnwise else super().needs
+
+    @property
+    def works_on_counts(self) -> bool:
+        """Whether columnwise steps, or none, are followed by steps on combinations that only suppress records."""
+        suppressions = self._suppressions
+        return bool(suppressions) and len(self._recodings) + len(suppressions) == len(self.steps)
+
+    @property
+    def _recodings(self) -> list[MicrodataDefense]:
+        """The first steps, as far as they are columnwise."""
+        return list(itertools.takewhile(lambda step: step.columnwise, self.steps))
+
+    @property
+    def _suppressions(self) -> list[CountedDefense]:
+        """The steps after these that work on combinations and only suppress records."""
+        later = self.steps[len(self._recodings) :]
+        return [step for step in later if isinstance(step, CountedDefense) and step.only_suppresses]
+
+    def counted_columns(self, roles: Microdata) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Columns that define the classes or are recoded; no sensitive ones."""
+        names = [name for step in self._suppressions for name in step.counted_columns(roles)[0]]
+        return tuple(dict.fromkeys([*names, *sorted(_changed(roles, self._recoded(roles)))])), ()
+
+    def recode(self, records: CountedTable) -> Recoding:
+        """Recode the columns, then suppress records."""
+        roles, release = records.roles, self._recoded(records.roles)
+        cells = {
+            name: ClassCells.of(records.columns[name].codes, release.frame[name].to_numpy()[records.rows(name)])
+            for name in _changed(roles, release)
+        }
+        columns = dict(records.columns) | {
+            name: CodedColumn(each.cells, each.codes, each.cells.size) for name, each in cells.items()
+        }
+        classes = np.arange(records.counts.size)
+        for step in self._suppressions:
+            left = replace(records, columns=columns, counts=np.where(classes < 0, 0, records.counts))
+            classes = np.where(step.recode(left).classes < 0, -1, classes)
+        return Recoding(classes, cells, self.guarantee(roles), release.channel or Channel())
+
+    def _recoded(self, roles: Microdata) -> MicrodataRelease:
+        """The first steps, applied to the values that occur; nothing is drawn."""
+        return self._applied(self._recodings, roles, np.random.default_rng(0))
+
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Apply each step to the table that the previous one released."""
+        return super().apply(records, rng) if self.works_on_counts else self._applied(self.steps, records, rng)
+
+    def _applied(self, steps: Sequence[MicrodataDefense], records: Microdata, rng: Generator) -> MicrodataRelease:
         release = rowwise_release(released_frame(records), Channel())
         current = records
-        for step, generator in zip(self.steps, rng.spawn(len(self.steps)), strict=True):
+        for step, generator in zip(steps, rng.spawn(len(steps)), strict=True):
             result = step.apply(current, generator)
             origin = np.where(result.origin >= 0, release.origin[result.origin], -1)
             channel = None
@@ -98,3 +155,8 @@ def _as_records(frame: pd.DataFrame, records: Microdata) -> Microdata:
     return replace(
         records, frame=pd.DataFrame(values, index=frame.index), identifiers=(), person=person, generalized=generalized
     )
+
+
+def _changed(roles: Microdata, release: MicrodataRelease) -> tuple[str, ...]:
+    """The columns that a columnwise release changes."""
+    return roles.released_columns if release.channel is None else tuple(release.channel.columns)

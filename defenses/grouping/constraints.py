@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from defenses.base import CodedColumn, KAnonymousDefense, Microdata, chosen_columns, code_column, code_values, filled
+from defenses.base import (
+    CountedDefense,
+    CountedTable,
+    KAnonymousDefense,
+    Microdata,
+    chosen_columns,
+    code_column,
+    code_values,
+    filled,
+)
 from metrics.columns import (
     Booleans,
     CategoricalDomain,
@@ -18,14 +28,12 @@ from metrics.columns import (
     Integers,
     check_integer,
     check_real,
+    refuse,
     refuse_rows,
     require,
 )
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-    Histogram = csr_array | Integers
+Histogram = csr_array | Integers
 
 ROUNDING = 1e-9
 """Tolerance of a limit, so that rounding errors refuse no class that meets the limit exactly."""
@@ -271,22 +279,60 @@ def sensitive_columns(records: Microdata, constraints: Sequence[Constraint]) -> 
     """
     if not constraints:
         return ()
+    ordered = _ordered_columns(records, constraints)
+    return _with_enough_values(constraints, (_sensitive_column(records, *each) for each in ordered.items()))
+
+
+def counted_sensitive_columns(records: CountedTable, constraints: Sequence[Constraint]) -> tuple[SensitiveColumn, ...]:
+    """The columns that the constraints apply to; they have codes only where each combination is a record.
+
+    Raises
+    ------
+    ValueError
+        As `sensitive_columns`.
+    """
+    if not constraints:
+        return ()
+    histograms = {name: records.sensitive[name] for name in _ordered_columns(records.roles, constraints)}
+    columns = (
+        SensitiveColumn(
+            name,
+            histogram.indices if records.single else np.empty(0, dtype=np.intp),
+            np.asarray(histogram.sum(axis=0)).ravel(),
+        )
+        for name, histogram in histograms.items()
+    )
+    return _with_enough_values(constraints, columns)
+
+
+def _ordered_columns(records: Microdata, constraints: Sequence[Constraint]) -> dict[str, bool]:
+    """The sensitive columns, and whether the constraints need an order of their values, which is checked."""
     require(records.sensitive, f"{constraints[0]} needs a sensitive column, and the records have none")
     ordered = any(isinstance(constraint, OrderedCloseness) for constraint in constraints)
-    columns = tuple(_sensitive_column(records, name, ordered) for name in records.sensitive)
-    check_value_counts(constraints, columns)
-    return columns
+    for name in records.sensitive if ordered else ():
+        missing = records.frame[name].isna()
+        refuse_rows(missing, lambda row, name=name: f"{records.place(name, row)}: a missing value cannot be ordered")
+        domain = records.domain(name)
+        refuse(
+            isinstance(domain, CategoricalDomain) and not domain.ordered,
+            f"distance = 'ordered' needs an order; declare an ordered domain for column {name!r}",
+        )
+    return dict.fromkeys(records.sensitive, ordered)
 
 
-def check_value_counts(constraints: Sequence[Constraint], columns: Sequence[SensitiveColumn]) -> None:
-    """Raise ValueError if a column has fewer values than `l`."""
-    for column in columns:
+def _with_enough_values(
+    constraints: Sequence[Constraint], columns: Iterable[SensitiveColumn]
+) -> tuple[SensitiveColumn, ...]:
+    """The columns; ValueError if one has fewer values than `l`."""
+    checked = tuple(columns)
+    for column in checked:
         value_count = int((column.table > 0).sum())
         largest_l = max(getattr(constraint, "l", 0) for constraint in constraints)
         require(
             largest_l <= value_count,
             f"l must not exceed the {value_count} values of column {column.name!r}, got {largest_l!r}",
         )
+    return checked
 
 
 def check_apart(names: Sequence[str], columns: Sequence[SensitiveColumn]) -> None:
@@ -309,20 +355,9 @@ def check_whole_table(constraints: Sequence[Constraint], columns: Sequence[Sensi
 
 
 def _sensitive_column(records: Microdata, name: str, ordered: bool) -> SensitiveColumn:
-    coded = _code_in_order(records, name) if ordered else code_values(records.frame[name])
+    coded = code_column(records.frame[name], records.domain(name)) if ordered else code_values(records.frame[name])
     counts = np.bincount(coded.codes, weights=records.row_counts(name), minlength=coded.size)
     return SensitiveColumn(name, coded.codes, counts.astype(np.intp))
-
-
-def _code_in_order(records: Microdata, name: str) -> CodedColumn:
-    """Code a column so that codes are ranks: of its numbers, or of the categories of its ordered domain."""
-    column = records.frame[name]
-    refuse_rows(column.isna(), lambda row: f"{records.place(name, row)}: a missing value cannot be ordered")
-    domain = records.domain(name)
-    if not isinstance(domain, CategoricalDomain):
-        return code_values(column, ascending=True)
-    require(domain.ordered, f"distance = 'ordered' needs an order; declare an ordered domain for column {name!r}")
-    return code_column(column, domain)
 
 
 def hold(constraints: Sequence[Constraint], counts: Integers, table: Floats) -> Booleans:
@@ -377,7 +412,7 @@ def _shares(counts: Integers) -> Floats:
 # Base of k-anonymous defenses with further constraints on their classes.
 
 
-class ConstrainedDefense(KAnonymousDefense):
+class ConstrainedDefense(KAnonymousDefense, CountedDefense):
     """A k-anonymous defense whose classes satisfy further constraints on the sensitive columns.
 
     Parameters
@@ -423,6 +458,18 @@ class ConstrainedDefense(KAnonymousDefense):
         """Columns to generalize, and sensitive columns under a constraint."""
         names = filled(roles, chosen_columns(roles, self.columns, roles.quasi_identifiers))
         return names, tuple(roles.sensitive) if self.constraints else ()
+
+    def counted(self, records: Microdata) -> CountedTable:
+        """Records in memory, each a combination of its own, with its sensitive values under a constraint."""
+        self._checked_columns(records)
+        columns, rows = sensitive_columns(records, self.constraints), np.arange(len(records) + 1)
+        histograms = {
+            column.name: csr_array(
+                (np.ones_like(column.codes), column.codes, rows), shape=(len(records), column.table.size)
+            )
+            for column in columns
+        }
+        return replace(super().counted(records), sensitive=histograms)
 
     def value_constraints(self, records: Microdata) -> Mapping[str, tuple[Constraint, ...]]:
         """The constraints, for each sensitive column: a table that violates one has no class that satisfies it."""

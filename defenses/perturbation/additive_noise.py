@@ -15,6 +15,7 @@ from defenses.base import (
     Channel,
     Guarantee,
     Microdata,
+    Needs,
     RecordsInBlocks,
     ReleasePlan,
     Step,
@@ -52,6 +53,8 @@ class AdditiveNoise(BlockwiseDefense):
     ----------
     Brand (2002), "Microdata protection through noise addition", uncorrelated noise.
     """
+
+    needs: Needs = "histograms"
 
     def __init__(
         self,

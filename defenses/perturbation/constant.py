@@ -8,6 +8,7 @@ from numpy.random import Generator
 from defenses.base import (
     BlockwiseDefense,
     Channel,
+    Needs,
     RecordsInBlocks,
     ReleasePlan,
     Step,
@@ -26,6 +27,8 @@ class Constant(BlockwiseDefense):
     values are missing. Tables with the same size and the same such values have the same release. These values depend on
     all records, so that there is no numeric guarantee.
     """
+
+    needs: Needs = "histograms"
 
     def fit(self, records: RecordsInBlocks, rng: Generator) -> ReleasePlan:
         """Count the values of every released column."""

@@ -13,6 +13,7 @@ from defenses.base import (
     BlockwiseDefense,
     CellList,
     Channel,
+    Needs,
     RecordsInBlocks,
     ReleasedBlock,
     ReleasePlan,
@@ -33,6 +34,8 @@ class Shuffle(BlockwiseDefense):
     A random permutation of a column is a draw of its values without replacement. So each block draws the numbers of its
     values from those that are left.
     """
+
+    needs: Needs = "permutation"
 
     def fit(self, records: RecordsInBlocks, rng: Generator) -> ReleasePlan:
         """Count the values of each released column."""

@@ -9,6 +9,7 @@ from defenses.base import (
     Block,
     BlockwiseDefense,
     Channel,
+    Needs,
     RecordsInBlocks,
     ReleasePlan,
     check_columns,
@@ -48,6 +49,8 @@ class StratifiedSampling(BlockwiseDefense):
     ----------
     Särndal, Swensson and Wretman (1992), Model Assisted Survey Sampling, sections 3.4 and 3.7.
     """
+
+    needs: Needs = "histograms"
 
     def __init__(self, *, by: str, rate: float = 0.5) -> None:
         check_columns([by])

@@ -14,6 +14,7 @@ from defenses.base import (
     Channel,
     Guarantee,
     Microdata,
+    Needs,
     RecordsInBlocks,
     ReleasePlan,
     category_count,
@@ -49,6 +50,8 @@ class RetentionVectors(BlockwiseDefense):
     ValueError
         If `columns` is not a list of different names or `jointly` is not a boolean.
     """
+
+    needs: Needs = "histograms"
 
     def __init__(self, *, columns: Sequence[str] | None, jointly: bool) -> None:
         self.columns = check_columns(columns)

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.random import Generator
 
-from defenses.base import Channel, KAnonymousDefense, Microdata, MicrodataRelease, released_frame, rowwise_release
-from metrics.classes import class_sizes, equivalence_classes
+from defenses.base import (
+    Channel,
+    CountedDefense,
+    CountedTable,
+    KAnonymousDefense,
+    Microdata,
+    Recoding,
+    chosen_columns,
+    k_anonymity_over,
+)
 
 
-class RecordSuppression(KAnonymousDefense):
+class RecordSuppression(KAnonymousDefense, CountedDefense):
     """Records in classes smaller than k are suppressed; all others are released unchanged.
 
     Parameters
@@ -35,8 +42,24 @@ class RecordSuppression(KAnonymousDefense):
     Samarati (2001), Protecting respondents' identities in microdata release, section 3.
     """
 
-    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release the records of classes with at least k records, in their order."""
-        frame = released_frame(records)
-        classes = equivalence_classes(frame, self._checked_columns(records))
-        return rowwise_release(frame, Channel()).take(np.flatnonzero(class_sizes(classes)[classes] >= self.k))
+    @property
+    def only_suppresses(self) -> bool:
+        """Records are released unchanged, or not at all."""
+        return True
+
+    def counted_columns(self, roles: Microdata) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Columns that define the classes; no sensitive ones."""
+        return chosen_columns(roles, self.columns, roles.quasi_identifiers), ()
+
+    def counted(self, records: Microdata) -> CountedTable:
+        """Records in memory, each a combination of its own."""
+        self._checked_columns(records)
+        return super().counted(records)
+
+    def recode(self, records: CountedTable) -> Recoding:
+        """Release the classes with at least k records."""
+        names = records.checked_columns(self.k, self.columns)
+        classes = records.classes(names)
+        sizes = np.bincount(classes, weights=records.counts)
+        kept = np.where(sizes[classes] >= self.k, classes, -1)
+        return Recoding(kept, {}, k_anonymity_over(self.k, records.roles, names), Channel())

@@ -14,6 +14,7 @@ from defenses.base import (
     BlockwiseDefense,
     Channel,
     Microdata,
+    Needs,
     RecordsInBlocks,
     ReleasePlan,
     check_columns,
@@ -52,6 +53,8 @@ class TopBottomCoding(BlockwiseDefense):
     ----------
     Hundepool et al. (2012), "Statistical Disclosure Control", section 3.2.
     """
+
+    needs: Needs = "histograms"
 
     def __init__(
         self,

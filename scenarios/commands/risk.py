@@ -100,17 +100,13 @@ def _small(
     paths: list[Path], roles: Path | None, reading: dict[str, Any], sizes: dict[str, int | None]
 ) -> tuple[RiskReport, tuple[Note, ...]]:
     """Report of a table in memory, and notes; the second path is the population's."""
-    from scenarios.tables.reading.text_table import rows_from_one
     from scenarios.tables.released import read_released
-    from scenarios.tables.review.rows_of_people import hidden_people_notes
-    from scenarios.tables.risk import risk_report
-    from scenarios.tables.roles import read_roles
+    from scenarios.tables.risk import risk_notes, risk_report
 
     table = read_released(paths[0], roles, reading=reading)
-    everybody = read_released(paths[1], roles, reading=reading).frame if len(paths) > 1 else None
-    note = hidden_people_notes(table.person, map(str, table.frame), read_roles(roles, reading).identifiers)
-    with rows_from_one():
-        return risk_report(table, population=everybody, **sizes), (*table.notes, *note)
+    others = [read_released(path, roles, reading=reading, spelling=table.spelling) for path in paths[1:]]
+    report = risk_report(table, population=others[0] if others else None, **sizes)
+    return report, risk_notes(table, report)
 
 
 def _text(report: RiskReport) -> str:

@@ -6,62 +6,23 @@ import gzip
 import io
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from metrics.columns import PRIVATE, Domain, Integers, check_new_file, refuse, require, write_atomically
+from metrics.columns import PRIVATE, Domain, check_new_file, refuse, require, write_atomically
 from scenarios.tables.note import Note
 from scenarios.tables.reading.cell_spelling import spelling_domain, with_one_spelling
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
 from scenarios.tables.reading.written_cells import WrittenCells
-from scenarios.tables.roles import Column, Roles, read_roles
+from scenarios.tables.released_classes import CodedCells, ReleasedTable
+from scenarios.tables.roles import Roles, read_roles
 from scenarios.tables.toml.toml_file import read_bytes
 
 STANDARD = "-"
-
-
-@dataclass(frozen=True)
-class ReleasedTable:
-    """A released table from a file.
-
-    Attributes
-    ----------
-    frame : DataFrame, shape (rows, columns)
-        Released cells as text, None where missing; labels of groups are replaced by the groups. Sensitive cells of
-        equal meaning have one text.
-    quasi_identifiers, sensitive : tuple of str
-        Columns with these roles.
-    notes : tuple of Note
-        What was inferred.
-    person : str, optional
-        Column that names the person of each row in the original table.
-    people : ndarray of int, shape (rows,), optional
-        Number of the person of each row, where it is known by other means than that column.
-    declared : mapping of str to Column
-        What the roles file declares about columns.
-    spelling : mapping of str to Domain or None
-        Quasi-identifiers whose cells of equal meaning may have several texts; see `with_one_spelling`.
-    """
-
-    frame: pd.DataFrame
-    quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    notes: tuple[Note, ...]
-    person: str | None = None
-    people: Integers | None = None
-    declared: Mapping[str, Column] = field(default_factory=dict, repr=False)
-    spelling: Mapping[str, Domain | None] = field(default_factory=dict, repr=False)
-
-    def spelled(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Cells of this table, or of its population, in which quasi-identifiers of equal meaning have one text."""
-        names = [name for name in self.spelling if name in frame.columns]
-        columns = {name: TextColumn.of_values(str(name), frame[name]) for name in names}
-        return frame.assign(**text_frame(with_one_spelling(columns, self.spelling)))
 
 
 def input_path(name: str) -> Path:
@@ -87,6 +48,7 @@ def read_released(
     *,
     reading: Mapping[str, Any] | None = None,
     written: WrittenCells | None = None,
+    spelling: Mapping[str, Domain | None] | None = None,
 ) -> ReleasedTable:
     """Read a released table (CSV or Parquet) as cells.
 
@@ -96,17 +58,11 @@ def read_released(
     declared = read_roles(roles, reading)
     columns, notes = released_columns(path, read_bytes(path), declared)
     cells = (WrittenCells.of(declared, roles) if written is None else written).read(columns)
-    frame = text_frame(with_one_spelling(cells, spelling_domains(cells, declared, declared.sensitive)))
-    quasi_identifiers, sensitive, role_notes = released_roles(path, tuple(frame.columns), declared)
-    return ReleasedTable(
-        frame,
-        quasi_identifiers,
-        sensitive,
-        (*notes, *role_notes),
-        declared.person,
-        declared=dict(declared.columns),
-        spelling=spelling_domains(cells, declared, quasi_identifiers),
-    )
+    quasi_identifiers, sensitive, role_notes = released_roles(path, tuple(cells), declared)
+    named = (*quasi_identifiers, *sensitive)
+    known = spelling_domains(cells, declared, named) if spelling is None else spelling
+    coded = {name: CodedCells.of_text(column) for name, column in with_one_spelling(cells, known).items()}
+    return ReleasedTable(path, coded, quasi_identifiers, sensitive, (*notes, *role_notes), declared, known)
 
 
 def released_columns(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,14 +12,14 @@ import pandas as pd
 
 import metrics as m
 from leaderboard.pages.number_text import counted, exact
-from metrics.classes import SizeCounts, agreeing_records, rows_in_classes, without_group
-from metrics.columns import Booleans, Integers, require
-from metrics.diversity import ClassDiversity, sensitive_counts
-from metrics.risk import prosecutor_of_sizes
-from metrics.suda import coded_cells, minimal_unique_sets
+from metrics.classes import SizeCounts, agreeing_records
+from metrics.columns import Booleans, Integers, refuse
+from metrics.risk import journalist_of_sizes, prosecutor_of_sizes
+from metrics.suda import minimal_unique_sets
 from scenarios.tables.note import Note
-from scenarios.tables.released import ReleasedTable
-from scenarios.tables.review.rows_of_people import ClassMembers, numbers_of
+from scenarios.tables.parts.combinations import CombinationIndex
+from scenarios.tables.released_classes import ClassCounts, CodedClasses, CountedRelease
+from scenarios.tables.review.rows_of_people import hidden_people_notes
 from scenarios.tables.roles import Column, NumberColumn
 
 # Released numbers that look noised, to which exact matching does not apply.
@@ -171,129 +171,75 @@ class RiskReport:
 
 
 def risk_report(
-    table: ReleasedTable,
+    table: CountedRelease,
     *,
-    population: pd.DataFrame | None = None,
+    population: CountedRelease | None = None,
     population_size: int | None = None,
     cells: int | None = None,
+    memory: int | None = None,
 ) -> RiskReport:
     """Measure the risk of a released table.
 
     Parameters
     ----------
-    table : ReleasedTable
+    table : CountedRelease
         The released table. Two cells are equal if they have one meaning.
-    population : DataFrame, optional
-        The population that the table was sampled from, generalized in the same way, for the journalist risk.
+    population : CountedRelease, optional
+        The population that the table was sampled from, generalized and spelled in the same way, for the journalist
+        risk.
     population_size : int, optional
         Size of the population, for estimates of population uniques.
     cells : int, optional
         Number of possible combinations of quasi-identifying values, for the Poisson-gamma estimate.
+    memory : int, optional
+        Bytes for the codes of the classes; where they do not suffice, what singles out records is not searched.
 
     Raises
     ------
     ValueError
         If there is no quasi-identifier, or the population is smaller than the table.
     """
-    names, frame = table.quasi_identifiers, table.spelled(table.frame)
-    require_quasi_identifiers(names)
-    classes = m.equivalence_classes(frame, names)
-    inside = rows_in_classes(frame, names)
-    journalist = None
-    if population is not None:
-        journalist = m.journalist_risk(frame[inside], table.spelled(population), names, threshold=THRESHOLD)
-    diversity = {}
-    for sensitive in table.sensitive:
-        counts = sensitive_counts(frame, names, sensitive, classes)
-        pairs = counts.groups, counts.values, counts.counts
-        if not inside.all():
-            pairs = without_group(*pairs, classes[~inside][0])
-        diversity[sensitive] = ClassDiversity.of_pairs(*pairs, counts.table)
-    codes, suppressed = coded_cells(frame, names)
-    sizes = np.bincount(classes[inside])
-    return report_of_counts(
-        SizeCounts.of_classes(sizes[sizes > 0]),
-        diversity,
-        plain=_plain(frame[[*names, *table.sensitive]]),
-        classes=CodedClasses(codes, np.ones(len(frame), dtype=np.intp), suppressed),
-        suppressed=int((~inside).sum()),
-        starred=bool(suppressed),
-        noised=tuple(name for name in names if looks_noised(frame[name].value_counts(), table.declared.get(name))),
-        gaps=tuple(name for name in names if frame[name].isna().any()),
-        journalist=journalist,
-        population_size=population_size,
-        cells=cells,
-        people=_people(table, classes, inside),
-        several_rows=table.person is not None,
-        several=tuple(name for name in table.sensitive if not _plain(frame[[name]])),
+    counts = ClassCounts.of(table, memory)
+    names, columns = table.quasi_identifiers, table.columns
+    sizes, classes = counts.sizes, counts.coded
+    single_sets = ([], []) if classes is None else singled_out(classes)
+    total = sizes.rows + counts.suppressed
+    return RiskReport(
+        rows=total,
+        classes=sizes.classes,
+        uniques=sizes.uniques,
+        sizes=dict(_by_size(sizes)) | ({"none, all cells *": counts.suppressed} if counts.suppressed else {}),
+        models=_models(counts, None if population is None else _journalist(table, counts, population)),
+        measures=list(_measures(counts, several_rows=table.roles.person is not None)),
+        one_value=[(name, column.one_value) for name, column in counts.diversity.items()],
+        plain=all(columns[name].plain for name in (*names, *table.sensitive)),
+        estimates=_estimates(sizes, population_size, cells),
+        fraction=None if population_size is None else total / population_size,
+        columns=single_sets[0],
+        sets=single_sets[1],
+        searched=classes is not None,
+        several=tuple(name for name in table.sensitive if not columns[name].plain),
+        suppressed=counts.suppressed,
+        starred=any(columns[name].suppressed is not None for name in names),
+        noised=tuple(
+            name for name in names if looks_noised(columns[name].rows_of_cells(), table.roles.columns.get(name))
+        ),
+        gaps=tuple(name for name in names if columns[name].missing),
     )
 
 
-def _people(table: ReleasedTable, classes: Integers, inside: Booleans) -> SizeCounts | None:
-    """Sizes of the classes in people, if these are told, or named by a column outside the quasi-identifiers."""
-    people = table.people
-    if people is None and table.person in table.frame and table.person not in table.quasi_identifiers:
-        people = numbers_of(table.frame[table.person])
-    if people is None:
-        return None
-    sizes = ClassMembers.of(classes[inside], people[inside]).sizes
-    return SizeCounts.of_classes(sizes[sizes > 0])
+def risk_notes(table: CountedRelease, report: RiskReport) -> tuple[Note, ...]:
+    """What was inferred and left out, beside the notes of the report."""
+    hidden = hidden_people_notes(table.roles.person, table.columns, table.roles.identifiers)
+    unsearched = () if report.searched else (Note("classes not searched", numbers={"classes": report.classes}),)
+    return (*table.notes, *hidden, *unsearched)
 
 
-def require_quasi_identifiers(names: Sequence[str]) -> None:
-    """Raise ValueError if there is no quasi-identifier."""
-    require(names, "the table has no quasi-identifier; name some in the roles file")
-
-
-def report_of_counts(
-    sizes: SizeCounts,
-    diversity: Mapping[str, ClassDiversity],
-    *,
-    plain: bool,
-    classes: CodedClasses | None,
-    suppressed: int = 0,
-    starred: bool = False,
-    noised: tuple[str, ...] = (),
-    gaps: tuple[str, ...] = (),
-    journalist: m.ReidentificationRisk | None = None,
-    population_size: int | None = None,
-    cells: int | None = None,
-    people: SizeCounts | None = None,
-    several_rows: bool = False,
-    several: tuple[str, ...] = (),
-) -> RiskReport:
-    """Report of a released table, given the counts of its classes.
-
-    Parameters
-    ----------
-    sizes : SizeCounts
-        Sizes of the equivalence classes.
-    diversity : mapping of str to ClassDiversity
-        Diversity of each sensitive column.
-    plain : bool
-        Whether no cell is an interval, a set or ``*``.
-    classes : CodedClasses, optional
-        The classes and the wholly suppressed records, to search what singles out records; None if they do not fit.
-    suppressed, starred, noised, gaps
-        As in `RiskReport`.
-    journalist : ReidentificationRisk, optional
-        Journalist risk.
-    population_size, cells
-        As in `risk_report`.
-    people : SizeCounts, optional
-        Sizes of the classes in people, if a person may have several rows and they are known.
-    several_rows : bool
-        Whether a person may have several rows.
-    several : tuple of str
-        Sensitive columns with intervals, sets or ``*``.
-    """
-    prosecutor = prosecutor_of_sizes(sizes if people is None else people, THRESHOLD)
-    unit = "records" if people is None else "people"
-    by_size = dict(_by_size(sizes)) | ({"none, all cells *": suppressed} if suppressed else {})
-    columns, sets = ([], []) if classes is None else singled_out(classes)
-    agreeing = None if classes is None or not starred else classes.fewest_agreeing()
-    total = sizes.rows + suppressed
-    among = f"{unit} in classes" if suppressed else unit
+def _models(counts: ClassCounts, journalist: m.ReidentificationRisk | None) -> list[tuple[str, str, float]]:
+    """Risk under each attacker model: name, meaning, value."""
+    prosecutor = prosecutor_of_sizes(counts.sizes if counts.people is None else counts.people, THRESHOLD)
+    unit = "records" if counts.people is None else "people"
+    among = f"{unit} in classes" if counts.suppressed else unit
     models = [
         ("prosecutor, highest", "knows that the target is in the table", prosecutor.highest),
         ("prosecutor, mean", f"the same, over all {among}", prosecutor.mean),
@@ -305,26 +251,48 @@ def report_of_counts(
             ("journalist, highest", "knows the population, not who is in the table", journalist.highest),
             ("journalist, mean", "the same, over all records", journalist.mean),
         ]
-    return RiskReport(
-        rows=total,
-        classes=sizes.classes,
-        uniques=sizes.uniques,
-        sizes=by_size,
-        models=models,
-        measures=list(_measures(sizes, diversity, people, agreeing, several_rows=several_rows)),
-        one_value=[(name, column.one_value) for name, column in diversity.items()],
-        plain=plain,
-        estimates=_estimates(sizes, population_size, cells),
-        fraction=None if population_size is None else total / population_size,
-        columns=columns,
-        sets=sets,
-        searched=classes is not None,
-        several=several,
-        suppressed=suppressed,
-        starred=starred,
-        noised=noised,
-        gaps=gaps,
-    )
+    return models
+
+
+def _journalist(table: CountedRelease, counts: ClassCounts, population: CountedRelease) -> m.ReidentificationRisk:
+    """Journalist risk, by the size of each class of the table in the population."""
+    names = table.quasi_identifiers
+    if counts.coded is None:
+        raise ValueError(f"{table.path}: its classes do not fit into memory beside a population; raise --memory")
+    for name in names:
+        refuse(name not in population.columns, f"{population.path}: there is no column {name!r}")
+    translations = {name: _translation(table, population, name) for name in names}
+    # The wholly suppressed records, which come last, are in no class.
+    classes = counts.sizes.classes
+    own = counts.coded.counts[:classes]
+    index = CombinationIndex({name: counts.coded.codes[name][:classes] for name in names})
+    everybody = np.zeros(classes, dtype=np.int64)
+    for pairs in population.class_pairs():
+        position = index.positions({name: translations[name][pairs.codes[name]] for name in names})
+        np.add.at(everybody, position[position >= 0], pairs.summed(pairs.counts)[position >= 0])
+    if (everybody < own).any():
+        row, lacking = _first_row(table, index, everybody < own)
+        journalist_of_sizes(own[[lacking]], everybody[[lacking]], THRESHOLD, lambda _: f"row {row + 1}: ")
+    return journalist_of_sizes(own, everybody, THRESHOLD)
+
+
+def _first_row(table: CountedRelease, index: CombinationIndex, chosen: Booleans) -> tuple[int, int]:
+    """Position of the first row that is in one of some chosen classes, and its class."""
+    for block in table.blocks(table.quasi_identifiers):
+        position = index.positions({name: block.codes(name) for name in table.quasi_identifiers})
+        rows = np.flatnonzero(np.append(chosen, False)[position])
+        if rows.size:
+            return block.start + int(rows[0]), int(position[rows[0]])
+    raise ValueError(f"{table.path}: was changed while it was read; start again when it is complete")
+
+
+def _translation(table: CountedRelease, everybody: CountedRelease, name: str) -> Integers:
+    """Code in the table of each of the population's cells, shape (cells,); -1 for cells that it lacks."""
+    own, other = table.columns[name].cells, everybody.columns[name].cells
+    if own is None or other is None:
+        raise ValueError(f"{everybody.path}: column {name!r} has too many cells to compare it with a table")
+    position = {cell: code for code, cell in enumerate(own)}
+    return np.array([position.get(cell, -1) for cell in other], dtype=np.int64)
 
 
 def _by_size(sizes: SizeCounts) -> Iterator[tuple[str, int]]:
@@ -336,33 +304,22 @@ def _by_size(sizes: SizeCounts) -> Iterator[tuple[str, int]]:
         yield label, int(records[inside].sum())
 
 
-def _measures(
-    sizes: SizeCounts,
-    diversity: Mapping[str, ClassDiversity],
-    people: SizeCounts | None,
-    agreeing: int | None,
-    *,
-    several_rows: bool,
-) -> Iterator[tuple[str, str, float]]:
-    yield "k", "smallest class, in rows" if several_rows else "smallest class", int(sizes.sizes[0])
-    if agreeing is not None:
-        yield "k, * as any value", "fewest records that agree with a record, itself included", agreeing
-    if people is not None:
-        yield "k, people", "fewest people in a class", int(people.sizes[0])
-        yield "alone, people", "classes that hold one person", people.uniques
-    for sensitive, column in diversity.items():
+def _measures(counts: ClassCounts, *, several_rows: bool) -> Iterator[tuple[str, str, float]]:
+    """k, l, alpha and t: name, meaning, value."""
+    yield "k", "smallest class, in rows" if several_rows else "smallest class", int(counts.sizes.sizes[0])
+    if counts.coded is not None and counts.coded.suppressed:
+        agreeing = agreeing_records(counts.coded.codes, counts.coded.counts, counts.coded.suppressed)
+        if agreeing is not None:
+            yield "k, * as any value", "fewest records that agree with a record, itself included", int(agreeing.min())
+    if counts.people is not None:
+        yield "k, people", "fewest people in a class", int(counts.people.sizes[0])
+        yield "alone, people", "classes that hold one person", counts.people.uniques
+    for sensitive, column in counts.diversity.items():
         where = f"of {sensitive} in a class"
         yield "l, distinct", f"fewest values {where}", column.distinct
         yield "l, entropy", f"lowest exp(entropy) {where}", float(np.exp(column.entropy))
         yield "alpha", f"largest share of a value {where}", column.alpha
         yield "t, equal", f"largest distance {where} from the table's", column.t_equal
-
-
-def _plain(frame: pd.DataFrame) -> bool:
-    """Whether no cell is an interval, a set or ``*``."""
-    return not any(
-        str(cell).startswith(("[", "{", "*")) for name in frame.columns for cell in frame[name].dropna().unique()
-    )
 
 
 def _estimates(sizes: SizeCounts, population: int | None, cells: int | None) -> list[tuple[str, str, float]]:
@@ -394,30 +351,6 @@ def _estimates(sizes: SizeCounts, population: int | None, cells: int | None) -> 
         about = "sizes of the possible combinations are Poisson numbers with gamma distributed means"
         others.insert(0, ("Poisson-gamma", about, float(value)))
     return [fitting, *others]
-
-
-@dataclass(frozen=True)
-class CodedClasses:
-    """Records or classes of a released table, wholly suppressed ones included.
-
-    Attributes
-    ----------
-    codes : mapping of str to ndarray of int, each of shape (n,)
-        Code of each row in each quasi-identifier.
-    counts : ndarray of int, shape (n,)
-        Number of records that each row stands for.
-    suppressed : mapping of str to int
-        Code of ``*`` in the columns that hold it.
-    """
-
-    codes: Mapping[str, Integers]
-    counts: Integers
-    suppressed: Mapping[str, int]
-
-    def fewest_agreeing(self) -> int | None:
-        """Fewest records that agree with a record, as `agreeing_records` counts them."""
-        agreeing = agreeing_records(self.codes, self.counts, self.suppressed)
-        return None if agreeing is None else int(agreeing.min())
 
 
 def singled_out(classes: CodedClasses) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:

@@ -16,6 +16,7 @@ import duckdb
 import psutil
 import pytest
 from census_rows import QUASI_IDENTIFIERS, write_census
+from nearly_alone import SIZES, write_nearly_alone
 
 pytestmark = pytest.mark.long
 
@@ -176,3 +177,25 @@ def test_time_and_memory_stay_within_their_bounds(tmp_path, work):
     assert max(growth.values()) <= GROWTH
     assert runs[work.bounded].seconds <= work.seconds
     assert runs[work.bounded].bytes <= work.gigabytes * GIGABYTE
+
+
+ALONE = """
+import duckdb
+classes = f"SELECT count(*) AS size FROM read_parquet({TABLE!r}) GROUP BY {NAMES}"
+print(duckdb.sql(f"SELECT size, count(*) FROM ({classes}) GROUP BY size ORDER BY size").fetchall())
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--memory", "4GB")], ids=["in memory", "in parts"])
+def test_risk_of_rows_that_are_nearly_all_alone(tmp_path, options):
+    table = tmp_path / "alone.parquet"
+    write_nearly_alone(20 * MILLION, table)
+    try:
+        head = f"TABLE, NAMES = {str(table)!r}, {', '.join(SIZES)!r}\n"
+        engine = run([sys.executable, "-c", head + ALONE])
+        done = run([sys.executable, "-m", "tokumei", "risk", str(table), *options])
+    finally:
+        table.unlink()
+    print(f"risk {done}; DuckDB's classes and their sizes {engine}: {done.seconds / engine.seconds:.1f} times")
+    assert done.seconds <= 5 * engine.seconds
+    assert done.bytes <= 4 * GIGABYTE

@@ -73,3 +73,23 @@ def test_rows_that_stand_for_several_records_single_out_as_the_records_do(high: 
     expected = {names: len(alone) for names, alone in minimal_sample_uniques(frame, list("abcd"))}
     assert {names: alone.size for names, alone in weighted} == expected
     assert expected
+
+
+@pytest.mark.parametrize("max_size", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_tables_of_counts_find_what_a_pass_over_the_rows_finds(
+    monkeypatch: pytest.MonkeyPatch, max_size: int, weighted: bool
+) -> None:
+    rng = np.random.default_rng(max_size)
+    high = {"a": 3, "b": 5, "c": 40, "d": 4, "e": 90, "f": 2}
+    columns = {name: rng.integers(0, size, 3000) ** 2 // size for name, size in high.items()}
+    counts = rng.integers(1, 3, 3000) if weighted else np.ones(3000, dtype=np.intp)
+
+    def found() -> dict[tuple[str, ...], list[int]]:
+        sets = minimal_unique_sets(columns, counts, {"a": 0, "c": 24}, max_size=max_size)
+        return {names: rows.tolist() for names, rows in sets}
+
+    tabled = found()
+    monkeypatch.setattr("metrics.suda._CELLS", 0)
+    assert tabled == found()
+    assert len(tabled) >= max_size

@@ -5,26 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 from numpy.random import Generator
 
 from defenses.base import (
     Channel,
+    ClassCells,
+    CountedTable,
     Guarantee,
     Microdata,
     MicrodataRelease,
+    Recoding,
     chosen_columns,
+    code_values,
     filled,
     k_anonymity_over,
-    released_frame,
+    recoded_release,
 )
 from defenses.base.channel_parts import Containment
-from defenses.grouping.constraints import ConstrainedDefense, SensitiveColumn, all_hold, check_apart, sensitive_columns
-from defenses.grouping.counted_table import ClassCells, CountedTable, Recoding
-from defenses.grouping.incognito.lattice import Lattice, build_lattice, counted_lattice, leveled_column
+from defenses.grouping.constraints import (
+    ConstrainedDefense,
+    SensitiveColumn,
+    all_hold,
+    check_apart,
+    counted_sensitive_columns,
+    sensitive_columns,
+)
+from defenses.grouping.incognito.lattice import Lattice, build_lattice, leveled_column
 from defenses.grouping.incognito.losses import LOSSES
 from defenses.grouping.incognito.search import (
     ClassRequirements,
@@ -73,6 +81,16 @@ class FullDomainRelease(MicrodataRelease):
     def remark(self) -> str:
         """The loss, and whether it is proven minimal."""
         return search_remark(self.loss, optimal=self.optimal, bound=self.bound)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FullDomainRecoding(Recoding):
+    """Full-domain generalization of counted records, with the attributes of `FullDomainRelease`."""
+
+    levels: Mapping[str, int]
+    loss: float
+    optimal: bool
+    bound: float
 
 
 def search_remark(loss: float, *, optimal: bool, bound: float) -> str:
@@ -255,30 +273,28 @@ class Incognito(ConstrainedDefense):
 
     def apply(self, records: Microdata, rng: Generator) -> FullDomainRelease:
         """Release the columns at their optimal levels; nothing is drawn."""
-        problem, combination = self._problem(records)
-        best, bound, optimal = self._search(problem)
-        suppressed = problem.lattice.members_of(best.node, best.classes, best.suppressed)[combination]
-        frame = released_frame(records)
-        levels = dict(zip(problem.names, best.node, strict=True))
-        for name, level in levels.items():
-            cells = np.array(frame[name], dtype=object)
-            if level:
-                cells = records.hierarchies[name].generalize(records.frame[name], level)
-            if level or suppressed.any():
-                cells[suppressed] = SUPPRESSED
-                frame[name] = cells
-        channel = _containment(records, problem.names)
+        recoding = self.recode(self.counted(records))
+        release = recoded_release(records, recoding)
         return FullDomainRelease(
-            frame, np.arange(len(records)), channel, levels=levels, loss=best.loss, optimal=optimal, bound=bound
+            release.frame,
+            release.origin,
+            release.channel,
+            levels=recoding.levels,
+            loss=recoding.loss,
+            optimal=recoding.optimal,
+            bound=recoding.bound,
         )
 
     def check(self, records: Microdata) -> None:
         """Check the parameters without the search, which `guarantee` and `apply` make."""
-        self._problem(records)
+        names = _some(filled(records, self._checked_columns(records)))
+        check_apart(names, sensitive_columns(records, self.constraints))
+        for name in names:
+            leveled_column(name, code_values(records.frame[name]), records.hierarchies.get(name))
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return what the optimal levels guarantee for these records; takes as long as `apply` on small lattices."""
-        problem, _ = self._problem(records)
+        problem, _ = self._problem(self.counted(records))
         if not _is_large(problem.lattice):
             return self._promise(problem, records, self._search(problem)[0])
         coarsest = tuple(levels - 1 for levels in problem.lattice.shape)
@@ -286,33 +302,36 @@ class Incognito(ConstrainedDefense):
         refuse(verdict.refutes, self._nothing_meets(problem))
         return self._promise(problem, records, None)
 
-    works_on_counts: ClassVar[bool] = True
-
-    def recode(self, records: CountedTable) -> Recoding:
+    def recode(self, records: CountedTable) -> FullDomainRecoding:
         """Release the columns of counted records at their optimal levels; nothing is drawn."""
-        problem, finest = self._counted_problem(records)
+        problem, finest = self._problem(records)
         best, bound, optimal = self._search(problem)
         suppressed = problem.lattice.members_of(best.node, best.classes, best.suppressed)
         classes, members = problem.lattice.classes_of(best.node)
-        cells = {}
-        for name, level in zip(problem.names, best.node, strict=True):
-            coded = records.occurring(name)
-            value = np.empty(classes.size, dtype=coded.codes.dtype)
-            value[finest] = coded.codes
-            values = pd.Series(coded.values, name=name)
-            cell_of_value = escape_column(values, records.roles.domains.get(name)).to_numpy()
-            if level:
-                cell_of_value = records.roles.hierarchies[name].generalize(values, level)
-            cells[name] = ClassCells.of(value[members], cell_of_value)
+        levels, roles, cells = dict(zip(problem.names, best.node, strict=True)), records.roles, {}
+        for name, level in levels.items():
+            if not level and not suppressed.any():
+                continue
+            values = roles.frame[name].iloc[records.rows(name)]
+            released = roles.hierarchies[name].generalize(values, level) if level else None
+            if released is None:
+                released = escape_column(values, roles.domains.get(name)).to_numpy()
+            value = np.empty(classes.size, dtype=np.intp)
+            value[finest] = records.columns[name].codes
+            cells[name] = ClassCells.of(value[members], released)
         if suppressed.any():
             cells = {name: each.extended(SUPPRESSED) for name, each in cells.items()}
             classes = np.where(suppressed, members.size, classes)
-        return Recoding(
+        return FullDomainRecoding(
             classes[finest],
             cells,
-            self._promise(problem, records.roles, best),
-            _containment(records.roles, problem.names),
+            self._promise(problem, roles, best),
+            _containment(roles, problem.names),
             search_remark(best.loss, optimal=optimal, bound=bound),
+            levels=levels,
+            loss=best.loss,
+            optimal=optimal,
+            bound=bound,
         )
 
     def minimal_nodes(self, records: Microdata) -> list[dict[str, int]]:
@@ -333,7 +352,7 @@ class Incognito(ConstrainedDefense):
         ValueError
             If there are more than 2^23 choices of levels.
         """
-        problem, _ = self._problem(records)
+        problem, _ = self._problem(self.counted(records))
         if _is_large(problem.lattice):
             choices = math.prod(problem.lattice.shape)
             raise ValueError(f"there are {choices} choices of levels, more than {_NODES}; name fewer columns")
@@ -341,23 +360,14 @@ class Incognito(ConstrainedDefense):
             dict(zip(problem.names, node, strict=True)) for node in minimal_nodes(problem.lattice, problem.requirements)
         ]
 
-    def _problem(self, records: Microdata) -> tuple[_Problem, Integers]:
-        """The problem, and the distinct combination of original values of each record."""
-        names = _some(filled(records, self._checked_columns(records)))
-        sensitive = sensitive_columns(records, self.constraints)
-        check_apart(names, sensitive)
-        lattice, combination = build_lattice(records, names, sensitive)
-        return _Problem(names, lattice, self._requirements(lattice, sensitive)), combination
-
-    def _counted_problem(self, records: CountedTable) -> tuple[_Problem, Integers]:
-        """The problem, and the finest class of each counted combination."""
+    def _problem(self, records: CountedTable) -> tuple[_Problem, Integers]:
+        """The problem, and the finest class of each combination."""
         names = _some(filled(records.roles, records.checked_columns(self.k, self.columns)))
-        sensitive = records.constrained(self.constraints)
+        sensitive = counted_sensitive_columns(records, self.constraints)
         check_apart(names, sensitive)
         hierarchies = records.roles.hierarchies
         columns = [leveled_column(name, records.occurring(name), hierarchies.get(name)) for name in names]
-        histograms = [records.sensitive[column.name].counts for column in sensitive]
-        lattice, finest = counted_lattice(columns, records.counts, histograms)
+        lattice, finest = build_lattice(columns, records.counts, [records.sensitive[each.name] for each in sensitive])
         return _Problem(names, lattice, self._requirements(lattice, sensitive)), finest
 
     def _requirements(self, lattice: Lattice, sensitive: Sequence[SensitiveColumn]) -> ClassRequirements:

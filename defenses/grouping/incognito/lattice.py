@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from defenses.base import CodedColumn, Hierarchy, Microdata, code_values
-from defenses.grouping.constraints import SensitiveColumn
+from defenses.base import CodedColumn, Hierarchy
 from metrics.classes import example_of_each
 from metrics.columns import Booleans, Floats, Integers, in_column
 
@@ -186,50 +185,23 @@ class Lattice:
 
 
 def build_lattice(
-    records: Microdata, names: Sequence[str], sensitive: Sequence[SensitiveColumn]
-) -> tuple[Lattice, Integers]:
-    """Build the lattice of these columns, and number the combination of original values of each record, shape (n,).
-
-    Raises
-    ------
-    ValueError
-        If a column has no hierarchy, or its hierarchy lacks a value; names the column.
-    """
-    columns = [leveled_column(name, code_values(records.frame[name]), records.hierarchies.get(name)) for name in names]
-    columns, combination, count = _numbered(columns)
-    sizes = np.bincount(combination, minlength=count)
-    histograms = [
-        csr_array((np.ones_like(combination), (combination, column.codes)), shape=(count, column.table.size))
-        for column in sensitive
-    ]
-    return Lattice(columns, FrequencySet(np.arange(count), sizes, _counted(histograms))), combination
-
-
-def counted_lattice(
     columns: Sequence[LeveledColumn], counts: Integers, histograms: Sequence[csr_array]
 ) -> tuple[Lattice, Integers]:
-    """Build the lattice of combinations that are counted already.
+    """The lattice of combinations of values that are not all distinct, and the finest class of each combination.
 
     Parameters
     ----------
     columns : sequence of LeveledColumn
-        The columns.
+        The columns, with a code for each combination.
     counts : ndarray of int, shape (combinations,)
         Number of records of each combination.
-    histograms : sequence of csr_array, each of shape (combinations, sensitive values)
+    histograms : sequence of csr_array, each of shape (combinations, values)
         Number of records of each combination with each value of a sensitive column.
-
-    Returns
-    -------
-    Lattice
-        Its finest classes are the combinations. Those that differ in no level-0 group are one class.
-    ndarray of int, shape (combinations,)
-        The finest class of each combination.
     """
-    merged, combination, count = _numbered(columns)
-    each = FrequencySet(np.arange(counts.size), counts, _counted(histograms))
-    finest = replace(each.merged(combination, count), members=np.arange(count))
-    return Lattice(merged, finest), combination
+    merged, finest, count = _numbered(columns)
+    sizes = np.bincount(finest, weights=counts, minlength=count).astype(np.intp)
+    counted = _counted([csr_array(_added(histogram, finest, count)) for histogram in histograms])
+    return Lattice(merged, FrequencySet(np.arange(count), sizes, counted)), finest
 
 
 def _numbered(columns: Sequence[LeveledColumn]) -> tuple[list[LeveledColumn], Integers, int]:

@@ -2,34 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from defenses.base import (
     Channel,
+    ClassCells,
+    CodedColumn,
+    CountedTable,
     Guarantee,
     Microdata,
     MicrodataRelease,
+    Recoding,
+    RecordsInBlocks,
+    RecordsInMemory,
+    chosen_columns,
     filled,
     k_anonymity_over,
-    released_frame,
-    rowwise_release,
+    recoded_release,
 )
 from defenses.base.channel_parts import Containment
-from defenses.grouping.constraints import ConstrainedDefense, check_apart, check_whole_table, sensitive_columns
-from defenses.grouping.counted_table import ClassCells, CountedTable, Recoding
+from defenses.grouping.constraints import (
+    ConstrainedDefense,
+    check_apart,
+    check_whole_table,
+    counted_sensitive_columns,
+    sensitive_columns,
+)
 from defenses.grouping.microaggregation.representatives import (
     REPRESENTATIVES,
     grouped_column,
     release_representatives,
 )
 from defenses.grouping.mondrian.coding import code_columns, each_column
-from defenses.grouping.mondrian.columns import order_column
+from defenses.grouping.mondrian.columns import OrderedColumn, order_column
 from defenses.grouping.mondrian.cut_requirements import CutRequirements, CutRules
 from defenses.grouping.mondrian.partition import partition
-from metrics.columns import check_boolean, check_choice, require
+from defenses.grouping.mondrian.parts import TableInParts
+from metrics.columns import Integers, check_boolean, check_choice, require
+
+
+class _Divided(NamedTuple):
+    """Columns in the order of cuts, the class of each combination, and the number of classes."""
+
+    columns: Sequence[OrderedColumn]
+    classes: Integers
+    count: int
 
 
 class Mondrian(ConstrainedDefense):
@@ -148,40 +169,66 @@ class Mondrian(ConstrainedDefense):
             check_choice("representative", representative, REPRESENTATIVES)
         self.representative = representative
 
-    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release the records of each class under the cells that cover the class."""
-        names, requirements = self._checked(records)
-        coded = code_columns(records, filled(records, names))
-        columns = [
-            order_column(name, records.domain(name), column, records.hierarchies.get(name))
-            for name, column in coded.items()
-        ]
-        order = np.arange(len(records)) if self.strict else rng.permutation(len(records))
-        classes, class_count = partition(columns, order, CutRules(self.k, self.strict, requirements))
-        if self.representative is not None:
-            replaced = [
-                grouped_column(records.frame[name], records.domain(name), column) for name, column in coded.items()
-            ]
-            return release_representatives(records, replaced, classes, self.representative)
-        cells = each_column(lambda column: column.cells(classes, class_count), columns, len(records))
-        frame = released_frame(records, {column.name: one for column, one in zip(columns, cells, strict=True)})
-        return rowwise_release(frame, Channel(tuple(Containment(column.name, column.domain) for column in columns)))
-
     @property
     def works_on_counts(self) -> bool:
         """Whether the classes follow from counts: records of equal values are not told apart, nor averaged."""
         return self.strict and self.representative is None
 
+    def coded(self, records: Microdata, names: Sequence[str]) -> Mapping[str, CodedColumn]:
+        """Code columns by the order of their values."""
+        return code_columns(records, names)
+
+    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
+        """Release the records of each class under the cells that cover the class."""
+        table = self.counted(records)
+        if self.works_on_counts and table.is_large:
+            return recoded_release(records, self.recode_large(RecordsInMemory(records)))
+        order = np.arange(len(records)) if self.strict else rng.permutation(len(records))
+        divided = self._divided(table, order)
+        if self.representative is None:
+            return recoded_release(records, self._recoding(table, divided))
+        replaced = [
+            grouped_column(records.frame[column.name], column.domain, table.columns[column.name])
+            for column in divided.columns
+        ]
+        return release_representatives(records, replaced, divided.classes, self.representative)
+
     def recode(self, records: CountedTable) -> Recoding:
-        """Release counted records, cell for cell as `apply`; nothing is drawn."""
+        """Release counted records; nothing is drawn."""
         require(
             self.works_on_counts,
             "strict and representative: relaxed cuts and representatives need every record in memory",
         )
+        return self._recoding(records, self._divided(records, np.arange(records.counts.size)))
+
+    def recode_large(self, records: RecordsInBlocks) -> Recoding:
+        """Divide the records part by part; see `TableInParts`. The same table in memory has the same classes."""
+        roles = records.counted
+        guarantee = self.guarantee(roles)
+        table = TableInParts.of(records, self.k, self._checked_columns(roles), self.constraints)
+        tree, sizes = table.tree()
+        classes, count = np.empty(len(roles), dtype=np.int32), 0
+        cells: dict[str, list[ClassCells]] = {name: [] for name in table.columns}
+        for part in table.divided(tree, sizes):
+            classes[part.positions] = part.classes + count
+            count += part.count
+            for name, each in _class_cells(part.columns, part.classes, part.count).items():
+                cells[name].append(each)
+        parts = "1 part" if sizes.size == 1 else f"{sizes.size:,} parts"
+        return Recoding(
+            classes,
+            {name: ClassCells.joined(each) for name, each in cells.items()},
+            guarantee,
+            _containment(table.columns.values()),
+            f"{parts}, cut on a sample and tested on all records, then divided in memory",
+        )
+
+    def _divided(self, records: CountedTable, order: Integers) -> _Divided:
+        """Classes of the combinations, in the order in which tied records fill the left side of a relaxed cut."""
         names = records.checked_columns(self.k, self.columns)
-        constrained = records.constrained(self.constraints)
+        constrained = counted_sensitive_columns(records, self.constraints)
+        histograms = [] if records.single else [records.sensitive[column.name] for column in constrained]
         check_apart(names, constrained)
-        histograms = [records.sensitive[column.name].counts for column in constrained]
         check_whole_table(self.constraints, constrained)
         roles = records.roles
         columns = [
@@ -191,22 +238,31 @@ class Mondrian(ConstrainedDefense):
         rules = CutRules(self.k, self.strict, CutRequirements(self.constraints, constrained, histograms))
         # Without weights, columns of distinct numbers are cut faster.
         weights = records.counts if (records.counts > 1).any() else None
-        classes, count = partition(columns, np.arange(records.counts.size), rules, weights)
-        cells = {}
-        for column in columns:
-            codes, distinct = column.class_cells(classes, count)
-            cells[column.name] = ClassCells(codes.astype(np.int32), distinct)
-        channel = Channel(tuple(Containment(column.name, column.domain) for column in columns))
-        return Recoding(classes, cells, k_anonymity_over(self.k, roles, names, self.constraints), channel)
+        return _Divided(columns, *partition(columns, order, rules, weights))
+
+    def _recoding(self, records: CountedTable, divided: _Divided) -> Recoding:
+        """The cells that cover each class."""
+        names = chosen_columns(records.roles, self.columns, records.roles.quasi_identifiers)
+        return Recoding(
+            divided.classes,
+            _class_cells(*divided),
+            k_anonymity_over(self.k, records.roles, names, self.constraints),
+            _containment(divided.columns),
+        )
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return k-anonymity and the constraints if all quasi-identifiers are generalized."""
-        names, requirements = self._checked(records)
-        return k_anonymity_over(self.k, records, names, requirements.constraints)
+        names, sensitive = self._checked_columns(records), sensitive_columns(records, self.constraints)
+        check_apart(names, sensitive)
+        check_whole_table(self.constraints, sensitive)
+        return k_anonymity_over(self.k, records, names, self.constraints)
 
-    def _checked(self, records: Microdata) -> tuple[tuple[str, ...], CutRequirements]:
-        names = self._checked_columns(records)
-        requirements = CutRequirements(self.constraints, sensitive_columns(records, self.constraints))
-        check_apart(names, requirements.columns)
-        check_whole_table(requirements.constraints, requirements.columns)
-        return names, requirements
+
+def _class_cells(columns: Sequence[OrderedColumn], classes: Integers, count: int) -> dict[str, ClassCells]:
+    """The cells that cover each class, by column."""
+    cells = each_column(lambda column: ClassCells(*column.class_cells(classes, count)), columns, classes.size)
+    return {column.name: each for column, each in zip(columns, cells, strict=True)}
+
+
+def _containment(columns: Iterable[OrderedColumn]) -> Channel:
+    return Channel(tuple(Containment(column.name, column.domain) for column in columns))

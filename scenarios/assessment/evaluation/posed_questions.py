@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -49,9 +50,10 @@ from scenarios.games.questions.question import Question
 from scenarios.games.questions.row_question import SIDES, LinkQuestion, RowQuestion, row_scores, two_halves
 from scenarios.tables.file_methods import ReleasedFile
 from scenarios.tables.finished_table import FinishedTable
-from scenarios.tables.released import ReleasedTable
+from scenarios.tables.released_classes import PERSON, CodedCells, ReleasedTable
 from scenarios.tables.review.rows_of_people import ClassMembers, number_of_people, person_numbers
 from scenarios.tables.risk import RiskReport, risk_report
+from scenarios.tables.roles import Roles
 from scenarios.tables.seeds import generator
 
 # Questions about people of given tables, who may have several rows each: a person is one trial.
@@ -648,10 +650,11 @@ def class_report(
         The person of each row, if it is known.
     """
     records = setting.records
-    person, people = (records.person, people) if setting.repeats else (None, None)
-    return risk_report(
-        ReleasedTable(cells, records.quasi_identifiers, tuple(sensitive), (), person=person, people=people)
-    )
+    columns = {name: CodedCells.of_values(cells[name]) for name in (*records.quasi_identifiers, *sensitive)}
+    if setting.repeats and people is not None:
+        columns[PERSON] = CodedCells.of_values(people)
+    roles = Roles(person=records.person if setting.repeats else None)
+    return risk_report(ReleasedTable(Path(), columns, records.quasi_identifiers, tuple(sensitive), (), roles, {}))
 
 
 class FinishedClasses(NamedTuple):

@@ -11,7 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from metrics.columns import Booleans, Integers
+from metrics.classes import key_starts
+from metrics.columns import Integers
 from scenarios.tables.parts.raw_columns import coded_source
 from scenarios.tables.parts.records import LargeColumn, LargeRecords
 
@@ -165,13 +166,6 @@ class CombinationKey:
 def _radices(part: Sequence[LargeColumn]) -> list[tuple[LargeColumn, int]]:
     radices = np.cumprod([1, *(column.raw.size for column in part[:-1])], dtype=object)
     return [(column, int(radix)) for column, radix in zip(part, radices, strict=True)]
-
-
-def key_starts(keys: Sequence[Integers]) -> Booleans:
-    """Whether each row differs from the row before it in one of some keys; the first row does, shape (rows,)."""
-    starts = np.ones(keys[0].size, dtype=bool)
-    starts[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
-    return starts
 
 
 def combination_count(records: LargeRecords, names: Sequence[str]) -> int:

@@ -2,55 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.random import SeedSequence
+from scipy.sparse import csr_array
 
-from defenses import (
-    Channel,
-    Defense,
-    GlobalRecoding,
-    Guarantee,
-    Microdata,
-    MicrodataDefense,
-    Mondrian,
-    Pipeline,
-    RecordSuppression,
-)
+from defenses import Guarantee, MicrodataDefense
 from defenses.base import (
+    Block,
     BlockwiseDefense,
     CellList,
+    CodedColumn,
+    CountedDefense,
+    CountedTable,
+    Recoding,
     RecordsInBlocks,
     ReleasedBlock,
     ReleasePlan,
     block_generator,
-    check_enough,
-    chosen_columns,
-    code_column,
-    k_anonymity_over,
     recoded_step,
     unchanged_step,
 )
-from defenses.grouping.counted_table import ClassCells, CountedDefense, CountedTable, Recoding
-from defenses.grouping.incognito.lattice import number_tuples
+from defenses.base import counted_table as limits
 from metrics.columns import Integers, refuse
 from scenarios.tables.parts.blocked import blocked
-from scenarios.tables.parts.combinations import TooManyCombinations
+from scenarios.tables.parts.combinations import CombinationIndex, Combinations, TooManyCombinations, count_combinations
 from scenarios.tables.parts.memory_release import is_planned
-from scenarios.tables.parts.mondrian_parts import counted_release, parted_release
-from scenarios.tables.parts.records import LargeRecords
+from scenarios.tables.parts.records import LargeRecords, StoredBlock
 from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease, released_block
 
-# Releases of grouping methods: from counted combinations, or part by part where these do not fit.
+# Releases of grouping methods: from counted combinations, or from the class of each record where these do not fit.
 
 
-def grouped_release(defense: CountedDefense, records: LargeRecords) -> LargeRelease:
-    """Release a table from its distinct combinations of values; `Mondrian` goes part by part if these do not fit.
+def counted_table(
+    records: LargeRecords, names: Sequence[str], sensitive: Sequence[str] = (), *, most: int | None = None
+) -> CountedTable:
+    """Count the distinct combinations of some columns.
+
+    Parameters
+    ----------
+    records : LargeRecords
+        The records.
+    names : sequence of str
+        The columns; with none, all records are one combination.
+    sensitive : sequence of str
+        Columns whose values are counted in each combination.
+    most : int
+        Largest number of combinations; by default `MOST`.
+
+    Raises
+    ------
+    TooManyCombinations
+        If there are more, or a column's values are nearly all distinct numbers.
+    """
+    limit = limits.MOST if most is None else most
+    counts = count_combinations(records, names, sensitive, most=limit) if names else _all_in_one(records, sensitive)
+    stored = records.columns
+    return CountedTable(
+        records.roles,
+        {name: CodedColumn(stored[name].values, counts.codes[name], stored[name].missing) for name in names},
+        counts.counts,
+        counts.histograms,
+    )
+
+
+def _all_in_one(records: LargeRecords, sensitive: Sequence[str]) -> Combinations:
+    """All records as one combination."""
+    histograms = {}
+    for name in sensitive:
+        column = records.columns[name]
+        if column.numbers_only:
+            raise TooManyCombinations(f"{records.files.path}: column {name!r} holds nearly distinct numbers")
+        histograms[name] = csr_array(column.counts[None, : max(column.values.size, column.missing)])
+    return Combinations({}, np.array([records.rows]), histograms)
+
+
+def grouped_release(defense: CountedDefense, records: LargeRecords, *, most: int | None = None) -> LargeRelease:
+    """Release a table by the classes of its combinations, or of its records if there are too many combinations.
 
     Parameters
     ----------
@@ -58,111 +91,58 @@ def grouped_release(defense: CountedDefense, records: LargeRecords) -> LargeRele
         The defense.
     records : LargeRecords
         The records.
+    most : int, optional
+        Largest number of combinations; by default `MOST`.
 
     Raises
     ------
     TooManyCombinations
-        If there are too many combinations for a method other than `Mondrian`.
+        If there are more, or a column's values are nearly all distinct numbers, and the defense needs the counts.
     ValueError
-        If the parameters do not fit the records.
+        As the defense in memory.
     """
+    names, sensitive = defense.counted_columns(records.roles)
     try:
-        return counted_release(defense, records)
+        counted = counted_table(records, names, sensitive, most=most)
     except TooManyCombinations:
-        if isinstance(defense, Mondrian):
-            return parted_release(defense, records)
-        raise
+        distinct = any(records.columns[name].numbers_only for name in sensitive)
+        recoding = None if distinct else defense.recode_large(records)
+        if recoding is None:
+            raise
+        by_record = recoded(records, recoding, lambda block: np.arange(block.start, block.start + len(block)))
+        # The classes of all records stay on this machine.
+        return replace(by_record, blocks=by_record.blocks.__call__)
+    index = CombinationIndex({name: column.codes for name, column in counted.columns.items()})
+    return recoded(records, defense.recode(counted), lambda block: index.positions(block.columns))
 
 
-# Defenses in the form that works on counted combinations of values.
+def recoded(records: LargeRecords, recoding: Recoding, combination: Callable[[StoredBlock], Integers]) -> LargeRelease:
+    """Release of a recoding, given the combination of each row of a block; other columns stay as they are."""
+    unchanged = ReleasePlan(
+        [unchanged_step(records, name) for name in records.columns if name not in recoding.cells], None
+    )
+    cells = {name: CellList(kind=of_class.cells.dtype) for name, of_class in recoding.cells.items()}
+    # The list puts equal cells together, so that positions may differ from those of the recoding.
+    codes = {name: cells[name].codes(each.cells.tolist())[each.codes] for name, each in recoding.cells.items()}
+    of_combination, guarantee = recoding.classes.astype(np.int32, copy=False), recoding.guarantee
 
+    def released(block: Block) -> ReleasedBlock:
+        assert isinstance(block, StoredBlock)  # noqa: S101 (blocks of this table)
+        classes = of_combination[combination(block)]
+        columns = {name: of_class[classes] for name, of_class in codes.items()}
+        same = unchanged.release(block, SeedSequence(0))
+        made = ReleasedBlock(block.number, {**columns, **same.columns}, same.origin)
+        return made.take(np.flatnonzero(classes >= 0)) if (classes < 0).any() else made
 
-def counted_form(defense: Defense) -> CountedDefense | None:
-    """The defense as one that works on counted combinations; None if it has no such form.
-
-    `Incognito` and strict `Mondrian` have it by themselves, `RecordSuppression` alone or after `GlobalRecoding`.
-    """
-    if isinstance(defense, CountedDefense):
-        return defense if defense.works_on_counts else None
-    if isinstance(defense, RecordSuppression):
-        return CountedSteps((), (defense,), promises=True)
-    if isinstance(defense, Pipeline):
-        recodings = [step for step in defense.steps if isinstance(step, GlobalRecoding)]
-        suppressions = [step for step in defense.steps if isinstance(step, RecordSuppression)]
-        if suppressions and list(defense.steps) == [*recodings[:1], *suppressions]:
-            return CountedSteps(tuple(recodings), tuple(suppressions), promises=False)
-    return None
-
-
-@dataclass(frozen=True)
-class CountedSteps:
-    """Full-domain generalization, followed by the suppression of records in small classes.
-
-    Parameters
-    ----------
-    recodings : tuple of GlobalRecoding
-        None or one.
-    suppressions : tuple of RecordSuppression
-        One at least.
-    promises : bool
-        Whether the release promises what its last step does; a `Pipeline` promises nothing.
-    """
-
-    recodings: tuple[GlobalRecoding, ...]
-    suppressions: tuple[RecordSuppression, ...]
-    promises: bool
-    works_on_counts: ClassVar[bool] = True
-
-    def counted_columns(self, roles: Microdata) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Columns that define the classes or are generalized; no sensitive ones."""
-        names = [name for step in self.suppressions for name in _class_columns(step, roles)]
-        changed = [name for step in self.recodings for name in sorted(_generalized(step, roles).columns)]
-        return tuple(dict.fromkeys([*names, *changed])), ()
-
-    def recode(self, records: CountedTable) -> Recoding:
-        """Generalize, then suppress; nothing is drawn."""
-        roles = records.roles
-        cells, channel = {}, Channel()
-        for step in self.recodings:
-            release, channel = step.apply(roles, np.random.default_rng(0)), _generalized(step, roles)
-            for name in channel.columns:
-                cells[name] = _recoded_values(records, name, release.frame[name])
-        classes = np.arange(records.counts.size)
-        for suppression in self.suppressions:
-            counts = np.where(classes < 0, 0, records.counts)
-            check_enough(suppression.k, int(counts.sum()))
-            groups = _groups(records, cells, _class_columns(suppression, roles))
-            sizes = np.bincount(groups, weights=counts)
-            classes = np.where(sizes[groups] >= suppression.k, classes, -1)
-        last = self.suppressions[-1]
-        guarantee = k_anonymity_over(last.k, roles, _class_columns(last, roles)) if self.promises else Guarantee()
-        return Recoding(classes, cells, guarantee, channel)
-
-
-def _class_columns(step: RecordSuppression, roles: Microdata) -> tuple[str, ...]:
-    return chosen_columns(roles, step.columns, roles.quasi_identifiers)
-
-
-def _generalized(step: GlobalRecoding, roles: Microdata) -> Channel:
-    """Channel of a generalization, whose parts name the columns that it changes."""
-    return step.apply(roles, np.random.default_rng(0)).channel or Channel()
-
-
-def _recoded_values(records: CountedTable, name: str, released: pd.Series[Any]) -> ClassCells:
-    """Cell of each combination, given the cell of each row of the roles' frame."""
-    coded = code_column(records.roles.frame[name], records.roles.domain(name))
-    row = np.zeros(coded.size, dtype=np.intp)
-    row[coded.codes] = np.arange(coded.codes.size)
-    return ClassCells.of(records.columns[name].codes, released.to_numpy(dtype=object)[row])
-
-
-def _groups(records: CountedTable, cells: Mapping[str, ClassCells], names: Sequence[str]) -> Integers:
-    """Number of the distinct tuple of cells of each combination, shape (combinations,)."""
-    if not names:
-        return np.zeros(records.counts.size, dtype=np.intp)
-    codes: list[Any] = [cells[name].codes if name in cells else records.columns[name].codes for name in names]
-    sizes = [cells[name].cells.size if name in cells else records.columns[name].size for name in names]
-    return number_tuples(codes, sizes)[0]
+    return LargeRelease(
+        tuple(records.columns),
+        cells | unchanged.cells,
+        BlockByBlock(records, released),
+        records.rows,
+        lambda: guarantee,
+        recoding.channel,
+        (recoding.remark,) if recoding.remark else (),
+    )
 
 
 # Releases that are planned by a defense, or made of each column or row by itself.
@@ -290,10 +270,9 @@ def large_release(
         return planned(defense, records, root)
     if row_by_row:
         return (columnwise if defense.columnwise else independent)(defense, records, root)
-    form = counted_form(defense)
-    if form is None:
+    if not (isinstance(defense, CountedDefense) and defense.works_on_counts):
         raise ValueError(f"{name} needs all rows in memory, and {records.files.path} is read in parts; {_OFFER}")
     try:
-        return grouped_release(form, records)
+        return grouped_release(defense, records)
     except TooManyCombinations as error:
         raise ValueError(f"{error}; {_OFFER}") from None

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from defenses.base.counted_table import VALUES
 from metrics.columns import Integers, refuse, require
 from scenarios.tables.parts.files.csv_files import literal, quoted
 from scenarios.tables.parts.files.table_files import OneMachine, TableFiles, parquet_schema
@@ -18,7 +19,7 @@ from scenarios.tables.reading.text_column import TextError
 from scenarios.tables.reading.text_table import TextTable, arrow_text_table
 from scenarios.tables.roles import Roles
 
-LIMIT = 1 << 20
+LIMIT = VALUES
 """Largest number of distinct values that a column is coded by."""
 SAMPLE = 1 << 12
 """Number of distinct values that describe a column with more of them."""

@@ -14,14 +14,17 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from defenses.base import (
     PSEUDONYM,
     Block,
     BlockColumn,
+    Divided,
     Microdata,
     RecordsInBlocks,
+    ReleasedBlock,
     code_column,
     code_values,
     plain_numbers,
@@ -30,12 +33,16 @@ from defenses.base import blocks as sizes
 from metrics.columns import Floats, Integers, NumericDomain, refuse, require
 from scenarios.tables.dataset import Dataset, check_sum, described_table, with_roles_of
 from scenarios.tables.parts.files.csv_files import literal, quoted
+from scenarios.tables.parts.files.output_files import private_folder
+from scenarios.tables.parts.files.spool import Spool
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, ordered_rows, raw_columns, true_rows, value_texts
 from scenarios.tables.reading.arrow_tables import text_bytes
 from scenarios.tables.roles import read_roles
 from scenarios.tables.toml.toml_file import read_bytes
 
+LARGEST = 1 << 24
+"""Largest number of records of a part that no cut divides."""
 _READ = 1 << 16
 """Number of identifiers that are read at once."""
 
@@ -241,6 +248,24 @@ class LargeRecords(InParts, RecordsInBlocks):
         )
         values = pd.Series(column.values, name=name).astype(self.roles.frame[name].to_numpy().dtype)
         return BlockColumn(values, column.counts[: len(values)])
+
+    def divided(
+        self, names: Sequence[str], split: Callable[[Block], Divided], sizes: Integers
+    ) -> Iterator[tuple[Integers, Mapping[str, NDArray[Any]]]]:
+        """Divide the records into parts, which are in a private temporary folder meanwhile."""
+        refuse(
+            sizes.max() > LARGEST,
+            f"{self.files.path}: {sizes.max():,} records cannot be divided by a cut that the method allows, more than "
+            f"the {LARGEST:,} that are divided in memory; name other columns, or fewer constraints",
+        )
+        with private_folder() as folder:
+            spool = Spool(folder / "rows", tuple(names), sizes.size, SeedSequence(0), origins=True)
+            for block in self.blocks(names):
+                part, kept = split(block)
+                spool.place(ReleasedBlock(block.number, kept, block.start + np.arange(len(block))), part)
+            for rows in spool.stored():
+                kept = {name: np.ascontiguousarray(rows[f"c{i}"]) for i, name in enumerate(names)}
+                yield np.ascontiguousarray(rows["origin"]), kept
 
     def number_at(self, name: str, position: int) -> float:
         """Number at a position among the sorted numbers of a column."""

@@ -13,8 +13,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from metrics.columns import SUPPRESSED, Domain, Floats, Integers, is_generalized
+from metrics.classes import key_starts
+from metrics.columns import SUPPRESSED, Domain, Integers
 from scenarios.tables.note import Note
+from scenarios.tables.parts.combinations import CombinationKey
 from scenarios.tables.parts.files.csv_files import quoted
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, raw_columns, value_texts, wide_code, wide_column, wide_values
@@ -23,74 +25,42 @@ from scenarios.tables.reading.cell_spelling import readable_columns, with_one_sp
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.released import refuse_identifiers, released_roles, spelling_domains
-from scenarios.tables.risk import require_quasi_identifiers
+from scenarios.tables.released_classes import CellCounts, Cells, ClassPairs, CountedRelease, require_quasi_identifiers
 from scenarios.tables.roles import read_roles
 
 _ROWS = 1 << 18
 """Distinct identifiers that are looked at together."""
+_PAIRS = 1 << 20
+"""Pairs of a class and a value that are looked at together, at least."""
 
 
 @dataclass(frozen=True)
-class CellColumn:
-    """A column of a released table that is read in parts.
-
-    Attributes
-    ----------
-    coded : LargeColumn
-        Its codes; two codes are two cells.
-    cells : ndarray of object or None, shape (cells,)
-        Text of each code's cell, None where missing. None if there are too many to list.
-    counts : ndarray of int, shape (cells,)
-        Number of rows with each code.
-    plain : bool
-        Whether no cell is an interval, a set or ``*``.
-    suppressed : int or None
-        Code of ``*``; None if no cell is suppressed.
-    """
+class CellColumn(CellCounts):
+    """A column of a released table that is read in parts, with its codes; two codes are two cells."""
 
     coded: LargeColumn
-    cells: np.ndarray[tuple[int], np.dtype[np.object_]] | None = field(repr=False)
-    counts: Integers = field(repr=False)
-    plain: bool
-    suppressed: int | None = None
 
-    @property
-    def missing(self) -> int:
-        """Number of rows with an empty cell."""
-        return self.coded.raw.missing if self.cells is None else int(self.counts[pd.isna(self.cells)].sum())
-
-    @property
-    def shares(self) -> Floats:
-        """Share of the rows with each code, shape (cells,)."""
-        return np.asarray(self.counts / self.counts.sum())
+    def rows_of_cells(self) -> pd.Series[Any]:
+        """Number of rows of each cell, by the cell; of some cells only if there are too many to list."""
+        if self.cells is not None:
+            return super().rows_of_cells()
+        return pd.Series(1, index=self.coded.raw.values.to_numpy(zero_copy_only=False).astype(str))
 
 
 @dataclass(frozen=True)
-class LargeReleased(InParts):
+class LargeReleased(InParts, CountedRelease):
     """A released table that is read in parts.
 
     Attributes
     ----------
-    columns : mapping of str to CellColumn
-        Quasi-identifiers and sensitive columns.
-    quasi_identifiers, sensitive : tuple of str
-        Columns with these roles.
-    notes : tuple of Note
-        What was inferred.
     written : WrittenCells
         Written form of the cells.
-    spelling : mapping of str to Domain or None
-        What is known about the spelling of the cells.
     unknown : tuple of Note
         Notes on empty and unknown cells, beside the original table.
     """
 
-    columns: Mapping[str, CellColumn]
-    quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    notes: tuple[Note, ...] = field(repr=False)
+    columns: Mapping[str, CellColumn] = field(repr=False)
     written: WrittenCells = field(repr=False)
-    spelling: Mapping[str, Domain | None] = field(repr=False)
     unknown: tuple[Note, ...]
 
     def blocks(self, names: Sequence[str]) -> Iterator[StoredBlock]:
@@ -98,7 +68,28 @@ class LargeReleased(InParts):
         columns = {name: self.columns[name].coded for name in names}
         return coded_blocks(self.files, columns, self.first_row)
 
-    def cells(self, name: str) -> Iterator[np.ndarray[tuple[int], np.dtype[np.object_]]]:
+    def class_pairs(self, value: str | None = None) -> Iterator[ClassPairs]:
+        """Equivalence classes in ascending order of their keys, some at a time; see `CountedRelease`."""
+        key = CombinationKey.of([self.columns[name].coded for name in self.quasi_identifiers])
+        coded = [] if value is None else [self.columns[value].coded]
+        expressions = {**key.expressions(), "v": f"({coded[0].raw.code})::BIGINT" if coded else "0"}
+        names = (*expressions, "n")
+        waiting: list[Integers] = [np.empty(0, dtype=np.int64) for _ in names]
+        for batch in self.files.counted_batches(expressions, key.source(*coded), _PAIRS):
+            arrived = [
+                batch.column(name).to_numpy(zero_copy_only=False).astype(np.int64) for name in (*expressions, "n")
+            ]
+            rows = [np.concatenate(pair) for pair in zip(waiting, arrived, strict=True)]
+            # The last class may go on in the next batch.
+            last = int(np.flatnonzero(key_starts(rows[:-2]))[-1])
+            waiting = [column[last:] for column in rows]
+            if last:
+                yield _pairs([column[:last] for column in rows], coded, key)
+        if waiting[0].size:
+            yield _pairs(waiting, coded, key)
+        self.files.check_unchanged()
+
+    def cells(self, name: str) -> Iterator[Cells]:
         """Text of each code's cell, None where missing, in parts of `_ROWS` codes at most."""
         column = self.columns[name]
         if column.cells is not None:
@@ -108,6 +99,14 @@ class LargeReleased(InParts):
         for batch in wide_values(self.files, column.coded.raw, _ROWS):
             text = TextColumn.from_arrow(f"{self.files.path}: column {name!r}", batch)
             yield self.written.read({name: text})[name].text_values()
+
+
+def _pairs(rows: Sequence[Integers], coded: Sequence[LargeColumn], key: CombinationKey) -> ClassPairs:
+    """Pairs of rows of keys, stored value and number of records."""
+    *keys, stored, counts = rows
+    begins = key_starts(keys)
+    values = coded[0].of_raw[stored] if coded else stored
+    return ClassPairs(key.codes([one[begins] for one in keys]), np.cumsum(begins) - 1, values, counts)
 
 
 @contextmanager
@@ -174,8 +173,8 @@ def large_released(
             for name in names
             if name in cells
         }
-        notes = (*text.notes, *notes)
-        yield LargeReleased(files, columns, quasi_identifiers, sensitive, notes, written, known, tuple(unknown))
+        counted = (path, columns, quasi_identifiers, sensitive, (*text.notes, *notes), declared, known)
+        yield LargeReleased(*counted, files, written, tuple(unknown))
 
 
 def _distinct_texts(files: TableFiles, names: Sequence[str]) -> Iterator[pd.DataFrame]:
@@ -194,7 +193,7 @@ def _column(files: TableFiles, raw: RawColumn, text: TextColumn, empty: str | No
         cells = np.broadcast_to(np.array(None, dtype=object), raw.size)
         counts = np.append(raw.missing, raw.counts)
         coded = LargeColumn(raw, cells, 0, np.arange(raw.size))
-        return CellColumn(coded, None, counts, _is_plain(files, raw), wide_code(files, raw, SUPPRESSED))
+        return CellColumn(None, counts, _is_plain(files, raw), wide_code(files, raw, SUPPRESSED), coded)
     distinct = len(raw.values)
     values = np.append(text.text_values()[:distinct], [empty])
     of_value, uniques = pd.factorize(values, use_na_sentinel=False)
@@ -205,9 +204,7 @@ def _column(files: TableFiles, raw: RawColumn, text: TextColumn, empty: str | No
     if np.unique(of_value[occurring]).size < occurring.sum():
         raw = _merged(files, raw, of_raw, uniques.size)
         of_raw = np.arange(uniques.size)
-    plain = not any(is_generalized(cell) for cell, n in zip(uniques, counts, strict=True) if n and cell)
-    starred = next((code for code, cell in enumerate(uniques) if cell == SUPPRESSED and counts[code]), None)
-    return CellColumn(LargeColumn(raw, uniques, int(of_value[-1]), of_raw), uniques, counts, plain, starred)
+    return CellColumn.of_cells(uniques, counts, coded=LargeColumn(raw, uniques, int(of_value[-1]), of_raw))
 
 
 def _merged(files: TableFiles, raw: RawColumn, of_raw: Integers, size: int) -> RawColumn:

@@ -73,8 +73,13 @@ class TextColumn:
     def from_arrow(cls, where: str, column: Any) -> Self:
         """Encode a chunked Arrow array of text; nulls are missing values."""
         encoded = pa.chunked_array(column.chunks, type=pa.string()).dictionary_encode().combine_chunks()
-        codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.intp)
-        return cls(where, codes, encoded.dictionary)
+        return cls(where, _codes(encoded.indices), encoded.dictionary)
+
+    @classmethod
+    def from_integers(cls, where: str, column: Any) -> Self:
+        """Encode a chunked Arrow array of integers, of which only the distinct ones are written as text."""
+        encoded = column.dictionary_encode().combine_chunks()
+        return cls(where, _codes(encoded.indices), pc.cast(encoded.dictionary, pa.string()))
 
     @classmethod
     def of_values(cls, where: str, values: Sequence[str | None] | pd.Series[Any]) -> Self:
@@ -84,8 +89,9 @@ class TextColumn:
     def with_texts(self, texts: Any) -> Self:
         """Return a column with other distinct texts, an Arrow array of shape (distinct,); null means missing."""
         encoded = texts.dictionary_encode()
-        renumbered = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.intp)
-        return replace(self, codes=np.append(renumbered, -1)[self.codes], texts=encoded.dictionary)
+        return replace(
+            self, codes=np.append(_codes(encoded.indices), np.int32(-1))[self.codes], texts=encoded.dictionary
+        )
 
     def with_cells(self, cells: list[str]) -> Self:
         """Return a column with other distinct texts, or itself if all are the same."""
@@ -203,3 +209,9 @@ class TextColumn:
     @cached_property
     def _trimmed(self) -> Any:
         return pc.utf8_trim_whitespace(self.texts)
+
+
+def _codes(indices: Any) -> Integers:
+    """Arrow's indices of a dictionary as an array of int32, -1 where missing."""
+    codes: Integers = pc.fill_null(indices, -1).to_numpy(zero_copy_only=False)
+    return codes

@@ -135,7 +135,10 @@ def arrow_text_table(
             column, words = dates
             native.append(name)
             notes += words
-        text_column = TextColumn.from_arrow(where, text_of(where, column))
+        if pa.types.is_integer(column.type):
+            text_column = TextColumn.from_integers(where, column)
+        else:
+            text_column = TextColumn.from_arrow(where, text_of(where, column))
         text_column = replace(text_column, weights=(weights or {}).get(name))
         if not field.strip() and text_column.empty:
             notes.append(Note("nameless and empty", numbers={"position": position}))

@@ -15,7 +15,7 @@ from metrics.columns.domains import CategoricalDomain
 def test_calibration_finds_more_at_small_rates_of_false_positives(membership_game):
     class Uncalibrated(DistanceToClosestRecord):
         def run(self, release, knowledge, rng):
-            from attacks.membership.calibrated_membership import _closest
+            from attacks.membership.distance_to_closest_record import _closest
 
             return Decisions(-_closest(release, knowledge))
 

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from defenses import Hierarchy, Incognito, Microdata, Mondrian
 from defenses.base.columns import CodedColumn, code_column
-from defenses.grouping.counted_table import ClassCells, CountedDefense, CountedTable, CountedValues, WeightedColumn
+from defenses.base.counted_table import ClassCells, CountedDefense, CountedTable, WeightedColumn
 from metrics.classes import equivalence_classes
 from metrics.columns.domains import CategoricalDomain
 
@@ -32,7 +32,7 @@ def counted(records):
             for place, (name, column) in enumerate(coded.items())
         },
         np.bincount(where),
-        {"ill": CountedValues(illness.values, illness.missing, histogram)},
+        {"ill": histogram},
     )
     return table, where
 

@@ -16,7 +16,7 @@ from scenarios.commands.cli import cli
 from scenarios.running.methods.invented_people import people
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
-from scenarios.tournament.host.boards import write_reports
+from scenarios.tournament.host.boards import Board, write_reports
 from scenarios.tournament.rules.checking import check
 from scenarios.tournament.rules.scoring import score
 
@@ -74,7 +74,7 @@ def test_rules_check_and_report_show_the_part(cup):
     content = json.loads(CliRunner().invoke(cli, [*arguments, "--format", "json"]).stdout)
     assert content["components"]["classifier"] == shown.components["classifier"]
     cup.publish()
-    write_reports(cup.tournament, cup.tournament.log.head().lasting, score(cup.tournament, 1.0, 1), 1.0)
+    write_reports(Board(cup.tournament.state(), score(cup.tournament, 1.0, 1)))
     assert f"classifier {shown.components['classifier']:.3f})" in (place / "report.md").read_text()
 
 

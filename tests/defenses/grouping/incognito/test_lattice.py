@@ -5,11 +5,11 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
-from defenses import Microdata
+from defenses.base.columns import code_values
 from defenses.base.hierarchy import TableHierarchy
-from defenses.grouping.constraints import SensitiveColumn
-from defenses.grouping.incognito.lattice import Lattice, build_lattice
+from defenses.grouping.incognito.lattice import Lattice, build_lattice, leveled_column
 
 
 def lattice_of(columns: int, values: int, sensitive_values: int, rows: int = 200) -> tuple[pd.DataFrame, Lattice]:
@@ -20,9 +20,10 @@ def lattice_of(columns: int, values: int, sensitive_values: int, rows: int = 200
     frame = pd.DataFrame({name: rng.integers(0, values, rows).astype(str) for name in names})
     frame = pd.concat([frame, frame.sample(rows // 2, random_state=0)], ignore_index=True)
     codes = rng.integers(0, sensitive_values, len(frame))
-    counts = np.bincount(codes, minlength=sensitive_values)
-    records = Microdata(frame, quasi_identifiers=tuple(names), hierarchies=dict.fromkeys(names, tree))
-    return frame.assign(s=codes), build_lattice(records, names, [SensitiveColumn("s", codes, counts)])[0]
+    leveled = [leveled_column(name, code_values(frame[name]), tree) for name in names]
+    ones, rows = np.ones(len(frame), dtype=int), np.arange(len(frame) + 1)
+    histogram = csr_array((ones, codes, rows), shape=(len(frame), sensitive_values))
+    return frame.assign(s=codes), build_lattice(leveled, ones, [histogram])[0]
 
 
 @pytest.mark.parametrize(

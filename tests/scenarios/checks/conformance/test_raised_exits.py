@@ -48,7 +48,7 @@ class Sleeps(Identity):
     ("name", "said"), [("Killed", "its process ended with signal 9 (Killed)"), ("Sleeps", "took longer than 5 s")]
 )
 def test_a_method_that_kills_or_holds_its_process_fails_its_check_in_words(tmp_path, monkeypatch, name, said):
-    monkeypatch.setattr(suite, "Limits", lambda: Limits(time=5.0))
+    monkeypatch.setattr(suite, "Limits", lambda time: Limits(time=5.0))
     (tmp_path / "ends_at_once.py").write_text(KILLED)
     done = tokumei_here("check", f"ends_at_once:{name}", cwd=tmp_path, check=1)
     assert "ok      its guarantee is a Guarantee" in done.stdout

@@ -8,11 +8,10 @@ import pandas as pd
 import pytest
 from counted_tools import ROLES, as_cells, people, released_rows
 
-from defenses import GlobalRecoding, Incognito, Mondrian, Pipeline, RecordSuppression
+from defenses import GlobalRecoding, Incognito, Mondrian, Pipeline, RecordSuppression, Rounding
 from scenarios.tables.dataset import load_table
 from scenarios.tables.parts.combinations import TooManyCombinations
-from scenarios.tables.parts.large_release import counted_form
-from scenarios.tables.parts.mondrian_parts import counted_release, counted_table
+from scenarios.tables.parts.large_release import counted_table, grouped_release
 from scenarios.tables.parts.records import large_records
 
 
@@ -51,7 +50,7 @@ def read(stack, folder, frame):
 def check_equal(defense, records, large):
     """Compare rows, origins, guarantee and channel of both ways, and return the release in memory."""
     expected = defense.apply(records, np.random.default_rng(0))
-    release = counted_release(counted_form(defense), large)
+    release = grouped_release(defense, large)
     rows, origin = released_rows(release)
     pd.testing.assert_frame_equal(rows, as_cells(expected.frame))
     np.testing.assert_array_equal(origin, expected.origin)
@@ -123,7 +122,8 @@ def test_mondrian_without_weights_in_blocks(opened, monkeypatch):
 
 @pytest.mark.parametrize("defense", [Mondrian(strict=False), Mondrian(representative="mean")])
 def test_mondrian_that_needs_every_record_has_no_counted_form(opened, defense):
-    assert counted_form(defense) is None
+    assert not defense.works_on_counts
+    assert defense.needs == "table"
     _, large = opened(30)
     with pytest.raises(ValueError, match="need every record in memory"):
         defense.recode(counted_table(large, ["job"]))
@@ -146,7 +146,7 @@ def test_later_suppression_is_of_the_records_that_are_left(opened):
     _, large = opened()
     steps = [GlobalRecoding(levels={"age": 0}), RecordSuppression(k=4), RecordSuppression(k=9)]
     with pytest.raises(ValueError, match="got k = 9 for n = 4"):
-        counted_release(counted_form(Pipeline(steps=steps)), large)
+        grouped_release(Pipeline(steps=steps), large)
 
 
 def test_a_single_combination_and_columns_without_variation(read_both):
@@ -166,16 +166,19 @@ def test_refusals_are_those_in_memory(opened, defense):
     with pytest.raises(ValueError, match=r".") as expected:
         defense.guarantee(records)
     with pytest.raises(ValueError, match=r".") as refusal:
-        counted_release(counted_form(defense), large)
+        grouped_release(defense, large)
     assert str(refusal.value) == str(expected.value)
 
 
 def test_too_many_combinations_are_refused(opened):
     _, large = opened()
     with pytest.raises(TooManyCombinations, match="combinations of age, town"):
-        counted_release(Incognito(), large, most=20)
+        grouped_release(Incognito(), large, most=20)
 
 
-def test_defenses_without_counted_form():
-    assert counted_form(GlobalRecoding()) is None
-    assert counted_form(Pipeline(steps=[RecordSuppression(), GlobalRecoding()])) is None
+def test_steps_that_do_not_work_on_counts():
+    assert not Pipeline(steps=[GlobalRecoding(), Rounding()]).works_on_counts
+    assert Pipeline(steps=[GlobalRecoding(), Rounding()]).needs == "rows"
+    for later in (GlobalRecoding(), Mondrian()):
+        assert Pipeline(steps=[RecordSuppression(), later]).needs == "table"
+    assert Pipeline(steps=[Rounding(), GlobalRecoding(), RecordSuppression()]).needs == "combinations"

@@ -82,7 +82,7 @@ def assert_equal(report, expected):
 @pytest.mark.parametrize("form", ["csv", "parquet", "parts"])
 @pytest.mark.parametrize(("rows", "seed"), [(1, 0), (2, 1), (60, 2), (3000, 3)])
 def test_the_report_is_that_of_the_table_in_memory(tmp_path, form, rows, seed, monkeypatch):
-    monkeypatch.setattr("scenarios.tables.parts.risk._ROWS", 50)
+    monkeypatch.setattr("scenarios.tables.parts.released._PAIRS", 50)
     roles = tmp_path / "roles.toml"
     roles.write_text(ROLES)
     frame = released(rows, seed)
@@ -139,7 +139,7 @@ def test_the_population_may_be_read_in_parts_and_have_other_cells(tmp_path):
     everybody = written(population, tmp_path, "parts", "everybody")
     population.to_parquet(tmp_path / "everybody.parquet")
     expected, _ = in_memory(
-        path, frame, tmp_path, roles, population=read_released(tmp_path / "everybody.parquet", roles).frame
+        path, frame, tmp_path, roles, population=read_released(tmp_path / "everybody.parquet", roles)
     )
     report, _ = large_risk_report(path, roles, population=everybody, memory=MEMORY)
     assert_equal(report, expected)
@@ -149,7 +149,7 @@ def test_the_population_may_be_read_in_parts_and_have_other_cells(tmp_path):
 
 
 def test_classes_that_do_not_fit_are_counted_but_not_searched(tmp_path, monkeypatch):
-    monkeypatch.setattr("scenarios.tables.parts.risk._SEARCH", MEMORY)
+    monkeypatch.setattr("scenarios.tables.released_classes._SEARCH", MEMORY)
     frame = released(300, 7).drop(columns="n")
     path = written(frame, tmp_path, "parquet")
     report, notes = large_risk_report(path, memory=MEMORY)
@@ -191,3 +191,63 @@ def test_the_command_reads_a_folder_in_parts_and_says_the_same(tmp_path):
     assert (refused.exit_code, "is no size" in refused.output) == (2, True)
     refused = CliRunner().invoke(cli, ["risk", "-", "--memory", "5GB"])
     assert (refused.exit_code, "standard input" in refused.output) == (2, True)
+
+
+def both_commands(folder, frame, roles, *options):
+    """What `tokumei risk` says of a table in memory and in parts."""
+    (folder / "roles.toml").write_text(roles)
+    path = written(frame, folder, "csv")
+    arguments = ["risk", str(path), "--roles", str(folder / "roles.toml"), *options]
+    return [CliRunner().invoke(cli, [*arguments, *parts]) for parts in ((), ("--memory", "1GB"))]
+
+
+TABLES = {
+    "missing cells": {
+        "age": ["30", "", "30", "", "NA"],
+        "town": ["", "a", "", "a", "b"],
+        "ill": ["x", "", "x", "y", ""],
+    },
+    "stars": {"age": list("*3*5*"), "town": ["*", "*", "*", "a", "b"], "ill": list("xyxyx")},
+    "sets": {"age": ["{30|31}", "[30,31]", "30", "{31|30}", "30.0"], "town": list("aaaab"), "ill": ["{x|y}", *"xyxy"]},
+    "one row": {"age": ["30"], "town": ["a"], "ill": ["x"]},
+    "constant columns": {"age": ["30"] * 5, "town": ["a"] * 5, "ill": ["x"] * 5},
+    "all cells stars": {"age": ["*"] * 4, "town": ["*"] * 4, "ill": list("xyxy")},
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_command_says_the_same_in_memory_and_in_parts(tmp_path, table):
+    roles = 'quasi_identifiers = ["age", "town"]\nsensitive = ["ill"]\nna = ["NA"]\n'
+    small, large = both_commands(tmp_path, pd.DataFrame(TABLES[table]), roles, "--population-size", "20")
+    assert small.exit_code == 0, small.output
+    assert (small.exit_code, small.output) == (large.exit_code, large.output)
+
+
+@pytest.mark.parametrize("limit", [5, 1 << 20])
+@pytest.mark.parametrize("role", ["identifiers", "none", "sensitive", "quasi_identifiers"])
+def test_people_are_counted_in_memory_and_in_parts(tmp_path, role, limit, monkeypatch):
+    """Rows that name nobody are people each; a person who makes classes is not counted in them."""
+    monkeypatch.setattr(raw_columns, "LIMIT", limit)
+    people = [f"p{number:032x}" for number in (1, 1, 2, 3, 3, 3, 5, 1, 2)]
+    frame = pd.DataFrame({"age": list("334445555***"), "id": [*people[:6], "", "", *people[6:7], "", *people[7:]]})
+    lists = {"quasi_identifiers": ["age"], role: ["id"] if role != "quasi_identifiers" else ["age", "id"]}
+    lists.pop("none", None)
+    roles = 'person = "id"\n' + "".join(f"{name} = {columns}\n" for name, columns in lists.items())
+    small, large = both_commands(tmp_path, frame, roles)
+    assert small.exit_code == 0, small.output
+    assert small.output == large.output
+    assert ("k, people" in small.output) == (role != "quasi_identifiers")
+    if role != "quasi_identifiers":
+        words = " ".join(small.output.split())
+        assert "k, people 1 fewest people in a class alone, people 1 classes that hold one person" in words
+        assert "marketer .429 share of people" in words
+
+
+def test_a_population_that_lacks_people_is_refused_alike(tmp_path):
+    roles = 'quasi_identifiers = ["age"]\n'
+    population = written(pd.DataFrame({"age": list("4433")}), tmp_path, "csv", "everybody")
+    table = pd.DataFrame({"age": list("4353535")})
+    small, large = both_commands(tmp_path, table, roles, "--population", str(population))
+    assert small.exit_code == large.exit_code == 2
+    assert small.output == large.output
+    assert "row 2: the table has 3 records like this one and the population 2" in " ".join(small.output.split())

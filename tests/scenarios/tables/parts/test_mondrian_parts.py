@@ -4,19 +4,22 @@ import numpy as np
 import pandas as pd
 import pytest
 from counted_tools import ROLES, people, released_rows
+from large_tools import written_release
 from numpy.random import SeedSequence
 
 from defenses import Mondrian
+from defenses.grouping.mondrian import parts
 from defenses.grouping.mondrian.top_tree import TopTree
 from metrics import k_anonymity, normalized_certainty_penalty
 from metrics.classes import equivalence_classes
 from metrics.columns.cells import read_cells
 from scenarios.tables.dataset import load_table
-from scenarios.tables.parts import mondrian_parts
 from scenarios.tables.parts.combinations import TooManyCombinations
-from scenarios.tables.parts.large_release import large_release
-from scenarios.tables.parts.mondrian_parts import counted_table, parted_release
+from scenarios.tables.parts.defending import write_outputs
+from scenarios.tables.parts.large_release import counted_table, grouped_release, large_release
+from scenarios.tables.parts.memory_release import release_in_memory
 from scenarios.tables.parts.records import large_records
+from scenarios.tables.parts.released_blocks import blocks_of
 
 NAMES = ["age", "town", "job", "size", "member"]
 
@@ -24,9 +27,8 @@ NAMES = ["age", "town", "job", "size", "member"]
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     monkeypatch.setattr("defenses.base.blocks.BLOCK", 300)
-    monkeypatch.setattr("defenses.base.blocks.BLOCK", 300)
-    monkeypatch.setattr(mondrian_parts, "PART", 500)
-    monkeypatch.setattr(mondrian_parts, "SAMPLE", 1500)
+    monkeypatch.setattr(parts, "PART", 500)
+    monkeypatch.setattr(parts, "SAMPLE", 1500)
 
 
 @pytest.fixture
@@ -66,7 +68,7 @@ def numbers(rows, seed=0, missing=0.0):
 def released(defense, table, roles, *, twice=False):
     """Release, rows and origins; where they are read twice, the second time gives the same rows."""
     with large_records(table, roles) as large:
-        release = parted_release(defense, large)
+        release = grouped_release(defense, large, most=0)
         rows, origin = released_rows(release)
         if twice:
             pd.testing.assert_frame_equal(rows, released_rows(release)[0])
@@ -84,8 +86,9 @@ def check_covered(rows, originals, domains):
 
 @pytest.fixture
 def all_distinct(monkeypatch):
-    """Read columns with more than 100 distinct numbers as numbers."""
+    """Read columns with more than 100 distinct numbers as numbers, in memory too."""
     monkeypatch.setattr("scenarios.tables.parts.raw_columns.LIMIT", 100)
+    monkeypatch.setattr("defenses.base.counted_table.VALUES", 100)
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -139,7 +142,7 @@ CONSTRAINTS = [
     ids=str,
 )
 def test_constraints_hold_in_every_class(stored, all_distinct, monkeypatch, options, share):
-    monkeypatch.setattr(mondrian_parts, "SAMPLE", 4000 * share)
+    monkeypatch.setattr(parts, "SAMPLE", 4000 * share)
     table, roles = stored(numbers(4000), CONTINUOUS)
     defense = Mondrian(k=5, **options)
     release, rows, _ = released(defense, table, roles)
@@ -159,22 +162,22 @@ def test_cuts_that_the_sample_wrongly_allows_are_refused(stored, all_distinct, m
     refused = []
     true_refused = TopTree.refused
     monkeypatch.setattr(TopTree, "refused", lambda *all_: refused.append(true_refused(*all_)) or refused[-1])
-    monkeypatch.setattr(mondrian_parts, "SAMPLE", 400)
+    monkeypatch.setattr(parts, "SAMPLE", 400)
     _, rows, _ = released(Mondrian(k=5, t=0.1), table, roles)
     classes = equivalence_classes(rows, ["a", "b", "c", "job"])
     counts = pd.crosstab(classes, rows["illness"]).to_numpy()
     shares = counts / counts.sum(axis=1, keepdims=True)
     assert (np.abs(shares - counts.sum(axis=0) / counts.sum()).sum(axis=1) / 2 <= 0.1 + 1e-9).all()
     assert refused[0]
-    assert len(refused) <= mondrian_parts.ROUNDS
+    assert len(refused) <= parts.ROUNDS
 
 
 @pytest.mark.long_for("2")
 @pytest.mark.parametrize("k", [2, 10, 25])
 def test_loss_is_within_a_percent_of_the_loss_in_memory(stored, all_distinct, monkeypatch, k):
     # Measured on 12 such tables: 0.992 to 1.006 times the loss in memory, and 0.998 to 1.003 on 20,000 records.
-    monkeypatch.setattr(mondrian_parts, "PART", 2500)
-    monkeypatch.setattr(mondrian_parts, "SAMPLE", 5000)
+    monkeypatch.setattr(parts, "PART", 2500)
+    monkeypatch.setattr(parts, "SAMPLE", 5000)
     table, roles = stored(numbers(10_000), CONTINUOUS)
     records = load_table(table, roles).records
     domains = {name: records.domain(name) for name in ["a", "b", "c", "job"]}
@@ -185,12 +188,12 @@ def test_loss_is_within_a_percent_of_the_loss_in_memory(stored, all_distinct, mo
 
 
 def test_too_many_records_that_no_cut_divides(stored, all_distinct, monkeypatch):
-    monkeypatch.setattr(mondrian_parts, "LARGEST", 1000)
+    monkeypatch.setattr("scenarios.tables.parts.records.LARGEST", 1000)
     frame = numbers(2000)
     frame[["a", "b", "c", "job"]] = frame[["a", "b", "c", "job"]].iloc[:1].to_numpy()[0]
     table, roles = stored(frame, CONTINUOUS)
     with large_records(table, roles) as large, pytest.raises(ValueError, match="2,000 records cannot be divided"):
-        parted_release(Mondrian(k=5), large)
+        grouped_release(Mondrian(k=5), large, most=0)
 
 
 def test_refusals_are_those_in_memory(stored, all_distinct):
@@ -199,5 +202,54 @@ def test_refusals_are_those_in_memory(stored, all_distinct):
         with pytest.raises(ValueError, match=r".") as expected:
             defense.guarantee(load_table(table, roles).records)
         with large_records(table, roles) as large, pytest.raises(ValueError, match=r".") as refusal:
-            parted_release(defense, large)
+            grouped_release(defense, large, most=0)
         assert str(refusal.value) == str(expected.value)
+
+
+LARGE = [
+    ({"k": 7}, 0.0),
+    ({"k": 7}, 0.05),
+    ({"k": 5, "l": 3}, 0.0),
+    ({"k": 5, "t": 0.35}, 0.05),
+    ({"k": 5, "alpha": 0.7, "columns": ["c", "job"]}, 0.0),
+]
+
+
+def in_memory(defense, table, roles, output):
+    """Write the release of a table in memory."""
+    dataset, root = load_table(table, roles), SeedSequence(1)
+    release = release_in_memory(defense, dataset.records, root)
+    assert release.origin.tolist() == list(range(len(dataset.records)))
+    in_blocks = blocks_of(release, len(dataset.records), defense.guarantee(dataset.records))
+    write_outputs(in_blocks, dataset, root, str(output), truth=str(output.with_suffix(".truth")), channel=None)
+    return release
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize(("options", "missing"), LARGE, ids=str)
+def test_nearly_distinct_numbers_give_the_bytes_of_the_release_in_memory(
+    stored, all_distinct, tmp_path, options, missing, suffix
+):
+    table, roles = stored(numbers(4000, missing=missing), CONTINUOUS)
+    defense, ours, theirs = Mondrian(**options), tmp_path / f"ours.{suffix}", tmp_path / f"theirs.{suffix}"
+    with large_records(table, roles) as large:
+        release = written_release(defense, large, ours, truth=str(tmp_path / "ours.truth"))
+    assert int(release.notes[0].split()[0]) >= 4
+    expected = in_memory(defense, table, roles, theirs)
+    assert ours.read_bytes() == theirs.read_bytes()
+    assert (tmp_path / "ours.truth").read_bytes() == (tmp_path / "theirs.truth").read_bytes()
+    assert release.channel == expected.channel
+
+
+@pytest.mark.parametrize(("most", "parts_found"), [(100, True), (4000, False)])
+def test_too_many_combinations_give_the_bytes_of_the_release_in_memory(
+    stored, tmp_path, monkeypatch, most, parts_found
+):
+    monkeypatch.setattr("defenses.base.counted_table.MOST", most)
+    table, roles = stored(people(4000))
+    with large_records(table, roles) as large:
+        release = written_release(Mondrian(k=7), large, tmp_path / "ours.csv", truth=str(tmp_path / "ours.truth"))
+    assert bool(release.notes) == parts_found
+    in_memory(Mondrian(k=7), table, roles, tmp_path / "theirs.csv")
+    assert (tmp_path / "ours.csv").read_bytes() == (tmp_path / "theirs.csv").read_bytes()
+    assert (tmp_path / "ours.truth").read_bytes() == (tmp_path / "theirs.truth").read_bytes()

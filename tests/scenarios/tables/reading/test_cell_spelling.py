@@ -139,8 +139,9 @@ def test_classes_count_each_meaning_once(tmp_path, columns, cells, classes):
 def test_the_population_is_spelled_as_the_table(tmp_path):
     for name, cells in (("own", ["[20,29]", "25.0"]), ("all", ["[20,30)", "25"] * 2)):
         pd.DataFrame({"age": cells}).to_csv(tmp_path / f"{name}.csv", index=False)
-    everybody = read_released(tmp_path / "all.csv", None).frame
-    report = risk_report(read_released(tmp_path / "own.csv", None), population=everybody)
+    own = read_released(tmp_path / "own.csv", None)
+    everybody = read_released(tmp_path / "all.csv", None, spelling=own.spelling)
+    report = risk_report(own, population=everybody)
     large, _ = large_risk_report(tmp_path / "own.csv", population=tmp_path / "all.csv", memory=1 << 30)
     assert report == large
     assert {name: value for name, _, value in report.models}["journalist, highest"] == 0.5

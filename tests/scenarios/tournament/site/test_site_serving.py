@@ -17,6 +17,7 @@ from run_tools import COMMAND, ROOT, start, wait_until
 from site_tools import PASSWORD, Served, Visitor
 
 from scenarios.commands import tournament_site
+from scenarios.commands.cli import cli
 from scenarios.commands.tournament import tournament
 from scenarios.tournament.site.account_store import LIFETIME, remember_address, served_address
 from scenarios.tournament.site.application import check_exposure, is_loopback, parsed_address, served_once
@@ -28,7 +29,7 @@ def folder(first_phase, tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(tournament, [str(one) for one in arguments])
+    return CliRunner().invoke(cli, ["tournament", *map(str, arguments)])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,326 @@
+"""Equivalence classes of a released table, counted in memory or in parts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+
+from metrics.classes import SizeCounts, group_starts, joint_counts, key_starts, without_group
+from metrics.columns import SUPPRESSED, Domain, Floats, Integers, is_generalized, refuse, require
+from metrics.diversity import ClassDiversity
+from scenarios.tables.note import Note
+from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.roles import Roles
+
+PERSON = ""
+"""Name of the column of people who are known by other means than a released column."""
+_SEARCH = 40
+"""Bytes for each class during the search for unique records, beside its codes."""
+
+Cells = np.ndarray[tuple[int], np.dtype[np.object_]]
+
+
+@dataclass(frozen=True)
+class CellCounts:
+    """Distinct cells of a column of a released table, with their numbers of rows.
+
+    Attributes
+    ----------
+    cells : ndarray of object or None, shape (cells,)
+        Each code's cell, None where missing. None if there are too many to list.
+    counts : ndarray of int, shape (cells,)
+        Number of rows with each code.
+    plain : bool
+        Whether no cell is an interval, a set or ``*``.
+    suppressed : int or None
+        Code of ``*``; None if no cell is suppressed.
+    """
+
+    cells: Cells | None = field(repr=False)
+    counts: Integers = field(repr=False)
+    plain: bool
+    suppressed: int | None
+
+    @classmethod
+    def of_cells(cls, cells: Cells, counts: Integers, **others: Any) -> Self:
+        """Describe listed cells; those without rows do not matter."""
+        occurring = {code: cell for code, cell in enumerate(cells) if counts[code] and cell is not None}
+        starred = next((code for code, cell in occurring.items() if cell == SUPPRESSED), None)
+        return cls(cells, counts, not any(map(is_generalized, occurring.values())), starred, **others)
+
+    @property
+    def empty(self) -> int | None:
+        """Code of an empty cell; None if there is none."""
+        found = np.zeros(1, dtype=np.intp) if self.cells is None else np.flatnonzero(pd.isna(self.cells))
+        return int(found[0]) if found.size else None
+
+    @property
+    def missing(self) -> int:
+        """Number of rows with an empty cell."""
+        return 0 if self.empty is None else int(self.counts[self.empty])
+
+    @property
+    def shares(self) -> Floats:
+        """Share of the rows with each code, shape (cells,)."""
+        return np.asarray(self.counts / self.counts.sum())
+
+    def rows_of_cells(self) -> pd.Series[Any]:
+        """Number of rows of each cell, by the cell."""
+        return pd.Series(self.counts, index=self.cells)[pd.notna(self.cells)]
+
+
+@dataclass(frozen=True)
+class CodedCells(CellCounts):
+    """A column of a released table in memory, with the code of each row, shape (rows,)."""
+
+    cells: Cells = field(repr=False)
+    codes: Integers = field(repr=False)
+
+    @classmethod
+    def of_text(cls, column: TextColumn) -> Self:
+        """A column of a file."""
+        size = len(column.texts)
+        of_code = np.arange(size + 1, dtype=np.min_scalar_type(size))
+        return cls._of(of_code[column.codes], [*column.texts.to_pylist(), None])
+
+    @classmethod
+    def of_values(cls, values: Any) -> Self:
+        """Values or cells of each row; a missing one is a cell of its own."""
+        codes, distinct = pd.factorize(values, use_na_sentinel=False)
+        return cls._of(codes, [None if pd.isna(cell) else cell for cell in distinct])
+
+    @classmethod
+    def _of(cls, codes: Integers, cells: Sequence[Any]) -> Self:
+        listed = pd.Series(cells, dtype=object).to_numpy()
+        return cls.of_cells(listed, np.bincount(codes, minlength=listed.size), codes=codes)
+
+
+@dataclass(frozen=True)
+class ClassPairs:
+    """Some equivalence classes, complete, with the values that they hold.
+
+    Attributes
+    ----------
+    codes : mapping of str to ndarray of int, each of shape (classes,)
+        Code of each class in each quasi-identifier.
+    groups, values, counts : ndarray of int, shape (pairs,)
+        Pairs of a class, ascending from 0 without a gap, and a cell's code that occur, with their numbers of records.
+    """
+
+    codes: Mapping[str, Integers]
+    groups: Integers
+    values: Integers
+    counts: Integers
+
+    def summed(self, numbers: Integers) -> Integers:
+        """Sum of a number of each pair over each class, shape (classes,)."""
+        return np.add.reduceat(numbers, group_starts(self.groups))
+
+    def without_suppressed(self, stars: Mapping[str, int]) -> tuple[ClassPairs, int]:
+        """Classes without that of the wholly suppressed records, and the number of these; see `rows_in_classes`."""
+        found = np.logical_and.reduce([self.codes[name] == code for name, code in stars.items()]) & bool(stars)
+        if not found.any():
+            return self, 0
+        kept = without_group(self.groups, self.values, self.counts, int(found.argmax()))
+        codes = {name: column[~found] for name, column in self.codes.items()}
+        return ClassPairs(codes, *kept), int(self.summed(self.counts)[found][0])
+
+
+@dataclass(frozen=True)
+class CountedRelease(ABC):
+    """A released table whose classes are counted, in memory or in parts.
+
+    Attributes
+    ----------
+    path : Path
+        File or folder of the table.
+    columns : mapping of str to CellCounts
+        The columns that are counted. Cells of equal meaning are one.
+    quasi_identifiers, sensitive : tuple of str
+        Columns with these roles.
+    notes : tuple of Note
+        What was inferred.
+    roles : Roles
+        Content of the roles file.
+    spelling : mapping of str to Domain or None
+        What is known about the spelling of the cells; see `with_one_spelling`.
+    """
+
+    path: Path
+    columns: Mapping[str, CellCounts] = field(repr=False)
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    notes: tuple[Note, ...] = field(repr=False)
+    roles: Roles = field(repr=False)
+    spelling: Mapping[str, Domain | None] = field(repr=False)
+
+    @property
+    def person(self) -> str | None:
+        """Column whose values are people, if they are known and make no class."""
+        known = (name for name in (PERSON, self.roles.person) if name in self.columns)
+        return next((name for name in known if name not in self.quasi_identifiers), None)
+
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """Number of rows."""
+
+    @abstractmethod
+    def class_pairs(self, value: str | None = None) -> Iterator[ClassPairs]:
+        """Equivalence classes, some at a time, with the values of a column; without one, all hold one value, 0."""
+
+    @abstractmethod
+    def blocks(self, names: Sequence[str]) -> Iterator[Any]:
+        """Blocks of rows in the order of the table, each with its `start`, and the codes of some columns by name."""
+
+
+@dataclass(frozen=True)
+class ReleasedTable(CountedRelease):
+    """A released table in memory, which is its only block."""
+
+    columns: Mapping[str, CodedCells] = field(repr=False)
+    start: ClassVar[int] = 0
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return next(iter(self.columns.values())).codes.size
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """Released cells as text, None where missing, shape (rows, columns)."""
+        return pd.DataFrame({name: column.cells[column.codes] for name, column in self.columns.items()})
+
+    def codes(self, name: str) -> Integers:
+        """Code of each row in a column."""
+        return self.columns[name].codes
+
+    def blocks(self, names: Sequence[str]) -> Iterator[ReleasedTable]:
+        """The table as its only block, with all columns."""
+        yield self
+
+    def class_pairs(self, value: str | None = None) -> Iterator[ClassPairs]:
+        """All equivalence classes together."""
+        chosen = (*self.quasi_identifiers, *([] if value is None else [value]))
+        sizes = {name: len(self.columns[name].counts) for name in chosen}
+        codes, counts = joint_counts({name: self.codes(name) for name in chosen}, sizes)
+        starts = key_starts([codes[name] for name in self.quasi_identifiers])
+        of_class = {name: codes[name][starts] for name in self.quasi_identifiers}
+        values = np.zeros_like(counts) if value is None else codes[value]
+        yield ClassPairs(of_class, np.cumsum(starts) - 1, values, counts)
+
+
+@dataclass(frozen=True)
+class CodedClasses:
+    """Classes of a released table, wholly suppressed records included as the last one.
+
+    Attributes
+    ----------
+    codes : mapping of str to ndarray of int, each of shape (n,)
+        Code of each class in each quasi-identifier.
+    counts : ndarray of int, shape (n,)
+        Number of records of each class.
+    suppressed : mapping of str to int
+        Code of ``*`` in the columns that hold it.
+    """
+
+    codes: Mapping[str, Integers]
+    counts: Integers
+    suppressed: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class ClassCounts:
+    """What is counted of the equivalence classes of a released table.
+
+    Attributes
+    ----------
+    sizes : SizeCounts
+        Their sizes.
+    people : SizeCounts or None
+        Their sizes in people, if people may have several rows and are known.
+    diversity : mapping of str to ClassDiversity
+        Diversity of each sensitive column.
+    coded : CodedClasses or None
+        The classes; None if memory does not suffice.
+    suppressed : int
+        Number of wholly suppressed records, which are in no class.
+    """
+
+    sizes: SizeCounts
+    people: SizeCounts | None
+    diversity: Mapping[str, ClassDiversity]
+    coded: CodedClasses | None
+    suppressed: int
+
+    @classmethod
+    def of(cls, table: CountedRelease, memory: int | None = None) -> Self:
+        """Count the classes of a table; those that take more bytes than `memory` are not kept.
+
+        Raises
+        ------
+        ValueError
+            If there is no quasi-identifier or no row, or a sensitive column is a quasi-identifier.
+        """
+        require_quasi_identifiers(table.quasi_identifiers)
+        require(table.rows, "the table has no rows and therefore no classes to measure")
+        for column in table.sensitive:
+            refuse(
+                column in table.quasi_identifiers,
+                f"column {column!r} is a quasi-identifier and cannot be the sensitive column too",
+            )
+        found = {name: table.columns[name].suppressed for name in table.quasi_identifiers}
+        stars = {name: code for name, code in found.items() if code is not None}
+        every = all(table.columns[name].counts[code] == table.rows for name, code in stars.items())
+        whole = stars if len(stars) == len(table.quasi_identifiers) and not every else {}
+        sizes: Counter[int] = Counter()
+        people: Counter[int] = Counter()
+        diversity: dict[str, ClassDiversity] = {}
+        kept: list[tuple[Mapping[str, Integers], Integers]] = []
+        used = suppressed = 0
+        measured = dict.fromkeys(name for name in (*table.sensitive, table.person) if name is not None)
+        for number, name in enumerate(measured or [None]):
+            for arrived in table.class_pairs(name):
+                pairs, stripped = arrived.without_suppressed(whole)
+                suppressed = stripped or suppressed
+                if not pairs.counts.size:
+                    continue
+                if number == 0:
+                    records = pairs.summed(pairs.counts)
+                    sizes += _by_size(records)
+                    used += records.size * (_SEARCH + sum(column.itemsize for column in pairs.codes.values()))
+                    kept = [*kept, (pairs.codes, records)] if memory is None or used <= memory else []
+                if name is not None and name == table.person:
+                    # Rows that name nobody are a person each.
+                    unnamed = pairs.values == table.columns[name].empty
+                    people += _by_size(pairs.summed(np.where(unnamed, pairs.counts, 1)))
+                if name in table.sensitive:
+                    shares = table.columns[name].shares
+                    part = ClassDiversity.of_pairs(pairs.groups, pairs.values, pairs.counts, shares)
+                    diversity[name] = part.worst(diversity[name]) if name in diversity else part
+        if suppressed:
+            kept.append(({name: np.array([code]) for name, code in stars.items()}, np.array([suppressed])))
+        coded = None
+        if memory is None or used <= memory:
+            joined = {name: np.concatenate([codes[name] for codes, _ in kept]) for name in table.quasi_identifiers}
+            coded = CodedClasses(joined, np.concatenate([records for _, records in kept]), stars)
+        in_people = SizeCounts.of_counter(people) if people else None
+        return cls(SizeCounts.of_counter(sizes), in_people, diversity, coded, suppressed)
+
+
+def require_quasi_identifiers(names: Sequence[str]) -> None:
+    """Raise ValueError if there is no quasi-identifier."""
+    require(names, "the table has no quasi-identifier; name some in the roles file")
+
+
+def _by_size(sizes: Integers) -> Counter[int]:
+    """Number of classes of each size, given the size of each class."""
+    return Counter(dict(zip(*map(np.ndarray.tolist, np.unique(sizes, return_counts=True)), strict=True)))
