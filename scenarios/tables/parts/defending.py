@@ -17,7 +17,6 @@ from defenses import MicrodataDefense
 from defenses.base import ReleasedBlock
 from metrics.columns import Integers, refuse
 from scenarios.tables.parts.files.table_files import OneMachine
-from scenarios.tables.parts.large_release import large_release
 from scenarios.tables.parts.memory_release import release_in_memory
 from scenarios.tables.parts.records import LargeRecords, over_parts
 from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease, blocks_of
@@ -38,6 +37,9 @@ def release_of(
 ) -> LargeRelease:
     """Release of a table, block by block; `rows` is the mean number of rows of random blocks, for tables in parts."""
     if isinstance(table, ReviewedInParts):
+        # It imports SciPy, which a table in memory does not need.
+        from scenarios.tables.parts.large_release import large_release
+
         return distributed(large_release(defense, table.records, root, rows=rows), table.records)
     refuse(rows is not None, "--blocks: the table is not read in parts; leave the option out, or add --memory")
     records = table.dataset.records
