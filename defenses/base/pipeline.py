@@ -105,7 +105,7 @@ class Pipeline(CountedDefense):
             for name in _changed(roles, release)
         }
         columns = dict(records.columns) | {
-            name: CodedColumn(each.cells, each.codes, each.cells.size) for name, each in cells.items()
+            name: CodedColumn(each.cells, each.codes.astype(np.intp), each.cells.size) for name, each in cells.items()
         }
         classes = np.arange(records.counts.size)
         for step in self._suppressions:

@@ -142,9 +142,11 @@ class _Remaining:
         if self._codes.size:
             self._frequency -= np.bincount(self._codes[:, positions].ravel(), minlength=self._frequency.size)
         self.count -= positions.size
-        tail = np.arange(self.count, self.count + positions.size)
-        holes = positions[positions < self.count]
-        movers = np.setdiff1d(tail, positions, assume_unique=True)
+        in_front = positions < self.count
+        holes = positions[in_front]
+        stays = np.ones(positions.size, dtype=bool)
+        stays[positions[~in_front] - self.count] = False
+        movers = self.count + np.flatnonzero(stays)
         for array in (self._numbers, self._codes, self._rows):
             array[..., holes] = array[..., movers]
         moved = np.flatnonzero(movers == followed)

@@ -50,7 +50,7 @@ class _Divided(NamedTuple):
 
     columns: Sequence[OrderedColumn]
     classes: Integers
-    count: int
+    class_count: int
 
 
 class Mondrian(ConstrainedDefense):
@@ -207,7 +207,8 @@ class Mondrian(ConstrainedDefense):
         guarantee = self.guarantee(roles)
         table = TableInParts.of(records, self.k, self._checked_columns(roles), self.constraints)
         tree, sizes = table.tree()
-        classes, count = np.empty(len(roles), dtype=np.int32), 0
+        classes: Integers = np.empty(len(roles), dtype=np.int32)
+        count = 0
         cells: dict[str, list[ClassCells]] = {name: [] for name in table.columns}
         for part in table.divided(tree, sizes):
             classes[part.positions] = part.classes + count
@@ -260,8 +261,11 @@ class Mondrian(ConstrainedDefense):
 
 def _class_cells(columns: Sequence[OrderedColumn], classes: Integers, count: int) -> dict[str, ClassCells]:
     """The cells that cover each class, by column."""
-    cells = each_column(lambda column: ClassCells(*column.class_cells(classes, count)), columns, classes.size)
-    return {column.name: each for column, each in zip(columns, cells, strict=True)}
+    found = each_column(lambda column: column.class_cells(classes, count), columns, classes.size)
+    return {
+        column.name: ClassCells(codes.astype(np.int32), cells)
+        for column, (codes, cells) in zip(columns, found, strict=True)
+    }
 
 
 def _containment(columns: Iterable[OrderedColumn]) -> Channel:

@@ -111,7 +111,7 @@ def grouped_release(defense: CountedDefense, records: LargeRecords, *, most: int
             raise
         by_record = recoded(records, recoding, lambda block: np.arange(block.start, block.start + len(block)))
         # The classes of all records stay on this machine.
-        return replace(by_record, blocks=by_record.blocks.__call__)
+        return replace(by_record, blocks=lambda: by_record.blocks())
     index = CombinationIndex({name: column.codes for name, column in counted.columns.items()})
     return recoded(records, defense.recode(counted), lambda block: index.positions(block.columns))
 

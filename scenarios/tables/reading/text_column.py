@@ -89,9 +89,8 @@ class TextColumn:
     def with_texts(self, texts: Any) -> Self:
         """Return a column with other distinct texts, an Arrow array of shape (distinct,); null means missing."""
         encoded = texts.dictionary_encode()
-        return replace(
-            self, codes=np.append(_codes(encoded.indices), np.int32(-1))[self.codes], texts=encoded.dictionary
-        )
+        with_missing = np.concatenate([_codes(encoded.indices), np.array([-1], dtype=np.int32)])
+        return replace(self, codes=with_missing[self.codes], texts=encoded.dictionary)
 
     def with_cells(self, cells: list[str]) -> Self:
         """Return a column with other distinct texts, or itself if all are the same."""

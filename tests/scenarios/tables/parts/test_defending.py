@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar, get_args
 
 import numpy as np
 import pandas as pd
@@ -20,12 +21,16 @@ from large_tools import ROLES, people
 from run_tools import COMMAND, environment, fork_or_start
 
 import defenses
+from defenses.base.blocks import BlockColumn, Plan
+from defenses.base.blockwise_defense import BlockwiseDefense
 from defenses.base.channel import Channel
+from defenses.base.defense import Needs
 from defenses.recoding.pseudonymization import is_pseudonym
 from scenarios.commands.cli import cli
 from scenarios.running.methods.methods import exported
+from scenarios.tables.parts import large_release as large_releases
 from scenarios.tables.parts.large_release import large_release
-from scenarios.tables.parts.records import large_records
+from scenarios.tables.parts.records import LargeRecords, large_records
 
 SLOW = """
 import sys, time
@@ -304,6 +309,58 @@ def test_every_exported_defense_of_tables_is_released_or_says_that_it_needs_all_
                 others |= set() if "needs all rows" in str(error) else {name}
     assert released >= IN_PARTS
     assert not others
+
+
+class CountedColumn(BlockColumn):
+    """Distinct values of a column that note when their counts are read."""
+
+    seen: ClassVar = []
+
+    def __getattribute__(self, name):
+        if name == "counts":
+            self.seen.append(name)
+        return super().__getattribute__(name)
+
+
+def learned_by_fit(defense, records, monkeypatch):
+    """What a defense learns of records before it releases a row, by what its plan asks."""
+    seen = []
+    column = LargeRecords.column
+    with monkeypatch.context() as patch:
+        patch.setattr(CountedColumn, "seen", seen)
+        patch.setattr(LargeRecords, "column", lambda *given: CountedColumn(*vars(column(*given)).values()))
+        for name in ("number_at", "deviation"):
+            ask = getattr(LargeRecords, name)
+            patch.setattr(LargeRecords, name, lambda *given, _ask=ask: seen.append(1) or _ask(*given))
+        plan = defense.fit(records, np.random.default_rng(1))
+    if not seen:
+        return "rows"
+    return "histograms" if type(plan).blocks is Plan.blocks else "permutation"
+
+
+def learned(defense, records, monkeypatch):
+    """What a defense learns of records in parts before it releases a row."""
+    if isinstance(defense, BlockwiseDefense):
+        return learned_by_fit(defense, records, monkeypatch)
+    counted = []
+    count = large_releases.counted_table
+    with monkeypatch.context() as patch:
+        patch.setattr(large_releases, "counted_table", lambda *all_, **most: counted.append(1) or count(*all_, **most))
+        try:
+            large_release(defense, records, np.random.SeedSequence(1))
+        except ValueError as error:
+            return "table" if "needs all rows" in str(error) else str(error)
+    return "combinations" if counted else "rows"
+
+
+def test_needs_say_what_the_release_in_parts_does(folder, monkeypatch):
+    with large_records(folder / "parts", folder / "roles.toml") as records:
+        for name, method in exported("defenses").items():
+            if not issubclass(method, defenses.MicrodataDefense) or inspect.isabstract(method):
+                continue
+            defense = method(**ARGUMENTS[name]) if name in ARGUMENTS else method.example()
+            assert defense.needs in get_args(Needs), name
+            assert learned(defense, records, monkeypatch) == defense.needs, name
 
 
 @pytest.mark.long
