@@ -96,7 +96,7 @@ def defend(
 
         from scenarios.tables.impossible_rows import ignored_rules, with_rules
         from scenarios.tables.note import text_notes
-        from scenarios.tables.parts.defending import CountedRelease, release_of
+        from scenarios.tables.parts.defending import ReleaseCounts, release_of
         from scenarios.tables.parts.files.shuffled_output import write_outputs
         from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
         from scenarios.tables.parts.validation import reviewed_table
@@ -125,7 +125,7 @@ def defend(
         release = release_of(reviewed, with_rules(defense, dataset.impossible), root, rows=blocks)
         refuse(channel is not None and release.channel is None, f"--channel: this release of {method} has none")
         echo_notes(notes)
-        counted = CountedRelease(release, reviewed)
+        counted = ReleaseCounts(release, reviewed)
         written = replace(release, blocks=counted.blocks)
         rows = write_outputs(written, dataset, root, output, truth=truth, channel=channel)
         guarantee, people = release.guarantee(), reviewed.people

@@ -17,12 +17,11 @@ from defenses import MicrodataDefense
 from defenses.base import ReleasedBlock
 from metrics.columns import Integers, refuse
 from scenarios.tables.parts.files.table_files import OneMachine
-from scenarios.tables.parts.large_release import large_release
 from scenarios.tables.parts.memory_release import release_in_memory
 from scenarios.tables.parts.records import LargeRecords, over_parts
 from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease, blocks_of
 from scenarios.tables.parts.validation import ReviewedInParts
-from scenarios.tables.review.release_notes import CellCounts
+from scenarios.tables.review.release_notes import CountedCells
 from scenarios.tables.review.reviewed_table import ReviewedTable
 from scenarios.tables.review.rows_of_people import PeopleInClasses, numbers_of
 
@@ -38,6 +37,9 @@ def release_of(
 ) -> LargeRelease:
     """Release of a table, block by block; `rows` is the mean number of rows of random blocks, for tables in parts."""
     if isinstance(table, ReviewedInParts):
+        # It imports SciPy, which a table in memory does not need.
+        from scenarios.tables.parts.large_release import large_release
+
         return distributed(large_release(defense, table.records, root, rows=rows), table.records)
     refuse(rows is not None, "--blocks: the table is not read in parts; leave the option out, or add --memory")
     records = table.dataset.records
@@ -51,7 +53,7 @@ def release_of(
 
 
 @dataclass
-class CountedRelease:
+class ReleaseCounts:
     """A release of a table whose cells, and whose classes of people, are counted as its blocks pass."""
 
     release: LargeRelease
@@ -98,18 +100,18 @@ class CountedRelease:
         return stored if step <= 1 else np.append(stored[::step], stored[[stored.argmin(), stored.argmax()]])
 
     @property
-    def cells(self) -> dict[str, CellCounts]:
+    def cells(self) -> dict[str, CountedCells]:
         """Counts of the cells of each released column, of some of them where a column has more than `LISTED`."""
         counted = {}
         for name in self.release.names:
             if name in self._rows:
                 codes = np.flatnonzero(self._rows[name])
                 cells: pd.Series[Any] = self.release.cells[name].column(codes.astype(np.int32))
-                counted[name] = CellCounts(cells, self._rows[name][codes])
+                counted[name] = CountedCells(cells, self._rows[name][codes])
             elif name in self._some:
                 stored = np.concatenate(self._some[name])
                 is_text = stored.dtype.kind == "S"
-                counted[name] = CellCounts.of(
+                counted[name] = CountedCells.of(
                     pd.Series([text.decode() or None for text in stored.tolist()] if is_text else stored)
                 )
         return counted

@@ -29,7 +29,7 @@ from scenarios.tables.parts.released import LargeReleased, large_released
 from scenarios.tables.parts.validation import ReviewedInParts
 from scenarios.tables.reading.text_table import HINT, rows_from_one
 from scenarios.tables.released import refuse_lacking
-from scenarios.tables.review.release_notes import CellCounts, counted_cells
+from scenarios.tables.review.release_notes import CountedCells, counted_cells
 from scenarios.tables.review.reviewed_table import ReviewedTable
 from scenarios.tables.roles import read_roles
 from scenarios.tables.toml.toml_file import read_bytes
@@ -127,7 +127,7 @@ class Comparison(NamedTuple):
 
     original: BinnedTable
     released: BinnedTable
-    pieces: Callable[[str], Iterable[CellCounts]]
+    pieces: Callable[[str], Iterable[CountedCells]]
     listed: Sequence[str]
     """Released columns whose cells come in one piece."""
     notes: Sequence[Note]
@@ -146,7 +146,7 @@ class Comparison(NamedTuple):
         return float(np.mean(penalties))
 
     @property
-    def cells(self) -> dict[str, CellCounts]:
+    def cells(self) -> dict[str, CountedCells]:
         """Counts of the cells of the released columns that come in one piece."""
         return {name: piece for name in self.listed for piece in self.pieces(name)}
 
@@ -200,12 +200,12 @@ def compared(
         )
 
 
-def _pieces(released: LargeReleased, name: str) -> Iterator[CellCounts]:
+def _pieces(released: LargeReleased, name: str) -> Iterator[CountedCells]:
     """Counts of the cells of a release in parts, piece by piece."""
     start = 0
     for cells in released.cells(name):
         counts = released.columns[name].counts[start : start + len(cells)]
-        yield CellCounts(pd.Series(cells[counts > 0], name=name, dtype=object), counts[counts > 0])
+        yield CountedCells(pd.Series(cells[counts > 0], name=name, dtype=object), counts[counts > 0])
         start += len(cells)
 
 

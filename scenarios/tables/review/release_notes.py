@@ -33,20 +33,20 @@ FIRST = 100
 """Number of released cells that are looked at before all are read."""
 
 
-class CellCounts(NamedTuple):
+class CountedCells(NamedTuple):
     """Distinct cells or values of a column, shape (cells,), and the number of rows of each."""
 
     cells: pd.Series[Any]
     rows: Integers
 
     @classmethod
-    def of(cls, column: pd.Series[Any]) -> CellCounts:
+    def of(cls, column: pd.Series[Any]) -> CountedCells:
         """Count the cells of a column."""
         codes, distinct = pd.factorize(column, use_na_sentinel=False)
         return cls(pd.Series(distinct), np.bincount(codes, minlength=len(distinct)))
 
     @classmethod
-    def of_block_column(cls, column: BlockColumn) -> CellCounts:
+    def of_block_column(cls, column: BlockColumn) -> CountedCells:
         """Counts of the values that occur."""
         occurs = column.counts > 0
         return cls(column.values[occurs], column.counts[occurs])
@@ -67,13 +67,13 @@ class CellCounts(NamedTuple):
         return int(self.rows[(self.cells == SUPPRESSED).to_numpy()].sum()) if self.cells.dtype == object else 0
 
 
-def counted_cells(frame: pd.DataFrame, names: Iterable[Any]) -> dict[str, CellCounts]:
+def counted_cells(frame: pd.DataFrame, names: Iterable[Any]) -> dict[str, CountedCells]:
     """Counts of the cells of those of some columns that a table has."""
-    return {str(name): CellCounts.of(frame[name]) for name in names if name in frame}
+    return {str(name): CountedCells.of(frame[name]) for name in names if name in frame}
 
 
 def release_notes(
-    original: Mapping[str, CellCounts], released: Mapping[str, CellCounts], domains: Mapping[str, Domain]
+    original: Mapping[str, CountedCells], released: Mapping[str, CountedCells], domains: Mapping[str, Domain]
 ) -> list[Note]:
     """All that is doubtful in a release; `domains` are those of the original columns that are no dates."""
     return [
@@ -83,7 +83,7 @@ def release_notes(
     ]
 
 
-def empty_cells_warning(original: Mapping[str, CellCounts], released: Mapping[str, CellCounts]) -> list[Note]:
+def empty_cells_warning(original: Mapping[str, CountedCells], released: Mapping[str, CountedCells]) -> list[Note]:
     """A warning of columns of a release most of whose cells say nothing.
 
     A cell says nothing if it is suppressed, or the same in every row unless the original column holds one value, too.
@@ -109,7 +109,7 @@ def empty_cells_warning(original: Mapping[str, CellCounts], released: Mapping[st
     return [Note("mostly empty", numbers={"share": 100 * share})] if share > MOSTLY_EMPTY else []
 
 
-def lost_gaps_note(original: Mapping[str, CellCounts], released: Mapping[str, CellCounts]) -> list[Note]:
+def lost_gaps_note(original: Mapping[str, CountedCells], released: Mapping[str, CountedCells]) -> list[Note]:
     """A note on columns whose missing values a release lacks, as synthetic rows do.
 
     Where some released cells are suppressed or grouped, a missing value may be among them.
@@ -127,7 +127,7 @@ def lost_gaps_note(original: Mapping[str, CellCounts], released: Mapping[str, Ce
 
 
 def hidden_differences(
-    original: Mapping[str, CellCounts], released: Mapping[str, CellCounts], domains: Mapping[str, Domain]
+    original: Mapping[str, CountedCells], released: Mapping[str, CountedCells], domains: Mapping[str, Domain]
 ) -> Iterator[Note]:
     """Warnings of columns of plain numbers that differ much in mean or distribution, though their bins do not.
 

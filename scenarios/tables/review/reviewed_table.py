@@ -13,7 +13,7 @@ from defenses.base import RecordsInBlocks, RecordsInMemory
 from metrics.columns import Integers
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at, look_like_people
-from scenarios.tables.review.release_notes import CellCounts
+from scenarios.tables.review.release_notes import CountedCells
 from scenarios.tables.review.rows_of_people import RowsOfPeople, person_numbers
 
 SEEN = 200
@@ -82,12 +82,12 @@ class ReviewedTable:
         found = (self.repeated(name) for name in names if not hints_at(name, NAMES, NAMES_JAPANESE))
         return [one for one in found if one is not None]
 
-    def cells(self, names: Sequence[str]) -> dict[str, CellCounts]:
+    def cells(self, names: Sequence[str]) -> dict[str, CountedCells]:
         """Counts of the values of those columns that a release may hold; of a sample where nearly all are distinct."""
         return {
-            name: CellCounts.of_block_column(self.records.column(name))
+            name: CountedCells.of_block_column(self.records.column(name))
             if self.records.is_coded(name)
-            else CellCounts.of(self.frame[name])
+            else CountedCells.of(self.frame[name])
             for name in names
             if name in self.frame
         }

@@ -9,9 +9,9 @@ from run_tools import invoke
 
 from defenses.base import Microdata, ReleasedBlock
 from defenses.base.guarantee import Guarantee
-from scenarios.tables.parts.defending import CountedRelease
+from scenarios.tables.parts.defending import ReleaseCounts
 from scenarios.tables.parts.released_blocks import LargeRelease
-from scenarios.tables.review.release_notes import CellCounts, empty_cells_warning
+from scenarios.tables.review.release_notes import CountedCells, empty_cells_warning
 
 ROLES = """
 quasi_identifiers = ["age", "town"]
@@ -76,8 +76,8 @@ def test_numbers_without_a_list_of_cells(blocks, share):
     ]
     records = Microdata(pd.DataFrame({"wage": [1, 2, 3]}))
     table = SimpleNamespace(dataset=SimpleNamespace(records=records), people=None, rows=3)
-    counted = CountedRelease(LargeRelease(("wage",), {}, lambda: iter(made), 9, Guarantee), table)
+    counted = ReleaseCounts(LargeRelease(("wage",), {}, lambda: iter(made), 9, Guarantee), table)
     assert list(counted.blocks()) == made
-    said = [str(note) for note in empty_cells_warning({"wage": CellCounts.of(pd.Series([1, 2, 3]))}, counted.cells)]
+    said = [str(note) for note in empty_cells_warning({"wage": CountedCells.of(pd.Series([1, 2, 3]))}, counted.cells)]
     line = "most cells say nothing in this column: wage (the same in every row); 100 % of all cells"
     assert said == ([] if share is None else [line])
