@@ -6,10 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from defenses.base import (
     CountedDefense,
@@ -33,7 +32,10 @@ from metrics.columns import (
     require,
 )
 
-Histogram = csr_array | Integers
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    Histogram = csr_array | Integers
 
 ROUNDING = 1e-9
 """Tolerance of a limit, so that rounding errors refuse no class that meets the limit exactly."""
@@ -466,14 +468,20 @@ class ConstrainedDefense(KAnonymousDefense, CountedDefense):
     def counted(self, records: Microdata) -> CountedTable:
         """Records in memory, each a combination of its own, with its sensitive values under a constraint."""
         self._checked_columns(records)
-        columns, rows = sensitive_columns(records, self.constraints), np.arange(len(records) + 1)
-        histograms = {
+        table = super().counted(records)
+        return replace(table, sensitive=self._histograms(records)) if self.constraints else table
+
+    def _histograms(self, records: Microdata) -> dict[str, csr_array]:
+        """Value of each record in each column under a constraint, shape (n, values)."""
+        from scipy.sparse import csr_array
+
+        rows = np.arange(len(records) + 1)
+        return {
             column.name: csr_array(
                 (np.ones_like(column.codes), column.codes, rows), shape=(len(records), column.table.size)
             )
-            for column in columns
+            for column in sensitive_columns(records, self.constraints)
         }
-        return replace(super().counted(records), sensitive=histograms)
 
     def value_constraints(self, records: Microdata) -> Mapping[str, tuple[Constraint, ...]]:
         """The constraints, for each sensitive column: a table that violates one has no class that satisfies it."""

@@ -17,7 +17,7 @@ from metrics.columns import Booleans, Integers, refuse
 from metrics.risk import journalist_of_sizes, prosecutor_of_sizes
 from metrics.suda import minimal_unique_sets
 from scenarios.tables.note import Note
-from scenarios.tables.parts.combinations import CombinationIndex
+from scenarios.tables.parts.combination_index import CombinationIndex
 from scenarios.tables.released_classes import ClassCounts, CodedClasses, CountedRelease
 from scenarios.tables.review.rows_of_people import hidden_people_notes
 from scenarios.tables.roles import Column, NumberColumn

@@ -4,89 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from metrics.classes import key_starts
 from metrics.columns import Integers
+from scenarios.tables.parts.combination_index import LARGEST_KEY
 from scenarios.tables.parts.raw_columns import coded_source
 from scenarios.tables.parts.records import LargeColumn, LargeRecords
-
-_KEY = 1 << 62
-"""Bound of a key of several codes."""
-
-
-_TABLE = 1 << 22
-"""Largest number of keys that are looked up in a table, however few of them occur."""
-
-
-@dataclass
-class CombinationIndex:
-    """Index of distinct combinations of codes, which finds the combination of each row of a block.
-
-    Parameters
-    ----------
-    codes : mapping of str to ndarray of int, each of shape (combinations,)
-        Code of each combination in each column; the combinations are distinct.
-    largest : int
-        Bound of a key, above the square of the number of combinations.
-
-    Notes
-    -----
-    The codes of a row are the digits of an integer, its key. Keys are numbered anew where the next column would exceed
-    62 bits. Keys are looked up in a hash table, which took 10 seconds for 100 million rows and 10 million combinations.
-    A search in the sorted keys took 18 to 150 seconds, and a join in DuckDB 11.
-
-    Examples
-    --------
-    >>> index = CombinationIndex({"age": np.array([0, 0, 2]), "sex": np.array([0, 1, 1])})
-    >>> index.positions({"age": np.array([2, 0, 0, 2]), "sex": np.array([1, 1, 0, 0])}).tolist()
-    [2, 1, 0, -1]
-    """
-
-    codes: Mapping[str, Integers] = field(repr=False)
-    largest: int = _KEY
-    _sizes: dict[str, int] = field(init=False, repr=False)
-    _numberings: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
-    _table: NDArray[np.int32] | None = field(init=False, repr=False, default=None)
-    _hashed: Any = field(init=False, repr=False, default=None)
-
-    def __post_init__(self) -> None:
-        self._sizes = {name: int(codes.max(initial=0)) + 1 for name, codes in self.codes.items()}
-        combinations = next((codes.size for codes in self.codes.values()), 1)
-        keys, bound = np.zeros(combinations, dtype=np.int64), 1
-        for name, codes in self.codes.items():
-            if bound * self._sizes[name] >= self.largest:
-                keys, distinct = pd.factorize(keys)
-                self._numberings[name], bound = pd.Index(distinct), distinct.size
-            keys, bound = keys * self._sizes[name] + codes, bound * self._sizes[name]
-        if bound <= max(_TABLE, 8 * combinations):
-            self._table = np.full(bound, -1, dtype=np.int32)
-            self._table[keys] = np.arange(combinations)
-        else:
-            self._hashed = pd.Index(keys)
-
-    def positions(self, codes: Mapping[str, NDArray[Any]]) -> Integers:
-        """Position of the combination of each row, shape (rows,); -1 where it is not in the index.
-
-        Parameters
-        ----------
-        codes : mapping of str to ndarray of int, each of shape (rows,)
-            Code of each row in the columns of the index, and perhaps in others; -1 for a value that none has.
-        """
-        keys = np.zeros(next(iter(codes.values())).size, dtype=np.int64)
-        for name, size in self._sizes.items():
-            if name in self._numberings:
-                keys = self._numberings[name].get_indexer(keys)
-            # A negative key stays negative.
-            keys = np.where((codes[name] >= 0) & (codes[name] < size), keys * size + codes[name], -1)
-        if self._table is not None:
-            return np.where(keys >= 0, self._table[keys], -1).astype(np.intp)
-        return np.asarray(self._hashed.get_indexer(keys), dtype=np.intp)
 
 
 class TooManyCombinations(ValueError):  # noqa: N818 (named for what there is too much of)
@@ -131,9 +57,9 @@ class CombinationKey:
     def of(cls, columns: Sequence[LargeColumn]) -> CombinationKey:
         """Put columns together as long as their combinations fit into one integer."""
         parts: list[list[LargeColumn]] = []
-        bound = _KEY
+        bound = LARGEST_KEY
         for column in columns:
-            if bound * column.raw.size >= _KEY:
+            if bound * column.raw.size >= LARGEST_KEY:
                 parts.append([])
                 bound = 1
             bound *= column.raw.size

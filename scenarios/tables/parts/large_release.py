@@ -31,7 +31,8 @@ from defenses.base import (
 from defenses.base import counted_table as limits
 from metrics.columns import Integers, refuse
 from scenarios.tables.parts.blocked import blocked
-from scenarios.tables.parts.combinations import CombinationIndex, Combinations, TooManyCombinations, count_combinations
+from scenarios.tables.parts.combination_index import CombinationIndex
+from scenarios.tables.parts.combinations import Combinations, TooManyCombinations, count_combinations
 from scenarios.tables.parts.memory_release import is_planned
 from scenarios.tables.parts.records import LargeRecords, StoredBlock
 from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease, released_block

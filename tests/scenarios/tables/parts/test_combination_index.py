@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scenarios.tables.parts.combinations import CombinationIndex
+from scenarios.tables.parts.combination_index import CombinationIndex
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from large_tools import ROLES, people
 from run_tools import COMMAND, environment, fork_or_start
 
 import defenses
-from defenses.base.blocks import BlockColumn, Plan
+from defenses.base.blocks import BlockColumn, ReleasePlan
 from defenses.base.blockwise_defense import BlockwiseDefense
 from defenses.base.channel import Channel
 from defenses.base.defense import Needs
@@ -335,7 +335,7 @@ def learned_by_fit(defense, records, monkeypatch):
         plan = defense.fit(records, np.random.default_rng(1))
     if not seen:
         return "rows"
-    return "histograms" if type(plan).blocks is Plan.blocks else "permutation"
+    return "histograms" if type(plan).blocks is ReleasePlan.blocks else "permutation"
 
 
 def learned(defense, records, monkeypatch):
