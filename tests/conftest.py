@@ -6,6 +6,7 @@ import importlib
 import os
 import signal
 import sys
+from collections import Counter
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # One thread for each process on a core; numpy reads this when it is first imported.
@@ -166,17 +167,23 @@ def pytest_collection(session):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Mark parameters that are long, and begin with tests that wait for processes.
+    """Mark parameters that are long or of the outer ring, and begin with tests that wait for processes.
 
     The first process of `-n auto` waits for those while the others compute.
     """
     unknown = {}
+    cases = Counter()
     for item in items:
         for marker in item.iter_markers("long_for"):
             left = unknown.setdefault((item.location[0], item.originalname), set(marker.args))
             if item.callspec.id in marker.args:
                 item.add_marker("long")
                 left.discard(item.callspec.id)
+        for marker in item.iter_markers("thorough_beyond"):
+            function = item.nodeid.partition("[")[0]
+            cases[function] += 1
+            if cases[function] > marker.args[0] and "[" not in "".join(config.args):
+                item.add_marker("thorough")
     # A parameter that is asked for by its name comes without the others.
     if not any("[" in argument for argument in config.args):
         for (path, name), left in unknown.items():
