@@ -16,6 +16,7 @@ MODULES = [
 ]
 
 
+@pytest.mark.thorough_beyond(9)
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_run(module):
     failed, tried = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)

@@ -89,6 +89,7 @@ def hidden(path, name):
     return any(name in names for stub in above for names in exports(stub).values())
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_file_bears_the_name_of_its_only_class(package):
     for path in sorted((ROOT / package).rglob("*.py")):
@@ -126,6 +127,7 @@ def test_base_names_of_tests_differ():
     assert not {name for name in names if names.count(name) > 1}
 
 
+@pytest.mark.thorough_beyond(8)
 @pytest.mark.parametrize("package", TESTED_BY_PATH)
 def test_the_test_of_a_method_is_found_by_its_path(package):
     folder = ROOT / package

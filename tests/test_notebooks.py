@@ -28,6 +28,7 @@ def start_kernel(command, *, env, **options):
     return fork_or_start(command, modules=["ipykernel.kernelapp"], env=variables, **options)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path, tmp_path, monkeypatch):
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")

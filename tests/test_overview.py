@@ -18,6 +18,7 @@ def test_the_five_packages_and_four_families_of_defenses_have_an_overview():
     assert {"attacks", "defenses", *families, "leaderboard", "metrics", "scenarios"} == set(PACKAGES)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("package", PACKAGES)
 def test_help_shows_every_name_with_its_first_line(package):
     module = importlib.import_module(package)
@@ -31,6 +32,7 @@ def test_help_shows_every_name_with_its_first_line(package):
             assert line == inspect.getdoc(thing).partition("\n")[0]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("package", PACKAGES)
 def test_help_shows_every_family_below_the_line_of_the_package(package):
     module = importlib.import_module(package)
@@ -41,6 +43,7 @@ def test_help_shows_every_family_below_the_line_of_the_package(package):
     ]
 
 
+@pytest.mark.thorough
 def test_a_package_names_its_families_that_export_more():
     assert "    More names: help(defenses.dp)" in importlib.import_module("defenses").__doc__.splitlines()
     assert "help(defenses.base)" not in importlib.import_module("defenses").__doc__

@@ -41,6 +41,7 @@ def planted(tmp_path, tmp_path_factory):
     return started
 
 
+@pytest.mark.thorough_beyond(1)
 @needs_on_exit
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
@@ -56,6 +57,7 @@ def test_no_function_of_a_library_runs_after_the_command(planted, tmp_path, argu
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.thorough
 @needs_on_exit
 def test_a_closed_pipe_changes_no_exit_code(planted):
     reading, writing = os.pipe()
@@ -66,6 +68,7 @@ def test_a_closed_pipe_changes_no_exit_code(planted):
     assert process.returncode == 0, errors
 
 
+@pytest.mark.thorough
 @needs_on_exit
 def test_another_program_goes_on_after_the_command(planted):
     """Then the planted function at exit runs, which shows that the tests above would see it."""

@@ -13,6 +13,7 @@ TESTS = Path(__file__).parent
 ALLOWED = {("run_tools.py", "if time.monotonic() > end: fails")}
 
 
+@pytest.mark.thorough
 def test_no_test_asserts_a_time():
     paths = [path for path in TESTS.rglob("*.py") if "benchmarks" not in path.parts]
     helpers, wrong = {}, []

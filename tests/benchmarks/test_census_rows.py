@@ -12,6 +12,7 @@ def rows_of(folder):
     return pa.concat_tables([parquet.read_table(part) for part in sorted(folder.glob("*.parquet"))])
 
 
+@pytest.mark.thorough
 def test_a_smaller_table_is_the_beginning_of_a_larger_one_in_any_parts(tmp_path):
     write_census(tmp_path / "small", 3000, part=700, threads=1)
     write_census(tmp_path / "large", 10_000)
@@ -22,6 +23,7 @@ def test_a_smaller_table_is_the_beginning_of_a_larger_one_in_any_parts(tmp_path)
     assert not small.equals(other)
 
 
+@pytest.mark.thorough
 def test_the_rows_fit_their_roles_file_and_depend_on_each_other(tmp_path):
     folder = write_census(tmp_path / "census", 20_000)
     dataset = load_table(folder / "part-00000.parquet", folder / "roles.toml")

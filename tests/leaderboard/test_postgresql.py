@@ -94,6 +94,7 @@ def trial(play, **changes):
     return replace(Result(**known, attack="NearestNeighbour", values={"top3": 0.1 + 0.2}), **changes)
 
 
+@pytest.mark.thorough
 def test_results_come_back_as_they_were_added(url):
     rows = [trial(0), trial(1, status="error", reason="naïve ☃"), trial(2, attack=None, values={"marginals": None})]
     with Store(url) as store:
@@ -129,6 +130,7 @@ def test_what_an_error_says_may_hold_anything(url):
         assert store.results()[0].reason == "\ufffd ?"
 
 
+@pytest.mark.thorough
 def test_two_runs_at_the_same_time_share_one_board(url, tmp_path):
     (tmp_path / "small.toml").write_text(SCENARIO)
     places = [url, url, "alone.db"]

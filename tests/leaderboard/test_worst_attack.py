@@ -32,6 +32,7 @@ def successes(rates):
     return [Success("membership", tuple(row), trials=100, chance=0.5) for row in rates]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("plays", [5, 20])
 def test_no_leakage_shows_no_advantage(plays):
     # Six attacks that guess. Five standard errors of the mean over the boards: false alarm below 1e-6.

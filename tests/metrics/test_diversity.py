@@ -96,6 +96,7 @@ def check_measures_match_their_definitions(frame: pd.DataFrame, c: float) -> Non
     assert discernibility(frame, quasi) == sum(len(part) ** 2 for part in parts)
 
 
+@pytest.mark.thorough
 @settings(max_examples=50, deadline=None)
 @TABLES
 def test_measures_match_their_definitions(frame: pd.DataFrame, c: float) -> None:

@@ -82,6 +82,7 @@ def test_canaries_that_delta_reveals_are_covered(guesses):
     assert (np.array(correct) >= fewest).mean() < 0.13
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.long_for("60-8-20")
 @pytest.mark.parametrize(("m", "guesses", "runs"), [(400, 400, 1), (400, 25, 1), (60, 8, 20)])
 def test_gaussian_noise_has_coverage(m, guesses, runs):
@@ -112,6 +113,7 @@ def test_a_mechanism_that_reveals_all_canaries_at_once_is_covered():
     assert (np.array(correct) >= fewest).mean() < 0.13
 
 
+@pytest.mark.thorough
 def test_twenty_runs_are_tighter_than_one():
     """The same total number of canaries and guesses, with the expected number of correct ones."""
     m, shift = 8000, 1.0

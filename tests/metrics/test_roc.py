@@ -27,6 +27,7 @@ def test_constant_scores_are_chance_exactly(rate):
     assert true_positive_rate(np.zeros(120), positive, rate) == pytest.approx(rate)
 
 
+@pytest.mark.thorough
 def test_ties_are_averaged_over_their_orders():
     rng = np.random.default_rng(0)
     scores, positive = rng.integers(0, 4, 60).astype(float), rng.random(60) < 0.5
@@ -34,6 +35,7 @@ def test_ties_are_averaged_over_their_orders():
     assert true_positive_rate(scores, positive, 0.1) == pytest.approx(np.mean(broken), abs=0.01)
 
 
+@pytest.mark.thorough
 def test_scores_without_content_have_no_bias():
     # 2,000 plays with 30 negatives: the mean's standard error is below .003; 4 of them fail once in 15,000 runs.
     rng = np.random.default_rng(1)

@@ -13,6 +13,7 @@ def test_counts_rows_classes_and_uniques():
     assert SizeCounts.of_classes(np.array([2, 2])).uniques == 0
 
 
+@pytest.mark.thorough_beyond(59)
 @pytest.mark.parametrize("classes", [1, 2, 4096, 4097, 4098, 4099, 100_000])
 @pytest.mark.parametrize("alpha", [1e-14, 1e-6, 0.3, 1 - 1e-9])
 @pytest.mark.parametrize("theta", [-1e-15, 0.5, 1e4, 1e9])

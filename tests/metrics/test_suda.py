@@ -28,6 +28,7 @@ def minimal_uniques_one_by_one(frame: pd.DataFrame, max_size: int) -> dict[tuple
     return found
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(st.integers(2, 25), st.integers(1, 4), st.integers(1, 4), st.integers(0, 10**6))
 def test_minimal_sample_uniques_and_scores(n: int, m: int, max_size: int, seed: int) -> None:

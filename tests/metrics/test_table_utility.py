@@ -28,6 +28,7 @@ def score(drawn, defense):
     return utility.score(defense.apply(originals, np.random.default_rng(5)).frame)
 
 
+@pytest.mark.thorough
 def test_original_is_one_and_constants_are_zero(drawn):
     best, worst = score(drawn, Identity()), score(drawn, Constant())
     for name in MEASURES:
@@ -37,6 +38,7 @@ def test_original_is_one_and_constants_are_zero(drawn):
     assert worst["classifier_auc"] == 0.5
 
 
+@pytest.mark.thorough
 def test_utility_falls_as_more_is_replaced(drawn):
     steps = [score(drawn, RetentionReplacement(retention=retention)) for retention in (0.9, 0.7, 0.5, 0.3)]
     for name in MEASURES:
@@ -51,6 +53,7 @@ def test_shuffling_keeps_marginals_and_loses_associations(drawn):
     assert shuffled["associations"] < 0.3
 
 
+@pytest.mark.thorough
 def test_generalized_cells_are_worth_something_in_between(drawn):
     # With 50 people in a cell, marginals are no nearer than uniform draws come by luck.
     values = [score(drawn, Mondrian(k=k))["marginals"] for k in (2, 10, 20)]

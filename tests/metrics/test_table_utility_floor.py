@@ -89,6 +89,7 @@ def without_information(frame, other, domains):
     return releases
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.long_for("bank-100")
 @pytest.mark.parametrize(("name", "rows"), TABLES)
 def test_releases_without_information_are_worth_nothing(name, rows):
@@ -100,6 +101,7 @@ def test_releases_without_information_are_worth_nothing(name, rows):
         assert max(score[component] or 0 for component in MEASURES) <= 0.02, (release, score)
 
 
+@pytest.mark.thorough
 def test_exact_columns_beside_suppressed_ones_keep_their_marginals():
     """The floor spreads ``*`` over the bins of a number as a release does; if it did so evenly, exact columns lost."""
     rng = np.random.default_rng(4)
@@ -154,6 +156,7 @@ def equal_draws(domains, rows, rng):
     return pd.DataFrame(cells)
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("bank-100", "coins-100", "likert-100")
 @pytest.mark.parametrize(("name", "rows"), TABLES)
 def test_mixtures_without_information_are_worth_nothing(name, rows):

@@ -26,6 +26,7 @@ def of_sizes(sizes: list[int] | np.ndarray) -> pd.DataFrame:
     return pd.DataFrame({"q": np.repeat(np.arange(len(sizes)), sizes)})
 
 
+@pytest.mark.thorough
 def test_poisson_gamma_on_bank_and_the_others_beside_it() -> None:
     people = load("bank").records.frame
     cells = int(np.prod([people[name].nunique() for name in COLUMNS]))
@@ -95,6 +96,7 @@ def test_pitman_finds_what_pitman_made() -> None:
     assert np.mean(ratios) == pytest.approx(1, abs=0.15)
 
 
+@pytest.mark.thorough
 def test_snb_finds_what_snb_made() -> None:
     ratios = []
     for seed in range(8):
@@ -124,6 +126,7 @@ def check_estimates_stay_between_none_and_all_sample_uniques(sizes: list[int], m
         assert values == pytest.approx([uniques] * 4)
 
 
+@pytest.mark.thorough
 @settings(max_examples=20, deadline=None)
 @SAMPLES
 def test_estimates_stay_between_none_and_all_sample_uniques(sizes: list[int], more: int) -> None:

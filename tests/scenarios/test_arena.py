@@ -47,6 +47,7 @@ def test_each_question_meets_the_attacks_of_its_goal(plans):
     assert {goal for game in plan.games for goal in game.takes} == GOALS
 
 
+@pytest.mark.thorough
 def test_questions_share_the_people_of_a_play(plans):
     plan = plans[0]
     first, *others = (game.draw(generator(1, "draw")) for game in plan.games)
@@ -58,6 +59,7 @@ def test_questions_share_the_people_of_a_play(plans):
     assert [len(one) for one in people] == [500, 500, 1000]
 
 
+@pytest.mark.thorough
 def test_an_unprotected_table_gives_everything_away_and_a_constant_one_nothing():
     plan = read_plans("arena")[0].filtered(["Identity", "Constant"], ["AssignmentLinkage", "BayesInference"])
     secret = plan.games[0].draw(generator(1, "draw"))
@@ -98,6 +100,7 @@ use = "Homer"
 """
 
 
+@pytest.mark.thorough_beyond(11)
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -85,6 +85,7 @@ def test_every_published_result_can_be_read(published):
     assert [result.key for result in read_results(BOARD)] == [row["key"] for row in published]
 
 
+@pytest.mark.thorough
 def test_the_published_board_is_whole(published, record):
     for plan in read_plans("arena"):
         own = [row for row in published if row["scenario"] == plan.name]

@@ -24,6 +24,7 @@ def test_bars_and_stars_are_no_markup():
     assert rest("e^(-|x|) *args x_ ``a|b``") == r"e^(-\|x\|) \*args x\_ ``a|b``"
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("text", ["`Mondrain`", "`Mondrian.no_such_thing`"])
 def test_a_name_that_nothing_bears_is_reported(text, caplog):
     with caplog.at_level(logging.WARNING):

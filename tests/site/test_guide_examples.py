@@ -29,6 +29,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["rounded_age:RoundedAge", "compatible_people:CompatiblePeople"])
 def test_methods_conform(folder, method):
     result = invoke("check", method)
@@ -40,6 +41,7 @@ def test_the_scenario_is_valid(folder):
     assert invoke("validate", "suspects.toml").exit_code == 0
 
 
+@pytest.mark.thorough
 def test_the_game_separates_a_copy_from_a_shuffled_table():
     game = importlib.import_module("two_suspects").TwoSuspects(records=load("adult").records, pairs=50, auxiliary=60)
     rates = [
@@ -52,6 +54,7 @@ def test_the_game_separates_a_copy_from_a_shuffled_table():
         type(game)(records=load("adult").records, pairs=10**6)
 
 
+@pytest.mark.thorough
 def test_the_attack_finds_people_in_a_copy():
     attack = importlib.import_module("compatible_people").CompatiblePeople()
     game = CandidateFile(records=load("bank").records, originals=20, candidates=40)
@@ -78,6 +81,7 @@ def test_the_table_is_valid(folder):
     assert invoke("validate", "visits.csv", "--roles", "visits_roles.toml").exit_code == 0
 
 
+@pytest.mark.thorough
 def test_the_export_of_patients_is_described_repaired_and_valid(folder):
     importlib.import_module("make_patients")
     noted = invoke("describe", "patients.csv", "-o", "guess.toml").output
@@ -104,6 +108,7 @@ def test_the_export_of_patients_is_described_repaired_and_valid(folder):
     assert "inferred from the data, hence not public: Cost\n" in result.output
 
 
+@pytest.mark.thorough
 def test_the_blocks_of_a_lesson_are_a_program(folder):
     text = (SITE / "en" / "learn" / "recoding.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```\{run-python\}\n(?::[^\n]*\n)*(.*?)^```$", text, re.MULTILINE | re.DOTALL)

@@ -51,6 +51,7 @@ def show(page, text):
     page.set_content(f'<!doctype html><html lang="ja"><style>{sheet}</style><body>{text}</body></html>')
 
 
+@pytest.mark.thorough
 def test_no_line_begins_with_a_small_kana_and_no_option_is_broken(page):
     show(page, "ページをチェックしてアップロードします。" * 15)
     for width in range(100, 400, 7):
@@ -92,6 +93,7 @@ def test_marked_words_are_kept_whole(page):
         assert sum(line.count("UTF-8") for line in page.evaluate(LINES, width)) == 9
 
 
+@pytest.mark.thorough
 def test_no_space_follows_a_full_stop():
     """Bold text ends before its full stop: behind one, Markdown would need a space to see the end."""
     for page in (SITE / "ja").glob("*.md"):

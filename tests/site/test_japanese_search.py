@@ -79,6 +79,7 @@ def test_terms_of_a_query_follow_each_other_without_gap():
     assert query_terms("、。") == []
 
 
+@pytest.mark.thorough
 def test_the_browser_splits_queries_as_python_does():
     node = shutil.which("node")
     if node is None:
@@ -149,6 +150,7 @@ def search(address, page):
     return results
 
 
+@pytest.mark.thorough
 def test_a_term_of_the_glossary_leads_to_its_row(search):
     said, found = search("準識別子")
     assert found[0][0] == "glossary.html#term-1"
@@ -161,6 +163,7 @@ def test_a_term_of_the_glossary_leads_to_its_row(search):
     assert search("quasi-identifier")[1][0][0] == "glossary.html#term-1"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("query", "row"),
     [
@@ -177,6 +180,7 @@ def test_a_part_of_a_term_finds_its_row_first_whatever_its_hyphens(search, query
     assert search(query)[1][0][0] == f"glossary.html#{row}"
 
 
+@pytest.mark.thorough
 def test_a_result_in_the_glossary_is_called_by_its_term(search, titles):
     search("匿名性")
     assert titles()[0] == "用語集 > k-匿名性"
@@ -184,16 +188,19 @@ def test_a_result_in_the_glossary_is_called_by_its_term(search, titles):
     assert titles() == ["対照群を取り分ける", "最初"]
 
 
+@pytest.mark.thorough
 def test_excerpts_have_no_labels_of_pictures(search):
     (excerpt,) = (text for target, text, _ in search("準識別子")[1] if target == "index.html")
     assert "図の文字" not in excerpt
     assert "準識別子とは何か" in excerpt
 
 
+@pytest.mark.thorough
 def test_a_title_precedes_the_text(search):
     assert [target for target, _, _ in search("対照群")[1]] == ["group.html", "index.html"]
     assert search("群")[1]
 
 
+@pytest.mark.thorough
 def test_pages_with_all_words_precede_those_with_some(search):
     assert [target for target, _, _ in search("攻撃 優位性")[1]] == ["both.html", "some.html"]

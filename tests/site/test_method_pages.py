@@ -15,6 +15,7 @@ def page(pages, kind, name):
     return "\n".join(pages._page(entry))
 
 
+@pytest.mark.thorough
 def test_defenses_link_their_attacks_and_attacks_the_defenses(pages):
     defense, attack = page(pages, "defenses", "Mondrian"), page(pages, "attacks", "GroupLinkage")
     assert ":doc:`GroupLinkage </methods/attacks/GroupLinkage>`" in defense
@@ -30,6 +31,7 @@ def test_pages_show_formula_conformance_and_scenarios(pages):
     assert ":doc:`arena </methods/scenarios/arena>`" in text
 
 
+@pytest.mark.thorough
 def test_a_method_that_the_board_leaves_out_says_why(pages):
     assert "these data have none" in page(pages, "defenses", "Pseudonymization")
 

@@ -48,6 +48,7 @@ def test_paths_of_the_machine_and_dates_are_refused(page, line):
         command(page(), line)
 
 
+@pytest.mark.thorough
 def test_python_blocks_share_their_names(page):
     run = page()
     assert run.python(code="x = 2\nprint('two')\nx + 1") == [
@@ -61,6 +62,7 @@ def test_python_blocks_share_their_names(page):
     assert error["content"] == "ZeroDivisionError: division by zero"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("code", "raises"), [("1 / 0", None), ("1", "ValueError"), ("1 / 0", "KeyError")])
 def test_unexpected_exceptions_fail_the_build(page, code, raises):
     with pytest.raises(RunError):
@@ -116,6 +118,7 @@ def test_the_program_is_forked_from_a_server_if_there_is_one(page, monkeypatch):
     assert FORKS not in request["environment"]
 
 
+@pytest.mark.thorough
 def test_the_program_runs_as_a_new_process_without_a_server(page, monkeypatch):
     monkeypatch.delenv(FORKS, raising=False)
     said = command(page(), "tokumei validate nowhere.csv < /dev/null", exit_codes=[2])

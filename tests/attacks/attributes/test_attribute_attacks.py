@@ -24,6 +24,7 @@ from scenarios.tables.seeds import generator
 OTHERS = {f"other{number}": "same" for number in range(20)}
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("integer", [True, False])
 @pytest.mark.parametrize("attack", [Homogeneity(), MajorityInClass(), NearestRowInference(), Skewness()], ids=repr)
 def test_who_stands_at_the_open_end_of_a_class_is_not_of_it(attack, integer):
@@ -43,6 +44,7 @@ def test_who_stands_at_the_open_end_of_a_class_is_not_of_it(attack, integer):
     assert answers.values["illness"].tolist() == ["flu", "flu", "cold", "cold"]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     "attack",
     [Homogeneity(), Skewness(), MajorityInClass(), BayesInference(), ClassifierInference(), NearestRowInference()],

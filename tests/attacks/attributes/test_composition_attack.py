@@ -39,6 +39,7 @@ def rates(defense, attack, plays=3):
     return [float(np.mean([getattr(score, name) for score in named])) for name in ("rate", "chance")]
 
 
+@pytest.mark.thorough
 def test_the_second_release_adds_to_the_first():
     alone, _ = rates(Mondrian(k=5, strict=False), MajorityInClass())
     both, control = rates(Mondrian(k=5, strict=False), CompositionAttack())

@@ -20,6 +20,7 @@ def rate(attack, least, follows, plays=3):
     return float(np.mean([each["attribute"].rate for each in scores]))
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("3")
 @pytest.mark.parametrize("least", [2, 3])
 def test_definetti_beats_random_worlds_where_there_is_something_to_learn(least):
@@ -28,6 +29,7 @@ def test_definetti_beats_random_worlds_where_there_is_something_to_learn(least):
     assert rate(DeFinetti(), least, 0.8) > rate(MajorityInClass(), least, 0.8) + 0.1
 
 
+@pytest.mark.thorough
 def test_definetti_comes_to_random_worlds_where_there_is_nothing_to_learn():
     # 1800 people, a third right: 4 standard deviations are .044 (false alarms below 1 in 10,000).
     assert abs(rate(DeFinetti(), 3, 0.0) - 1 / 3) < 0.044

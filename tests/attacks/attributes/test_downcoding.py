@@ -48,6 +48,7 @@ def test_levels_of_a_whole_column_are_not_tight():
     assert results["downcoding"].rate < scores(Mondrian(k=2))["downcoding"].rate
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("defense", [Incognito(k=5), GlobalRecoding(levels=1), CellSuppression(k=5), Mondrian(k=10)])
 def test_it_beats_values_drawn_from_other_people(defense, adult_attributes):
     # Some 1,500 cells a play; measured .03 to .11 above over six plays, with intervals of .01.

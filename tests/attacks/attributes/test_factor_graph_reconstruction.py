@@ -136,6 +136,7 @@ def adult():
     return load("adult").records
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("attack", [FactorGraphReconstruction(), ColumnwiseReconstruction()])
 def test_a_copy_is_reconstructed_of_its_people_alone(adult, attack):
     result = scores(Identity(), attack, adult)["record_reconstruction"]
@@ -144,12 +145,14 @@ def test_a_copy_is_reconstructed_of_its_people_alone(adult, attack):
 
 
 # Each interval holds 0 with 95 %; the seed is fixed, and Constant and independent columns tell nothing about anybody.
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("defense", [Constant(), IndependentMarginals()])
 def test_tables_that_tell_nothing_about_anybody_give_no_advantage(adult, defense):
     measures = scores(defense, FactorGraphReconstruction(), adult).measures
     assert measures["risk_low"] <= 0 <= measures["risk_high"]
 
 
+@pytest.mark.thorough
 def test_a_copula_gives_little(adult):
     assert scores(GaussianCopula(), FactorGraphReconstruction(), adult)["record_reconstruction"].advantage < 0.15
 
@@ -165,6 +168,7 @@ class OtherPeople(MicrodataDefense):
         return MicrodataRelease(frame, np.full(len(frame), -1))
 
 
+@pytest.mark.thorough
 def test_other_people_of_the_population_tell_by_statistics_alone(adult):
     """Hits exceed those on independent columns, but members have no more of them than strangers."""
     half = len(adult) // 2
@@ -176,12 +180,14 @@ def test_other_people_of_the_population_tell_by_statistics_alone(adult):
     assert inferred["record_reconstruction"].chance > independent["record_reconstruction"].chance + 0.08
 
 
+@pytest.mark.thorough
 def test_generalized_classes_are_read(adult):
     """The game finds more of the members in classes of two than in classes of fifty, and than of strangers."""
     small, large = (scores(Mondrian(k=k), FactorGraphReconstruction(), adult) for k in (2, 50))
     assert small["record_reconstruction"].advantage > 0.25 > large["record_reconstruction"].advantage
 
 
+@pytest.mark.thorough
 def test_equal_seeds_give_equal_claims():
     first, second = (FactorGraphReconstruction().run(release_of(TABLE), KNOWLEDGE, generator(0)) for _ in range(2))
     assert first.values.equals(second.values)

@@ -34,6 +34,7 @@ def enumerated(zips, values, diverse=2):
     return (np.array(kept) == "hiv").mean(axis=0)
 
 
+@pytest.mark.thorough
 def test_the_posterior_exceeds_one_in_l_and_equals_enumeration():
     release = Mondrian(k=1, l=2).apply(SIX, generator(0, "release"))
     assert set(release.frame["zip"]) == {"[1,2]"}

@@ -83,6 +83,7 @@ def test_attacks_on_one_release_read_it_once(published, candidates, readings):
     assert readings == ["age", "job"]
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("attack", ATTACKS, ids=repr)
 def test_claims_do_not_depend_on_attacks_run_before(attack, published, candidates):
     alone = attack.run(view(replace(published)), knowledge_of(candidates), generator(2))

@@ -25,6 +25,7 @@ def drawn(game, defense, seed=1):
     return secret, make_release(defense, game, secret, np.random.default_rng(seed))[1]
 
 
+@pytest.mark.thorough
 def test_attacks_on_one_release_share_a_simulation(game):
     defense = Mondrian(k=3)
     secret, published = drawn(game, defense)
@@ -34,6 +35,7 @@ def test_attacks_on_one_release_share_a_simulation(game):
     assert simulation(*knowledge_of(rows, secret, published, defense), 40, 0) is first
 
 
+@pytest.mark.thorough
 def test_numbers_rows_and_releases_draw_anew(game):
     defense = RetentionReplacement(retention=0.5)
     secret, published = drawn(game, defense)
@@ -48,6 +50,7 @@ def test_numbers_rows_and_releases_draw_anew(game):
     assert other_secret is not secret
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("change", ["people", "mechanism"])
 def test_other_people_or_another_mechanism_get_no_stale_simulation(game, change):
     defense = RetentionReplacement(retention=0.5)
@@ -71,6 +74,7 @@ def test_released_people_are_the_first_in_order(game):
     assert (one.release.frame["job"].to_numpy() == people["job"].to_numpy()[one.release.origin]).all()
 
 
+@pytest.mark.thorough
 def test_results_do_not_depend_on_the_order_of_attacks(game):
     defense = RetentionReplacement(retention=0.5)
     secret, published = drawn(game, defense)

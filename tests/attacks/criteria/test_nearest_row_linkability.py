@@ -38,6 +38,7 @@ def test_expected_links_equal_enumeration(count):
     assert_allclose(links, expected, atol=1e-12)
 
 
+@pytest.mark.thorough
 def test_expected_links_of_large_tables():
     # All of 5,000 rows tied: of 2,500 drawn twice some row is common; of one drawn twice with probability 1/5,000.
     everybody = np.ones((5000, 1), dtype=bool)
@@ -76,6 +77,7 @@ class Independent(Identity):
         return MicrodataRelease(frame, np.full(len(frame), -1))
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("neighbours", [1, 5])
 def test_a_copy_links_everybody_and_independent_rows_nobody(neighbours):
     game = Linkability(records=people(1000, generator(0, "people")), originals=300, strangers=300, auxiliary=100)

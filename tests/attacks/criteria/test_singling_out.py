@@ -72,6 +72,7 @@ def big(count, rng):
     return Microdata(frame, quasi_identifiers=tuple(frame.columns))
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("attack", [UnivariateSinglingOut(), MultivariateSinglingOut(columns=3)])
 def test_a_copy_gives_everybody_away_and_independent_rows_nobody(attack):
     population = big(3000, generator(0, "people"))

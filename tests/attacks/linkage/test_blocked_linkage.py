@@ -27,6 +27,7 @@ def case(request):
     return frame, cells, truth, attacked(BlockedLinkage(**SMALL), frame, cells)
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("suppressed cells and noise")
 def test_it_finds_what_the_dense_attack_finds(case):
     frame, cells, truth, claims = case
@@ -37,6 +38,7 @@ def test_it_finds_what_the_dense_attack_finds(case):
     assert ours > 0.9
 
 
+@pytest.mark.thorough_beyond(1)
 def test_confidences_are_calibrated(case):
     *_, truth, claims = case
     rng = np.random.default_rng(1)
@@ -62,6 +64,7 @@ def few_rows(monkeypatch):
     monkeypatch.setattr(blocked_linkage, "FEW_ROWS", 50)
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("noise and replacement", "suppressed cells and noise")
 @pytest.mark.usefixtures("few_rows")
 @pytest.mark.parametrize("way", RELEASES)
@@ -73,6 +76,7 @@ def test_one_seed_gives_one_result(way):
     assert (again.confidence == claims.confidence).all()
 
 
+@pytest.mark.thorough
 def test_small_tables_are_compared_in_full():
     frame, cells, _ = linked(60, RELEASES[0])
     ours = attacked(BlockedLinkage(), frame, cells)
@@ -80,6 +84,7 @@ def test_small_tables_are_compared_in_full():
     assert (ours.answer == dense.answer).all()
 
 
+@pytest.mark.thorough
 def test_few_rows_are_compared_with_all_candidates():
     frame, cells, truth = linked(1000, RELEASES[0])
     claims = attacked(BlockedLinkage(dense=0), frame, cells.head(300))
@@ -97,6 +102,7 @@ def noisy(count):
     return frame, Pipeline(steps=steps).apply(records.take(truth), rng).view(rng), truth
 
 
+@pytest.mark.thorough
 def test_a_channel_is_used():
     frame, release, truth = noisy(PEOPLE)
     knowledge, rng = Knowledge(frame, Microdata(frame)), np.random.default_rng
@@ -127,6 +133,7 @@ def test_a_table_that_cannot_be_searched_is_answered_for_a_sample(monkeypatch):
     assert claims.confidence[first].mean() == pytest.approx(right.mean(), abs=0.05)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("few_rows")
 def test_more_rows_than_candidates_leave_rows_out():
     frame, cells, _ = linked(240, RELEASES[1])
@@ -153,6 +160,7 @@ def test_constant_columns_missing_values_and_one_row(people, rows):
     assert ((claims.confidence >= 0) & (claims.confidence <= 1)).all()
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.usefixtures("few_rows")
 @pytest.mark.parametrize("cell", ["*", None])
 def test_a_release_of_suppressed_or_missing_cells_tells_nothing(cell):

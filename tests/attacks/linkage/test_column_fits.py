@@ -27,6 +27,7 @@ def learned(people, released, domains):
     return mechanisms_of(fit)[0]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(("family", "offset"), [(GAUSSIAN, 0), (LAPLACE, 0), (LAPLACE, 25)])
 def test_family_scale_and_offset_of_noise_are_found(family, offset):
     rng = np.random.default_rng(1)

@@ -50,6 +50,7 @@ DEFENSES = {
 CONFIDENT = (LikelihoodAssignment(), GroupLinkage(), ExpectationMaximizationLinkage(), EnsembleLinkage())
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for(
     "PRAM and noise-hard", "PRAM on bins-random", "equal groups-random", "means of groups-hard", "ranks swapped-hard"
 )
@@ -70,6 +71,7 @@ def test_confidences_are_calibrated_over_many_plays(games, name, decoys):
         assert calibration_error(confidence, correct) < 0.06
 
 
+@pytest.mark.thorough
 def test_learned_confidences_are_calibrated(bank):
     ((confidence, correct),) = correct_answers(
         [LearnedLinkage(simulations=3)], NOISY, CandidateFile(records=bank), 2
@@ -108,6 +110,7 @@ def suppressed(kind, rows, count, seed):
     return MicrodataRelease(released, np.full(rows, -1)), knowledge, origin
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(("rows", "count"), [(300, 300), (200, 400)])
 @pytest.mark.parametrize("kind", ["all cells", "many cells", "beside intervals", "rows", "rare"])
 def test_the_expected_share_is_right_where_cells_are_suppressed(kind, rows, count):
@@ -122,6 +125,7 @@ def test_the_expected_share_is_right_where_cells_are_suppressed(kind, rows, coun
     assert np.mean(stated) == pytest.approx(np.mean(right), abs=0.08)
 
 
+@pytest.mark.thorough
 def test_overconfident_attacks_have_a_large_calibration_error(bank):
     class Overconfident(GroupLinkage):
         def run(self, release, knowledge, rng):

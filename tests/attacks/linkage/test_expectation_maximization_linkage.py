@@ -48,6 +48,7 @@ def test_the_mechanism_helps_and_can_be_learned(bank, decoys, plays):
     assert learned > nearest
 
 
+@pytest.mark.thorough
 def test_shuffled_columns_are_learned_to_be_uninformative():
     rng = np.random.default_rng(0)
     count, columns, left = 300, 20, 4
@@ -65,6 +66,7 @@ def test_shuffled_columns_are_learned_to_be_uninformative():
     assert (learned == np.arange(count)).mean() > (nearest == np.arange(count)).mean()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("values", "count"), [(30, 300), (8, 200)])
 def test_46_shuffled_columns_of_50_do_not_mislead(values, count):
     release, knowledge, rng = with_shuffled_columns(4, 50, values, count, seed=0)
@@ -89,6 +91,7 @@ def test_swapped_numbers_are_learned_to_be_unreliable(bank):
     assert calibration_error(confidence, correct) < 0.12
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("rows", [1, 2, 5])
 def test_few_rows_of_a_copy_are_found_with_confidence(bank, rows):
     people = bank.take(np.arange(200))

@@ -76,6 +76,7 @@ def years_nearly_equal(rows, more, number):
     return MicrodataRelease(released, np.full(rows, -1)), knowledge, origin
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize("rows", [10, 30, 100])
 @pytest.mark.parametrize("more", [0, 1, 3])
 def test_numbers_that_are_nearly_equal_do_not_outweigh_an_exact_column(rows, more):

@@ -46,6 +46,7 @@ def hits(release, knowledge, truth):
     return (claims.best(generator(0)) == truth).mean(), claims
 
 
+@pytest.mark.thorough
 def test_sparse_answers_come_near_those_of_all_pairs(monkeypatch):
     release, knowledge, truth = instance(600, 1200)
     dense, full = hits(release, knowledge, truth)
@@ -60,6 +61,7 @@ def test_sparse_answers_come_near_those_of_all_pairs(monkeypatch):
     )
 
 
+@pytest.mark.thorough
 def test_blocks_find_most_of_the_likeliest_candidates(monkeypatch):
     release, knowledge, _ = instance(500, 4000)
     everybody = search(parts(release, knowledge), 500, 4000, generator(0))
@@ -104,6 +106,7 @@ def test_sparse_assignment_and_posterior_of_all_candidates_are_the_dense_ones():
     assert members == pytest.approx(dense.sum(axis=0), abs=1e-6)
 
 
+@pytest.mark.thorough
 def test_coded_parts_are_exact_where_small_and_close_where_smooth():
     release, knowledge, _ = instance(300, 500)
     rows, candidates = np.arange(300), np.arange(500)

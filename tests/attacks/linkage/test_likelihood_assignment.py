@@ -117,6 +117,7 @@ def measured(game, request):
     return measure
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", DEFENSES)
 def test_the_truth_is_never_impossible(measured, name):
     assert all(measured(name)[2])
@@ -139,6 +140,7 @@ def test_the_channel_is_used(measured, name):
     assert log_gains.max() > 0
 
 
+@pytest.mark.thorough
 def test_a_wrong_channel_is_caught(game):
     # A channel without the noise makes the truth impossible. One with a retention of .01 loses rows.
     lost = []
@@ -154,6 +156,7 @@ def test_a_wrong_channel_is_caught(game):
     assert stats.ttest_1samp(lost, 0, alternative="less").pvalue < ALARM
 
 
+@pytest.mark.thorough
 def test_likelihood_assignment_is_the_best_of_all_permutations():
     names = tuple("abcdef")
     domain = CategoricalDomain(names)
@@ -179,6 +182,7 @@ def test_likelihood_needs_a_channel_and_uses_it():
     assert LikelihoodAssignment().run(release, knowledge, generator(0)).best(generator(0)).tolist() == [2]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("seed", range(5))
 def test_likelihood_assignment_states_exact_marginals_on_tiny_tables(bank, seed):
     rng = generator(seed, "tiny")
@@ -196,6 +200,7 @@ def test_likelihood_assignment_states_exact_marginals_on_tiny_tables(bank, seed)
     )
 
 
+@pytest.mark.thorough
 def test_shuffle_gives_members_away(bank):
     outcome = play(Shuffle(), LikelihoodAssignment(), CandidateFile(records=bank), generator(1, "play"))
     assert outcome.scores["reidentification"].rate is None

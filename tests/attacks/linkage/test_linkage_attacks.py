@@ -46,6 +46,7 @@ ATTACKS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for(
     "EnsembleLinkage(attacks=None)",
     "ExpectationMaximizationLinkage(iterations=12, sharpness=100.0)",

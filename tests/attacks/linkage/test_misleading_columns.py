@@ -15,6 +15,7 @@ def gower_hits(release, knowledge, truth):
     ).mean()
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("strangers")
 @pytest.mark.parametrize("rule", ["strangers", "averted"])
 def test_a_few_columns_are_found_among_misleading_ones(rule):
@@ -26,6 +27,7 @@ def test_a_few_columns_are_found_among_misleading_ones(rule):
     assert gower_hits(release, knowledge, truth) < 0.4
 
 
+@pytest.mark.thorough
 def test_the_answer_names_the_informative_columns():
     release, knowledge, _truth = misleading_release(3, rule="averted", **SMALL)
     claims = ExpectationMaximizationLinkage().run(release, knowledge, np.random.default_rng(0))
@@ -37,6 +39,7 @@ def test_the_answer_names_the_informative_columns():
     assert informative[0] == "zip"
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("averted")
 @pytest.mark.parametrize("rule", ["strangers", "averted"])
 def test_where_nothing_can_be_found_none_is_claimed(rule):
@@ -66,6 +69,7 @@ def test_whose_values_most_columns_hold_is_named_with_the_confidence_that_fits_t
     assert abs(confidence - of_donors) < 0.18
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("GroupLinkage")
 @pytest.mark.parametrize("attack", [GroupLinkage(), EnsembleLinkage()], ids=lambda attack: type(attack).__name__)
 def test_attacks_that_extend_it_profit(attack):

@@ -22,6 +22,7 @@ def test_the_nearest_candidate_answers_every_row_also_where_rows_outnumber_candi
     assert NearestNeighbour().run(release, knowledge, generator(0)).best(generator(0)).tolist() == [0] * 6
 
 
+@pytest.mark.thorough_beyond(5)
 @pytest.mark.parametrize("metric", METRICS)
 def test_every_metric_finds_the_people_of_a_copy(bank, metric):
     people = bank.take(np.arange(60))

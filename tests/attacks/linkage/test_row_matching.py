@@ -40,6 +40,7 @@ def test_posterior_is_exact_where_nothing_competes():
     assert matching_posterior(np.log(likelihood)) == pytest.approx(likelihood)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("shape", [(6, 6), (1, 1), (3, 7), (4, 4)])
 def test_posterior_of_few_candidates_is_the_ratio_of_permanents(shape):
     rng = np.random.default_rng(0)

@@ -110,6 +110,7 @@ def test_movielens_as_published(seed):
     assert scores["deanonymization"].chance == 1 / 671
 
 
+@pytest.mark.thorough
 def test_success_falls_as_ratings_are_replaced(ratings):
     game = SparseRatings(records=ratings, targets=200)
     outcomes = [
@@ -126,6 +127,7 @@ def test_success_falls_as_ratings_are_replaced(ratings):
     assert pairs[-1] < 0.1
 
 
+@pytest.mark.thorough
 def test_less_is_found_in_less(ratings):
     game = SparseRatings(records=ratings, targets=200)
     rate = {

@@ -57,6 +57,7 @@ def test_a_suppressed_row_agrees_with_every_entry_and_ties_are_random():
     assert firsts == {0, 1, 2, 3}
 
 
+@pytest.mark.thorough
 def test_it_beats_attacks_that_treat_missing_entries_as_contradictions(adult_register):
     # Five plays of 90 rows, with the same people for each attack. The gains are at least .2 and .05.
     game = Join(records=adult_register, patients=100, missing=0.1, outdated=0.0, register=800, auxiliary=0, held_out=0)
@@ -82,6 +83,7 @@ def test_constant_releases_leave_every_attack_at_chance_level(adult_register):
         assert scores["reidentification"].chance == 1 / 1000
 
 
+@pytest.mark.thorough
 def test_anonymity_lowers_the_rate_and_measures_are_consistent(adult_register):
     game = Join(records=adult_register, register=1000, auxiliary=0, held_out=0)
     plain = scored(Identity(), SweeneyJoin(), game, np.random.default_rng(0))
@@ -113,6 +115,7 @@ def test_rows_may_outnumber_register_entries():
     assert answers(frame).best(np.random.default_rng(0)).tolist() == [1] * 20
 
 
+@pytest.mark.thorough
 def test_nhanes_people_are_identified_by_their_answers():
     records = load("nhanes").records
     assert len(records) > 5000

@@ -24,6 +24,7 @@ ATTACKS = (
 )
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: type(attack).__name__)
 @pytest.mark.parametrize("private", ["a model of shares alone", "constant records", "local differential privacy"])
 def test_private_and_constant_models_bring_attacks_to_chance(adult, attack, private):
@@ -76,6 +77,7 @@ def test_attacks_on_tables_do_not_fit(adult):
         play(Identity(), DistanceToClosestRecord(), game, np.random.default_rng(0))
 
 
+@pytest.mark.thorough
 def test_who_knows_nothing_has_the_loss_alone(adult):
     game = ClassifierMembership(records=adult, members=50, held_out=0, attacker_knows="nothing")
     assert scored(Identity(), LossThreshold(), game, np.random.default_rng(0))["membership"].rate > 0.6
@@ -83,6 +85,7 @@ def test_who_knows_nothing_has_the_loss_alone(adult):
         play(Identity(), LikelihoodRatioAttack(), game, np.random.default_rng(0))
 
 
+@pytest.mark.thorough
 def test_one_seed_one_result(adult):
     game = ClassifierMembership(records=adult, model="decision_tree", members=30, auxiliary=60, held_out=50)
     for attack in ATTACKS:

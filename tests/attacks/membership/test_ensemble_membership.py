@@ -31,6 +31,7 @@ def areas(defense, attack, game, plays):
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("PrivateMarginals(epsilon=1000, delta=1e-06, structural_zeros=())-MarginalMembership(rounds=6)")
 @pytest.mark.parametrize(
     ("defense", "part"),
@@ -42,6 +43,7 @@ def test_it_is_as_good_as_its_best_part(membership_game, defense, part):
     assert areas(defense, EnsembleMembership(), membership_game, 1) > areas(defense, part, membership_game, 1) - 0.06
 
 
+@pytest.mark.thorough
 def test_scores_are_log_odds_for_as_many_members_as_others(membership_game):
     """Three in ten of the attacker's 400 people are in a shadow synthesis; measured .52, and .35 uncorrected."""
     secret = membership_game.draw(np.random.default_rng(0))

@@ -22,6 +22,7 @@ def setting(membership_game):
     return release, knowledge, shadows, fitted_kernels(release, knowledge)
 
 
+@pytest.mark.thorough
 def test_a_person_is_compared_with_tables_and_people_without_it(setting):
     _, knowledge, shadows, kernels = setting
     people = knowledge.auxiliary.frame.iloc[:30]

@@ -13,6 +13,7 @@ def area(defense, attack, game):
     return mean_measure(defense, attack, game, "membership_auc", plays=2)
 
 
+@pytest.mark.thorough
 def test_it_beats_single_columns_where_pairs_are_measured(membership_game):
     # Two plays of 120 members; standard error of an area about .025. Measured .84 and .69.
     defense = PrivateMarginals(epsilon=1000)
@@ -20,6 +21,7 @@ def test_it_beats_single_columns_where_pairs_are_measured(membership_game):
     assert learned > area(defense, MarginalLikelihoodRatio(), membership_game) + 0.05
 
 
+@pytest.mark.thorough
 def test_mutual_information_weighs_pairs_without_the_mechanism(adult):
     game = Membership(records=adult, members=120, auxiliary=400, held_out=0, attacker_knows="nothing")
     # Chance .5 with a standard error of .025.

@@ -45,6 +45,7 @@ OF_SHADOWS = (SynthesisLikelihoodRatio(), EnsembleMembership())
 OF_OTHER_PEOPLE = [attack for attack in ON_TABLES if not isinstance(attack, LikelihoodMembership)]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("attack", [DistanceToClosestRecord(), LikelihoodMembership()])
 def test_a_plain_copy_gives_everybody_away(membership_game, attack):
     scores = scored(Identity(), attack, membership_game, np.random.default_rng(0))
@@ -56,12 +57,14 @@ def test_a_plain_copy_gives_everybody_away(membership_game, attack):
     assert scores["membership"].advantage == pytest.approx(2 * scores["membership"].rate - 1)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("attack", ON_TABLES + OF_SHADOWS, ids=lambda attack: type(attack).__name__)
 def test_constants_give_nobody_away(membership_game, attack):
     # 240 named members by chance: standard error of the rate .023 (draws without replacement); four of them.
     assert mean_score(Constant(), attack, membership_game) == pytest.approx(0.5, abs=0.09)
 
 
+@pytest.mark.thorough
 def test_each_attack_has_a_table_on_which_it_is_above_chance(membership_game):
     # Chance .5 with a standard error of .032 over one play and .023 over two: a rate of .7 is six of the former above.
     # Measured: .8 to 1, and .6 for marginals.
@@ -91,6 +94,7 @@ def test_what_attacks_need(membership_game):
         play(Identity(), NearestNeighbour(), membership_game, np.random.default_rng(0))
 
 
+@pytest.mark.thorough
 def test_unseen_categories_and_other_types(membership_game):
     secret = membership_game.draw(np.random.default_rng(0))
     release = membership_game.publish(
@@ -107,6 +111,7 @@ def test_unseen_categories_and_other_types(membership_game):
         assert np.isfinite(attack.run(release, few, np.random.default_rng(0)).scores).any()
 
 
+@pytest.mark.thorough
 def test_people_in_clear_stand_in_where_the_mechanism_is_unknown():
     # Categories that look like sets or stars are escaped in the attacker's own tables as in the release.
     people = pd.DataFrame({"city": ["*", "{Kobe}", "Nara|Uji", "Osaka"] * 20, "age": np.arange(80)})
@@ -115,12 +120,14 @@ def test_people_in_clear_stand_in_where_the_mechanism_is_unknown():
         assert scored(Identity(), attack, game, np.random.default_rng(0))["membership"].rate >= 0.5
 
 
+@pytest.mark.thorough
 def test_one_seed_one_result(membership_game):
     for attack in (DistanceToClosestRecord(rounds=1), LikelihoodMembership(), Homer(rounds=1)):
         first, second = (scored(Mondrian(k=3), attack, membership_game, np.random.default_rng(8)) for _ in range(2))
         assert first == second
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("knows_mechanism", [True, False])
 @pytest.mark.parametrize("attack", ON_TABLES, ids=repr)
 def test_a_finished_release_without_some_columns_is_attacked_in_the_others(membership_game, attack, knows_mechanism):
@@ -129,6 +136,7 @@ def test_a_finished_release_without_some_columns_is_attacked_in_the_others(membe
     assert area_under_curve(decisions.scores, member) > 0.55
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("attack", [EnsembleMembership(), SynthesisLikelihoodRatio()], ids=repr)
 def test_shadows_with_other_columns_do_not_count(membership_game, attack):
     fewer, known, _ = without_two_columns(membership_game)

@@ -27,6 +27,7 @@ def test_every_round_compares_with_other_people(membership_game):
         assert len(one.merge(other.drop_duplicates())) < 80
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("knows_mechanism", [True, False])
 def test_tables_have_the_columns_of_the_release(membership_game, knows_mechanism):
     secret = membership_game.draw(np.random.default_rng(0))
@@ -40,6 +41,7 @@ def test_tables_have_the_columns_of_the_release(membership_game, knows_mechanism
     assert not list(shadow_syntheses(fewer, known, 2))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("attack", [DensityRatioMembership(rounds=2), LocalLikelihoodMembership()], ids=repr)
 def test_the_order_of_released_columns_changes_no_score(membership_game, attack):
     """The attacker's own people keep their order, and are released in clear."""
@@ -51,6 +53,7 @@ def test_the_order_of_released_columns_changes_no_score(membership_game, attack)
     assert other == pytest.approx(straight, rel=1e-3, abs=1e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("attack", [EnsembleMembership(rounds=2), SynthesisLikelihoodRatio(rounds=2)], ids=repr)
 def test_shadow_syntheses_may_have_their_columns_in_another_order(membership_game, attack):
     """As where the published file has its columns sorted; the synthesis draws other people then."""

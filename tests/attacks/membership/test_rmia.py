@@ -50,6 +50,7 @@ def test_online_it_beats_lira_with_two_reference_models(game, of_two):
     assert rmia > of_two - 0.02
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("offline", [True, False])
 def test_a_constant_release_reveals_nobody(game, offline):
     # Models of equal tables differ by nothing; 600 candidates give a standard deviation of .024 in each play.

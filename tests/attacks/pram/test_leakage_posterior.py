@@ -69,6 +69,7 @@ def _half_excess(n):
     return 1 / (1 + (n - 1) ** -0.5) - 0.5
 
 
+@pytest.mark.thorough
 def test_many_records_leave_the_typical_posterior_far_below_the_bound():
     summary = played(RetentionReplacement(k=2), LeakagePosterior(), 1000, 40)
     assert summary.win_answered is None

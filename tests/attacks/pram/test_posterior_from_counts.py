@@ -45,6 +45,7 @@ def exact_k(matrix, n):
     return 1 + (n - 1) * min(ratios)
 
 
+@pytest.mark.thorough_beyond(5)
 @pytest.mark.parametrize(("n", "d"), [(1, 2), (2, 2), (3, 2), (4, 2), (2, 3), (3, 3), (4, 3)])
 @pytest.mark.parametrize("zeros", [False, True])
 def test_no_posterior_exceeds_one_in_k_and_the_worst_attains_it(n, d, zeros):
@@ -69,6 +70,7 @@ def test_no_posterior_exceeds_one_in_k_and_the_worst_attains_it(n, d, zeros):
         assert 1 + (n - 1) / ratio == pytest.approx(float(k), rel=1e-12)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.long_for("5-3")
 @pytest.mark.parametrize(("n", "d"), [(3, 2), (4, 3), (5, 3)])
 def test_posterior_equals_permanents(n, d):

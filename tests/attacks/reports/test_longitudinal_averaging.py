@@ -1,6 +1,7 @@
 """Longitudinal averaging gains from fresh rounds only."""
 
 import numpy as np
+import pytest
 from report_tools import mean_rate
 
 from attacks import LongitudinalAveraging, ValueGuess
@@ -8,6 +9,7 @@ from attacks.reports.report_likelihood import round_likelihoods
 from defenses import LocalReports
 
 
+@pytest.mark.thorough
 def test_averaging_gains_nothing_from_memoized_reports(report_game):
     for name in ("OptimizedLocalHashing", "GeneralizedRandomizedResponse", "SummationHistogramEncoding"):
         parameters = {"protocol": name, "epsilon": 1.0, "rounds": 16}

@@ -25,6 +25,7 @@ def with_options(name):
     return {"protocol": name, "options": {"m": 64, "k": 32} if name in SKETCHES else None}
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_guessing_from_a_report_beats_the_commonest_value(report_game, name):
     # 3,000 guesses against a chance of .32: a standard error of .009; 5 of them.

@@ -23,6 +23,7 @@ def test_the_newcomers_1_020_000():
     assert game.score(secret, None, claims, rng())["disclosure"].rate == 1
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 def test_noise_hides_the_newcomer(epsilon):
     game = Newcomer(records=newcomer_table())
@@ -45,12 +46,14 @@ def test_city_scenario_finds_everybody_without_noise():
     assert 0 < outcome.scores["disclosure"].chance < 0.1
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("attack", [Differencing(), Averaging(repeats=2)])
 def test_an_empty_shop_gives_its_regular_away(attack):
     game = VisitingHours(records=load("visits").records, crowd=0.0, weeks=1)
     assert disclosure_rate(ExactCurator(), attack, game, 20) == 1
 
 
+@pytest.mark.thorough
 def test_noise_hides_the_regular():
     game = VisitingHours(records=load("visits").records, crowd=0.0)
     chance = scored(ExactCurator(), Differencing(), game, rng())["disclosure"].chance

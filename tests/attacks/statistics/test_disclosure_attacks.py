@@ -16,6 +16,7 @@ from scenarios import (
 )
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("attack", [Differencing(), Averaging(repeats=2), Reconstruction()])
 @pytest.mark.parametrize("query", ["Sum", "Mean"])
 def test_sums_and_means_give_numbers_away(query, attack):
@@ -40,6 +41,7 @@ def test_a_game_without_challenges_is_none_for_distinguishing(bits):
         Differencing().run(None, plain, rng())
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("attack", [Differencing(), Averaging(repeats=2), Reconstruction(queries_per_person=1)])
 def test_same_seed_same_result(bits, attack):
     assert play(Curator(), attack, bits, rng(3)) == play(Curator(), attack, bits, rng(3))

@@ -8,6 +8,7 @@ from defenses import Curator, ExactCurator
 from scenarios import Indistinguishability, load, play
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("query", "column"), [("Sum", "spending"), ("Mean", "spending"), ("Histogram", "district")])
 def test_distinguishing(query, column):
     game = Indistinguishability(records=load("city").records, column=column, query=query, challenges=200)

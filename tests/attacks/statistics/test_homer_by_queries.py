@@ -10,6 +10,7 @@ from defenses import ExactCurator
 from scenarios import StatisticsMembership, load
 
 
+@pytest.mark.thorough
 def test_statistics_give_members_away_where_they_are_few():
     # Chance .5; over 4 plays of 50 members the standard error is .035; measured .75.
     game = StatisticsMembership(records=load("adult").records, members=50, held_out=0)

@@ -7,6 +7,7 @@ from attacks import Reconstruction
 from defenses import Curator, ExactCurator, UnaccountedCurator
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("solver", ["least_squares", "linear_program"])
 def test_reconstruction(bits, solver):
     attack = Reconstruction(solver=solver)

@@ -14,6 +14,7 @@ from scenarios.games.training import matched_cells
 from scenarios.running.methods.invented_people import people
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("model", [None, OneHiddenLayer(hidden=16)])
 @pytest.mark.parametrize("name", ["adult", "bank"])
 def test_a_single_records_gradient_is_inverted_exactly(name, model, request):
@@ -37,6 +38,7 @@ def test_missing_cells_are_inverted_too():
     assert matched_cells(release.encoding, records.frame, release.holder, claims.values).all()
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("name", ["adult", "bank"])
 @pytest.mark.parametrize(
     "settings",
@@ -55,6 +57,7 @@ def test_a_batch_of_eight_is_read_far_beyond_the_guess(name, settings, request):
     assert scores.measures["records_recovered"] > 0.6
 
 
+@pytest.mark.thorough
 def test_labels_separate_a_batch_of_one_gradient(adult):
     # One step of regression on 16 classes: what the labels alone give.
     defense = FederatedAveraging(split=EqualSplit(clients=20), rounds=1, target="education")
@@ -72,6 +75,7 @@ def test_one_gradient_of_two_classes_says_little_of_eight(name, request):
     assert abs(gain) < 0.04
 
 
+@pytest.mark.thorough
 def test_clients_that_never_take_part_are_answered_by_the_most_common_values(adult):
     defense = FederatedAveraging(split=EqualSplit(clients=10), rounds=1, participation=0.3)
     scores = played(adult, 80, defense, [GradientInversion(), UpdateMembership()])

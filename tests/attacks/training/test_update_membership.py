@@ -26,6 +26,7 @@ def test_membership_is_above_chance_on_an_overfitted_model(adult, count):
     assert (areas.mean(axis=0) > 0.5 + 3.7 * 0.041 / np.sqrt(count)).all()
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(("clients", "least"), [(100, 0.95), (10, 0.65)])
 def test_alignment_tells_members_from_updates(adult, clients, least):
     defense = FederatedAveraging(split=EqualSplit(clients=clients), rounds=1)

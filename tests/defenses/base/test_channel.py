@@ -64,6 +64,7 @@ def likelihoods(channel, release, records):
     return channel.likelihoods(release.frame, records.frame, domains)
 
 
+@pytest.mark.thorough_beyond(8)
 @pytest.mark.parametrize("defense", DEFENSES, ids=repr)
 def test_channel_admits_what_is_released_and_at_equals_table(defense):
     records = people()
@@ -79,6 +80,7 @@ def test_channel_admits_what_is_released_and_at_equals_table(defense):
         np.testing.assert_array_equal(likelihood.at(np.arange(3)[:, None], np.arange(5)[None, :]), table[:3, :5])
 
 
+@pytest.mark.thorough_beyond(6)
 @pytest.mark.parametrize("defense", DEFENSES, ids=repr)
 def test_channel_survives_toml(defense):
     records = people()
@@ -91,6 +93,7 @@ def test_channel_survives_toml(defense):
         np.testing.assert_array_equal(mine[columns].table(), theirs[columns].table())
 
 
+@pytest.mark.thorough_beyond(6)
 @pytest.mark.parametrize("defense", DEFENSES, ids=repr)
 def test_likelihoods_survive_csv(defense, tmp_path):
     records = people(missing=False)

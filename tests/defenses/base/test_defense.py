@@ -51,6 +51,7 @@ TABLES = {
 }
 
 
+@pytest.mark.thorough_beyond(4)
 @pytest.mark.parametrize("records", TABLES.values(), ids=TABLES.keys())
 @pytest.mark.parametrize("defense", DEFENSES, ids=repr)
 def test_release_of_any_table(defense, records):

@@ -63,6 +63,7 @@ WITH_INTERVAL = [
 BUDGETS = [{"mechanism": "laplace"}, {"mechanism": "gaussian", "delta": 1e-5}]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize("budget", BUDGETS, ids=lambda budget: budget["mechanism"])
 @pytest.mark.parametrize("query", WITH_INTERVAL, ids=lambda query: type(query).__name__)
@@ -89,6 +90,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(query, budget):
     assert np.mean(widths) > 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("level", [0.0, 0.25, 0.5, 1.0])
 def test_the_rank_of_a_quantile_is_off_by_at_most_its_bound(level):
     table, runs = records(), 120
@@ -104,6 +106,7 @@ def test_the_rank_of_a_quantile_is_off_by_at_most_its_bound(level):
     assert misses <= 0.1 * runs + 3.3 * np.sqrt(runs * 0.09)
 
 
+@pytest.mark.thorough
 def test_a_mode_is_off_by_at_most_its_bound():
     table, runs = records(), 200
     counts = dict(zip(DOMAINS["answer"].categories, Histogram("answer").exact(table), strict=True))
@@ -113,6 +116,7 @@ def test_a_mode_is_off_by_at_most_its_bound():
     assert misses <= 0.1 * runs + 3.3 * np.sqrt(runs * 0.09)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", [LaplaceAnswerNoise, GaussianAnswerNoise])
 def test_bounds_of_the_noise_are_exceeded_as_rarely_as_they_say(kind):
     runs, noise = 2000, kind(0.4, np.random.default_rng(5))
@@ -219,6 +223,7 @@ def test_no_answer_is_more_informative_than_claimed(query, runs):
     assert audit(subject(query, 1.0), runs=runs, rng=np.random.default_rng(6)).holds
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize("query", [Variance("x"), Median("z"), Mode("answer")], ids=lambda q: type(q).__name__)
 def test_an_audit_catches_an_answer_that_costs_more_than_it_says(query):

@@ -168,6 +168,7 @@ CURATORS = [
 ]
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.usefixtures("tables_of_the_module_are_read_once")
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: type(query).__name__)
 def test_neighbours_are_answered_or_refused_alike(query):
@@ -179,6 +180,7 @@ def test_neighbours_are_answered_or_refused_alike(query):
                 assert outcome(curator, records, query) == expected, (curator, cells)
 
 
+@pytest.mark.thorough_beyond(9)
 @pytest.mark.parametrize("where", WHERE, ids=str)
 def test_no_record_changes_what_others_count_as(where):
     """Each row that is not replaced is selected as before, and counted in the same cell."""

@@ -93,6 +93,7 @@ TABLES = [Histogram("city"), Histogram("age"), ContingencyTable(("city", "age"))
 BUDGETS = [{"mechanism": "laplace"}, {"mechanism": "gaussian", "delta": 1e-6}]
 
 
+@pytest.mark.thorough_beyond(19)
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("query", [*NUMBERS, *TABLES], ids=lambda query: type(query).__name__)
 def test_answers_come_near_the_truth_when_the_budget_is_large(query, budget):
@@ -113,6 +114,7 @@ def test_mode_is_a_category():
     }
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize(
     ("query", "scale"),
@@ -138,6 +140,7 @@ def test_noise_is_scaled_to_the_sensitivity(query, scale, neighbours):
         assert stats.kstest(errors / (scale / 0.5), "laplace").pvalue > 1e-4
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("tables_are_read_once")
 def test_correlation_by_thirds():
     # Bounds of the noise of each third at 99.99 % hold for all parts together.
@@ -257,6 +260,7 @@ def test_threads_share_a_session():
     assert session.refused == 40
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("tables_are_read_once")
 def test_averaging_breaks_who_does_not_count():
     truth = Count(where=(UJI,)).exact(records())
@@ -353,6 +357,7 @@ def test_where_records_come_and_go_their_number_is_not_public():
         session.answer(Variance("age"))
 
 
+@pytest.mark.thorough_beyond(9)
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("query", [*NUMBERS, *TABLES, Mode("city")], ids=lambda query: type(query).__name__)
 def test_odd_values_change_nothing_about_how_it_answers(query, budget):
@@ -434,6 +439,7 @@ def test_answers_on_neighbours_are_as_alike_as_claimed(query, neighbours, budget
     assert low <= math.e * high + curator.delta
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize("query", DISTINGUISHING_QUERIES, ids=lambda query: type(query).__name__)
 def test_noise_for_half_the_sensitivity_would_be_caught(query):

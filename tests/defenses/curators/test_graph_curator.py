@@ -65,6 +65,7 @@ def test_triangles_of_the_generated_network():
     assert TriangleCount().exact(records) == triangles(edges, persons) > 0
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize("level", ["edge", "node"])
 def test_noise_has_the_stated_scale(level):

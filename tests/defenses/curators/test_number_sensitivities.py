@@ -105,6 +105,7 @@ def test_every_query_with_a_sensitivity_is_among_them():
     assert {kind.__name__ for kind in PLANNERS} - others == {type(query).__name__ for query in QUERIES}
 
 
+@pytest.mark.thorough_beyond(6)
 @pytest.mark.usefixtures("tables_of_the_module_are_read_once")
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: type(query).__name__)
 @pytest.mark.parametrize(("low", "high"), BOUNDS)
@@ -122,6 +123,7 @@ def test_no_number_moves_by_more_than_its_sensitivity(query, low, high):
     assert largest > 0.99 or low == high
 
 
+@pytest.mark.thorough_beyond(9)
 @pytest.mark.parametrize("kind", SELECTIVE)
 @pytest.mark.parametrize("relation", ["replace", "add or remove"])
 @pytest.mark.parametrize(("low", "high"), BOUNDS)
@@ -141,6 +143,7 @@ def test_sums_over_a_selection_of_unknown_size_move_by_at_most_their_sensitivity
             assert abs(first.numbers[0] - second.numbers[0]) <= first.sensitivities[0]
 
 
+@pytest.mark.thorough_beyond(37)
 @pytest.mark.parametrize(("low", "high"), BOUNDS)
 @pytest.mark.parametrize("n", [1, 2, 3, 1001])
 def test_variances_agree_with_rational_arithmetic(low, high, n):

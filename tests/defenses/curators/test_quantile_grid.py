@@ -63,6 +63,7 @@ def test_numbers_with_declared_decimals_are_shown_as_they_are():
     assert [grid.value(place) for place in grid.positions(np.array([0.513, -4.999, 5.0]))] == [0.513, -4.999, 5.0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("epsilon", [0.5, 8.0, 300.0])
 def test_groups_are_selected_as_their_options_would_be(epsilon):
     scores, sizes = np.array([-3.0, 0.0, -1.0, 0.0, -40.0]), np.array([5, 1, 7, 2, 50])
@@ -78,6 +79,7 @@ def test_groups_are_selected_as_their_options_would_be(epsilon):
     assert stats.chisquare(seen[likely > 0], likely[likely > 0]).pvalue > 1e-4
 
 
+@pytest.mark.thorough
 def test_groups_of_many_options_that_are_far_below_the_best_are_reached():
     """The weight of an option below 2^-128 counts, as there may be very many: 2^60 points of weight e^-41.59."""
     scores, sizes = np.array([0.0, -60 * math.log(2)]), np.array([1, 2**60])
@@ -87,6 +89,7 @@ def test_groups_of_many_options_that_are_far_below_the_best_are_reached():
     assert abs(np.mean(groups) - 0.5) < 5 * 0.5 / math.sqrt(2000)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("neighbours", ["replace", "add or remove"])
 @pytest.mark.parametrize("level", [0.0, 0.3, 0.5, 1.0])
 def test_laws_of_neighbouring_tables_differ_by_epsilon_at_most(neighbours, level):
@@ -109,6 +112,7 @@ def test_laws_of_neighbouring_tables_differ_by_epsilon_at_most(neighbours, level
     assert largest[0.5] > epsilon * 1.05
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("domain", "values"),
     [

@@ -24,6 +24,7 @@ ACCOUNTS = [Accountant, AdvancedAccountant, ConcentratedAccountant, RenyiAccount
 BAD = [-1.0, math.nan, math.inf, "1", True, None]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.usefixtures("rough_remaining")
 @pytest.mark.parametrize("account", ACCOUNTS)
 def test_spends_to_the_last_share_and_refuses_the_next(account):
@@ -132,6 +133,7 @@ def test_the_contract_itself_composes_nothing():
         Account(epsilon=1.0)
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize("account", ACCOUNTS)
 def test_an_account_that_is_new_has_spent_nothing(account):
     budget = account(epsilon=1.5, delta=1e-6)

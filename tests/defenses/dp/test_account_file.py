@@ -37,6 +37,7 @@ except BudgetSpent:
 """
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.usefixtures("rough_remaining")
 @pytest.mark.parametrize("account", ACCOUNTS)
 def test_what_was_spent_survives(account, tmp_path):
@@ -159,6 +160,7 @@ def test_threads_together_do_not_overspend(tmp_path):
     assert Accountant.restore(tmp_path / "account.json").spent == budget.spent
 
 
+@pytest.mark.thorough
 def test_processes_together_do_not_overspend(tmp_path):
     path = tmp_path / "account.json"
     Accountant(epsilon=1.0, path=path)

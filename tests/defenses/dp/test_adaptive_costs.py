@@ -80,6 +80,7 @@ BUDGETS = [
 ]
 
 
+@pytest.mark.thorough_beyond(7)
 @pytest.mark.parametrize("kind", [Accountant, AdvancedAccountant, ConcentratedAccountant])
 @pytest.mark.parametrize(("epsilon", "delta", "choices", "depth"), BUDGETS)
 def test_no_strategy_exceeds_the_budget(kind, epsilon, delta, choices, depth):

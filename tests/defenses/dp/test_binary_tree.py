@@ -34,6 +34,7 @@ def test_an_event_lies_in_as_many_nodes_as_stated():
         assert max(inside) == BinaryTree(horizon=horizon).levels == inside[0]
 
 
+@pytest.mark.thorough
 def test_variance_is_that_of_the_stated_nodes():
     counter, runs = BinaryTree(epsilon=1.0, horizon=100), 20_000
     errors = counter.repeated(np.zeros(100), runs, np.random.default_rng(0))

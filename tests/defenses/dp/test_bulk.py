@@ -69,6 +69,7 @@ def alike(first, second):
     return chi2_contingency(pooled[:, pooled.sum(axis=0) > 0]).pvalue
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("mechanism", [DiscreteLaplace(epsilon=0.8), DiscreteGaussian(epsilon=2.0, delta=1e-3)])
 def test_noise_drawn_in_bulk_has_the_law_of_release(mechanism):
     assert draws_in_bulk(mechanism)
@@ -78,6 +79,7 @@ def test_noise_drawn_in_bulk_has_the_law_of_release(mechanism):
     assert alike(single, 2 * mechanism.sample(BULK, rng(41))) < ALARM
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mechanism", [Exponential(epsilon=1.5), ReportNoisyMax(epsilon=1.5)])
 def test_selections_drawn_in_bulk_have_the_law_of_release(mechanism):
     scores, generator = [0.0, 1.0, 2.0, 1.5], rng(42)

@@ -115,6 +115,7 @@ def test_advanced_composition():
         advanced(0.1, 0.0, 3, 0.0)
 
 
+@pytest.mark.thorough_beyond(7)
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-10])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 def test_zero_concentrated_privacy_there_and_back(epsilon, delta):

@@ -25,6 +25,7 @@ def test_discrete_gaussian_agrees_with_privacy_loss_distributions(epsilon, delta
         assert discrete_gaussian_delta(noise.sigma, epsilon) > 0.98 * delta
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(("squared", "differences"), [(2, [(1, 1)]), (3, [(1, 1, 1)]), (4, [(2,), (1, 1, 1, 1)])])
 def test_arrays_of_discrete_gaussians_keep_their_delta(squared, differences):
     for epsilon, delta in ((0.5, 1e-3), (4.0, 1e-2), (2.0, 1e-9)):

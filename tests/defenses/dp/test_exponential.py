@@ -50,6 +50,7 @@ def test_a_shift_of_all_scores_changes_nothing():
     assert (mechanism.repeated(scores, 50, rng(25)) == mechanism.repeated(scores + 1024, 50, rng(25))).all()
 
 
+@pytest.mark.thorough
 def test_runs_of_many_proposals_are_drawn_in_parts(monkeypatch):
     """A run makes one proposal or more; the parts give the same law as one draw."""
     monkeypatch.setattr("defenses.dp.exponential.MOST_PROPOSALS", 8)

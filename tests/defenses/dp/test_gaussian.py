@@ -16,6 +16,7 @@ from defenses.dp import (
 from defenses.dp.composition import gaussian_delta
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 def test_discrete_gaussian_follows_its_law(epsilon):
     mechanism = DiscreteGaussian(epsilon=epsilon, delta=1e-5)
@@ -37,6 +38,7 @@ def test_discrete_gaussian_keeps_its_delta(epsilon, delta, sensitivity):
     assert gaussian_delta(noise.sigma / 1.08, epsilon, sensitivity) > delta
 
 
+@pytest.mark.thorough
 def test_gaussian_keeps_its_delta_on_the_lattice():
     noise = Gaussian(epsilon=1.0, delta=1e-5)
     sigma, step = noise.sigma, noise.resolution

@@ -28,6 +28,7 @@ def graphs(trials, seed):
         yield n, pairs, generator.random(len(pairs)) < generator.random(), generator
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("bound", [1, 2, 3])
 def test_projection_bounds_degrees_and_sensitivity(bound):
     by_edge = by_node = 0
@@ -53,6 +54,7 @@ def projected_graphs(n, bound):
     return [project(pairs[mask >> np.arange(len(pairs)) & 1 == 1], n, bound) for mask in range(2 ** len(pairs))]
 
 
+@pytest.mark.thorough_beyond(7)
 @pytest.mark.parametrize(("n", "bound"), [(n, bound) for n in (2, 3, 4, 5) for bound in range(1, n)])
 def test_node_sensitivity_is_exact_on_all_small_graphs(n, bound):
     """All graphs on n nodes and all their node neighbours: graphs that share the edges without one node."""
@@ -72,6 +74,7 @@ def test_node_sensitivity_is_exact_on_all_small_graphs(n, bound):
     assert worst == edge_count_sensitivity(n, "node", bound) == bound
 
 
+@pytest.mark.thorough_beyond(7)
 @pytest.mark.parametrize(("n", "bound"), [(n, bound) for n in (2, 3, 4, 5) for bound in range(1, n)])
 def test_degree_counts_of_node_neighbours_on_all_small_graphs(n, bound):
     """The distance to the graph without the node's edges, whose double bounds that of two node neighbours."""
@@ -110,6 +113,7 @@ def test_triangles_and_their_sensitivities_on_all_small_graphs(n):
     assert max(1, by_node) == triangle_count_sensitivity(n, "node")
 
 
+@pytest.mark.thorough
 def test_triangles_are_released_with_noise_of_their_sensitivity():
     complete = list(itertools.combinations(range(10), 2))
     assert release_triangle_count(complete, 10, np.random.default_rng(0), epsilon=2.0**20) == 120
@@ -124,6 +128,7 @@ def test_projection_leaves_graphs_within_the_bound_as_they_are():
     assert len(project(ring, 6, 1)) == 3
 
 
+@pytest.mark.thorough
 def test_degree_counts_move_by_four_at_most():
     worst = 0
     for n, pairs, joined, generator in graphs(800, 9):

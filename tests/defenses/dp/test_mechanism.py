@@ -108,6 +108,7 @@ def test_same_seed_same_noise(mechanism):
     assert mechanism().sample(0, rng(5)).shape == (0,)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(("mechanism", "law"), [(Laplace, "laplace"), (Gaussian, "norm")])
 def test_lattice_noise_is_near_the_continuous_law(mechanism, law):
     noise = mechanism(epsilon=0.7, sensitivity=3.0)
@@ -115,6 +116,7 @@ def test_lattice_noise_is_near_the_continuous_law(mechanism, law):
     assert stats.kstest(noise.sample(100_000, rng(13)) / scale, law).pvalue > ALARM
 
 
+@pytest.mark.thorough_beyond(7)
 @pytest.mark.parametrize("mechanism", NOISE)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 def test_variance_and_bias_are_those_stated(mechanism, epsilon):
@@ -133,6 +135,7 @@ def noise_and_errors(mechanism):
     return noise, np.abs(noise.sample(200_000, rng(15)))
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize("mechanism", NOISE)
 @pytest.mark.parametrize("confidence", [0.2, 0.5, 0.9, 0.95, 0.999])
 def test_tail_bounds_hold_at_their_rate(mechanism, confidence):

@@ -15,6 +15,7 @@ from defenses.dp import (
 )
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("d", [2, 5])
 def test_randomized_response_is_unbiased_on_theory_and_within_its_bound(d):
     mechanism = RandomizedResponse(epsilon=1.0, d=d)

@@ -23,6 +23,7 @@ def randomized_response_delta(epsilon, times, at):
     return float(np.sum(stats.binom.pmf(np.arange(times + 1), times, truthful) * np.maximum(0, -np.expm1(at - losses))))
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("account", [RenyiAccountant, LossDistributionAccountant])
 @pytest.mark.parametrize(("epsilon", "budget", "delta"), [(0.1, 1.0, 0.01), (0.5, 5.0, 1e-3), (0.5, 4.0, 1e-6)])
 def test_answers_that_lose_the_most_are_accounted_for(account, epsilon, budget, delta):
@@ -47,6 +48,7 @@ def gaussian_epsilon(rho, delta):
     return brentq(excess, 0, 100)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(("rho", "times"), [(0.01, 1), (0.001, 40), (0.02, 25)])
 def test_gaussian_answers_have_their_exact_epsilon(rho, times):
     exact = gaussian_epsilon(rho * times, 1e-6)

@@ -54,6 +54,7 @@ def changes(relation, query, **how):
     return max(np.abs(np.asarray(query(a)) - np.asarray(query(b))).sum() for a, b in neighbours(relation, **how))
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("relation", ["replace", "add or remove"])
 @pytest.mark.parametrize(
     ("query", "formula"),
@@ -76,6 +77,7 @@ def test_formulas_bound_what_one_record_moves_and_are_reached(relation, query, f
     assert moved >= 0.7 * formula(relation)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("relation", ["replace", "add or remove"])
 def test_covariance_is_bounded_and_reached(relation):
     moved = changes(relation, lambda t: np.mean((t[:, 0] - t[:, 0].mean()) * (t[:, 1] - t[:, 1].mean())), columns=2)
@@ -192,6 +194,7 @@ def local_median(values):
     )
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("n", [1, 2, 5, 8])
 def test_smooth_sensitivity_is_smooth_and_at_least_local(n):
     generator = np.random.default_rng(n)

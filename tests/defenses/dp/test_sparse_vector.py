@@ -27,6 +27,7 @@ def test_sparse_vector_stops_and_then_refuses():
     assert answers.tolist() == [False, True, False, True]
 
 
+@pytest.mark.thorough
 def test_sparse_vector_bound_holds_at_its_rate():
     mechanism = SparseVector(epsilon=1.0, threshold=0.0, count=1)
     bound = mechanism.error_bound(0.9, values=10)
@@ -38,6 +39,7 @@ def test_sparse_vector_bound_holds_at_its_rate():
     assert wrong_high <= stats.binom.isf(ALARM, 1000, 0.1)
 
 
+@pytest.mark.thorough
 def test_sparse_vector_keeps_its_epsilon_on_a_worst_stream():
     # Values fall by 1 for "below" and rise by 1 for "above": the stream (no, no, yes) has the largest loss.
     mechanism = SparseVector(epsilon=2.0, threshold=0.0, count=1)

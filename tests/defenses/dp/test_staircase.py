@@ -15,6 +15,7 @@ from defenses.dp import (
 )
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 6.0])
 def test_staircase_follows_its_law(epsilon):
     mechanism = Staircase(epsilon=epsilon)

@@ -48,6 +48,7 @@ def test_t_rounds_both_ways_cost_2_t_epsilon_serially():
     assert "client level" in promised.statement
 
 
+@pytest.mark.thorough
 def test_accountants_agree_with_each_other_and_need_less_noise():
     for rounds, budget in ((1, 0.5), (20, 8.0), (100, 2.0)):
         exact = PrivacyLossNoise(epsilon=budget, delta=1e-5).multiplier(rounds)

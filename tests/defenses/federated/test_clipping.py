@@ -29,6 +29,7 @@ def test_the_lectures_bound_fails_for_minimisers_and_holds_for_clipped_gradients
     assert UpdateClipping(norm=1.0).record_sensitivity(101, 1) == UpdateClipping(norm=1.0).client_sensitivity(1) == 2
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("clipping", [ExampleClipping(norm=0.3), UpdateClipping(norm=0.3)])
 @pytest.mark.parametrize("steps", [1, 3])
 def test_no_replaced_record_moves_an_update_further_than_its_sensitivity(clipping, steps):

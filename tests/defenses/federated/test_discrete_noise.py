@@ -25,6 +25,7 @@ def test_parts_of_discrete_noise_add_up_to_the_multiplier():
     assert noise.std() == pytest.approx(4.0 * 0.02, rel=0.15)  # 400 draws: 4.2 standard errors
 
 
+@pytest.mark.thorough
 def test_sums_of_discrete_noise_are_discrete_noise_as_the_proof_says():
     # Two parties of the least parameter allowed; the convolution, exactly, beside one discrete Gaussian.
     part = 4 * np.sqrt(2)
@@ -52,6 +53,7 @@ def test_sums_of_discrete_noise_are_discrete_noise_as_the_proof_says():
     np.testing.assert_allclose(rounded[near], expected[near], rtol=1e-9)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("share", [1.0, 0.5])
 def test_an_audit_of_a_secure_sums_noise(share):
     # Five rounds of three parties' sums of one number; at half the noise the audit must catch it. Two audits.

@@ -15,6 +15,7 @@ from defenses.federated.field import MERSENNE
 from defenses.federated.secure_aggregation import FixedPoint
 
 
+@pytest.mark.thorough
 @given(
     clients=st.integers(2, 6),
     bits=st.integers(0, 60),

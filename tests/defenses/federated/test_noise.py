@@ -61,6 +61,7 @@ def audited(noise, delta, rounds=5, runs=20_000, seed=11):
     return told_apart(first, second, delta)
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("PrivacyLossNoise", "RenyiNoise")
 @pytest.mark.parametrize("make", [SequentialNoise, RenyiNoise, PrivacyLossNoise])
 def test_an_audit_never_exceeds_the_accountants_bound(make):
@@ -75,5 +76,6 @@ def test_an_audit_never_exceeds_the_accountants_bound(make):
         assert bound > 1.0
 
 
+@pytest.mark.thorough
 def test_the_audit_catches_half_the_noise():
     assert audited(HalfTheNoise(epsilon=2.0, delta=1e-3), 1e-3, runs=12_000) > 2.0

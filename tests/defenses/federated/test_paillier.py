@@ -22,6 +22,7 @@ def test_paillier_sums():
     np.testing.assert_allclose(secure.total(values, np.random.default_rng(15)), values.sum(axis=0), atol=1e-6)
 
 
+@pytest.mark.thorough
 def test_paillier_plaintexts_never_overflow():
     # 31 clients need 66 bits a word, and four words 264: with all of them near the prime this is more than a third of
     # most moduli of 266 bits, beyond which the package takes numbers for negative.

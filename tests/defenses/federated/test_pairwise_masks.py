@@ -89,6 +89,7 @@ def connected(graph, answered):
     return len(reached) == answered.sum()
 
 
+@pytest.mark.thorough
 @given(clients=st.integers(3, 40), seed=st.integers(0, 2**32), data=st.data())
 @settings(max_examples=60, deadline=None)
 def test_masks_sum_those_who_answer_and_connect_them_or_refuse(clients, seed, data):

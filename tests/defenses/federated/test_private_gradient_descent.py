@@ -79,6 +79,7 @@ def test_with_sampling_the_budget_is_met_with_less_noise(epsilon, rate, steps):
     assert multiplier < sampled_multiplier(epsilon, 1e-5, 1.0, steps)
 
 
+@pytest.mark.thorough
 def test_one_step_has_the_stated_noise_and_clipping():
     """Softmax regression starts at 0, where all gradients are known: here they are clipped and cancel out."""
     records = separable(2)
@@ -118,6 +119,7 @@ def test_tables_of_no_and_one_record(n):
     assert model.predict_proba(separable(5).frame).sum(axis=1) == pytest.approx(1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rate", [1.0, 0.3])
 def test_it_keeps_its_claim(rate):
     defense = PrivateGradientDescent(epsilon=4.0, sampling_rate=rate, steps=20)
@@ -156,6 +158,7 @@ def test_half_of_the_noise_is_caught():
     assert not one_run_audit(canaries(HalvedNoise(epsilon=2.0, sampling_rate=1.0, steps=2)), rng=rng()).holds
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("1.0-5")
 @pytest.mark.parametrize(("rate", "steps"), [(1.0, 5), (0.3, 20)])
 def test_no_noise_is_caught(rate, steps):
@@ -163,11 +166,13 @@ def test_no_noise_is_caught(rate, steps):
     assert not one_run_audit(canaries(broken), runs=4, rng=rng()).holds
 
 
+@pytest.mark.thorough
 def test_no_clipping_is_caught():
     broken = WithoutClipping(epsilon=2.0, sampling_rate=1.0, steps=2, norm=1.0)
     assert not one_run_audit(canaries(broken), runs=8, rng=rng()).holds
 
 
+@pytest.mark.thorough
 def test_the_game_publishes_its_model_and_finds_no_members(adult):
     game = ClassifierMembership(records=adult, members=300, held_out=300)
     private = play(PrivateGradientDescent(epsilon=2.0), LossThreshold(), game, rng())

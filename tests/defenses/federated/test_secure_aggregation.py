@@ -72,6 +72,7 @@ class TamperedSeeds(Tampered, PairwiseMasks):
         return super().masked(words, self.changed(own), pairs, graph, field)
 
 
+@pytest.mark.thorough
 @given(
     kind=st.sampled_from([TamperedAdditive, TamperedShamir, TamperedMasks, TamperedSeeds]),
     place=st.integers(0, 10**6),

@@ -81,6 +81,7 @@ def check_every_class_is_judged_by_the_definition(constraint: Constraint, classe
     assert verdicts(constraint, classes) == [naive(constraint, values, everybody) for values in classes]
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @CLASSES
 def test_every_class_is_judged_by_the_definition(constraint: Constraint, classes: list[list[int]]) -> None:
@@ -112,6 +113,7 @@ def check_merging_keeps_what_holds_and_parts_of_what_fails_fail_where_said(
     assert len(others) == len(classes) - 2
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @MERGED
 def test_merging_keeps_what_holds_and_parts_of_what_fails_fail_where_said(
@@ -210,6 +212,7 @@ def check_mondrian_measures_what_it_promises(
 PROMISES = given(tables(), st.integers(1, 5), DEMANDS, st.booleans())
 
 
+@pytest.mark.thorough
 @settings(max_examples=30, deadline=None)
 @PROMISES
 def test_mondrian_measures_what_it_promises(
@@ -239,6 +242,7 @@ def test_mondrian_cuts_where_both_sides_hold_and_not_elsewhere() -> None:
     assert cells(l=2, alpha=0.625) == ["[1,4]"] * 8
 
 
+@pytest.mark.thorough
 def test_a_relaxed_cut_among_ties_counts_the_records_that_go_left() -> None:
     frame = pd.DataFrame({"a": [1] * 9 + [2], "s": list("xyxyxyxyxy")})
     records = Microdata(frame, quasi_identifiers=("a",), sensitive=("s",))

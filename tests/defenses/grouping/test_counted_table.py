@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
@@ -107,12 +108,14 @@ def check(defense, records):
     assert len(np.unique(classes)) >= equivalence_classes(expected, list(recoding.cells)).max() + 1
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(tables(), st.integers(1, 12), OPTIONS)
 def test_mondrian_on_combinations_equals_mondrian_on_records(records, k, options):
     check(Mondrian(k=k, **options), records)
 
 
+@pytest.mark.thorough
 @settings(max_examples=25, deadline=None)
 @given(tables(), st.integers(1, 12), OPTIONS, st.sampled_from([0.0, 0.05, 0.5]))
 def test_incognito_on_combinations_equals_incognito_on_records(records, k, options, suppression):

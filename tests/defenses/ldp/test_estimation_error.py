@@ -135,6 +135,7 @@ class Biased(GeneralizedRandomizedResponse):
         return super()._estimated(reports).clip(0)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(("make", "least"), [(EightFunctions, 1.5), (Biased, 0)])
 def test_a_broken_protocol_is_caught(make, least):
     units = errors(make, 1.0, 128, 150, 5000)

@@ -67,6 +67,7 @@ def odds(protocol, n=300_000):
     return claimed[often], measured[often], error
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize(
     "protocol", [p for p in protocols(1.0, 4) if p.d == 4 and class_name(p)[:3] != "Sum"], ids=class_name
 )
@@ -88,6 +89,7 @@ def test_indicators_add_up_to_the_estimates(protocol):
     np.testing.assert_allclose(indicators.sum(axis=0), protocol.estimate(reports), atol=1e-8)
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 6.0])
 @pytest.mark.parametrize("d", [2, 9])
 def test_the_best_guess_is_right_as_often_as_its_closed_form_says(epsilon, d):
@@ -271,6 +273,7 @@ def test_tampered_reports_are_refused(protocol):
         protocol.estimate(ReportBatch(protocol, {**reports.parts, "more": np.zeros(8)}))
 
 
+@pytest.mark.thorough_beyond(10)
 @pytest.mark.parametrize("make", CANDIDATES)
 def test_parameters_may_be_numbers_of_numpy(make):
     plain, numpy = make(epsilon=1.0, d=6), make(epsilon=np.float64(1.0), d=np.int64(6))

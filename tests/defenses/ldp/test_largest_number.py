@@ -52,6 +52,7 @@ def test_probabilities_by_brute_force_over_all_vectors_of_three_numbers():
     assert another / 2 == pytest.approx(float((weight * (second == largest) / ties).sum()), abs=1e-7)
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize(("epsilon", "d"), [(0.5, 2), (1.0, 4), (4.0, 3), (6.0, 40)])
 def test_probabilities_by_simulation(epsilon, d):
     n, rng = 100_000, np.random.default_rng(1)

@@ -45,6 +45,7 @@ def test_one_report_has_its_share_of_epsilon_and_the_memory_all_of_it(make, epsi
     )
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("make", BOTH)
 def test_any_number_of_rounds_stays_within_epsilon(make):
     protocol = make(epsilon=2.0, d=4, alpha=0.7)
@@ -58,6 +59,7 @@ def test_any_number_of_rounds_stays_within_epsilon(make):
             np.testing.assert_allclose(logs - logs.mean(axis=1, keepdims=True), single - single.mean(axis=1)[:, None])
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("make", BOTH)
 def test_the_likelihood_of_rounds_is_that_of_counts(make):
     # Two values with opposite likelihood ratios: measured odds of 30 counts in 5 standard errors, 2 in 10^5 runs alarm.
@@ -73,6 +75,7 @@ def test_the_likelihood_of_rounds_is_that_of_counts(make):
             assert np.log(first / second) == pytest.approx(claimed, abs=5 * np.sqrt(1 / first + 1 / second))
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.long_for("10-LongitudinalOptimizedUnaryEncoding", "10-LongitudinalSymmetricUnaryEncoding")
 @pytest.mark.parametrize("make", BOTH)
 @pytest.mark.parametrize("rounds", [1, 10])
@@ -99,6 +102,7 @@ def test_optimized_bits_have_less_variance_than_symmetric_ones():
         assert optimized.variance(1000, shares).mean() < symmetric.variance(1000, shares).mean()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", BOTH)
 def test_audit_holds_for_all_rounds_and_catches_forgotten_bits(make):
     rng = np.random.default_rng(2)

@@ -25,6 +25,7 @@ def doubled(make):
     return Doubled
 
 
+@pytest.mark.thorough_beyond(73)
 @pytest.mark.parametrize("make", MECHANISMS)
 @pytest.mark.parametrize("epsilon", [1e-3, 0.5, 0.61, 1.0, 3.0, 10.0])
 @pytest.mark.parametrize("value", VALUES)
@@ -36,6 +37,7 @@ def test_quadrature_gives_a_distribution_with_the_stated_mean_and_variance(make,
     assert square - value**2 == pytest.approx(float(mechanism.variance(value)), rel=1e-8)
 
 
+@pytest.mark.thorough_beyond(5)
 @pytest.mark.parametrize("make", MECHANISMS)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 5.0])
 @pytest.mark.parametrize("value", VALUES)
@@ -85,6 +87,7 @@ def test_no_ratio_of_likelihoods_exceeds_epsilon_and_some_reach_it(make, epsilon
     assert np.abs(logs[:-2] - blank).max() <= epsilon * (1 + 1e-9)
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("make", MECHANISMS)
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_the_best_guess_between_the_ends_reaches_its_advantage(make, epsilon):
@@ -110,6 +113,7 @@ def test_the_best_guess_between_the_ends_reaches_its_advantage(make, epsilon):
     assert distance == pytest.approx(mechanism.advantage, abs=1e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("HybridMechanism", "PiecewiseMechanism")
 @pytest.mark.parametrize("make", MECHANISMS)
 def test_an_audit_catches_a_doubled_epsilon_and_comes_near_a_kept_one(make):
@@ -123,6 +127,7 @@ def test_an_audit_catches_a_doubled_epsilon_and_comes_near_a_kept_one(make):
         assert honest.bound >= 0.75 * epsilon
 
 
+@pytest.mark.thorough
 def test_an_audit_catches_mechanisms_without_noise_of_one_kind():
     class NeverUniform(PiecewiseMechanism):
         def randomize(self, values, rng):

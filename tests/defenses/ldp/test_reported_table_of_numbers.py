@@ -115,6 +115,7 @@ def test_linkage_finds_people_and_candidates_in_the_piece_as_often_as_stated():
     assert abs(np.mean(own == table.max()) - expected) < 5 * 0.0061
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("numbers", NAMES)
 def test_attribute_inference_reaches_the_best_advantage(numbers):
     # The attacker knows whose row each is, and that both ends of the range are equally likely.
@@ -134,6 +135,7 @@ def test_attribute_inference_reaches_the_best_advantage(numbers):
     assert abs(advantage - NUMBERS[numbers](epsilon=epsilon).advantage) < 4.5 * 0.0224
 
 
+@pytest.mark.thorough
 def test_attacks_on_tables_run_unchanged():
     records, sample = people(60), people(200, seed=5)
     others = pd.concat([records.frame, people(60, seed=9).frame], ignore_index=True)
@@ -164,6 +166,7 @@ def test_association_with_a_number_survives_in_the_rebuilt_table():
     assert means[2] > 85
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("numbers", NAMES)
 def test_the_mean_of_cells_estimates_the_mean(numbers):
     n = 20_000
@@ -208,6 +211,7 @@ class HybridTable(ReportedTable):
 CHECKS = [(method, *check) for method in (PiecewiseTable, HybridTable) for check in checks(method)]
 
 
+@pytest.mark.thorough_beyond(12)
 @pytest.mark.parametrize(
     "run", [run for *_, run in CHECKS], ids=[f"{cls.__name__} {title}" for cls, title, _ in CHECKS]
 )
@@ -215,6 +219,7 @@ def test_conformance(run):
     run()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("numbers", NAMES)
 def test_an_audit_holds_and_catches_half_the_noise(numbers, monkeypatch):
     # A correct defense fails with probability at most 0.001; the seed is fixed.

@@ -13,6 +13,7 @@ def puzzle():
     return SequenceFragmentPuzzle(epsilon=8.0, m=512, k=64)
 
 
+@pytest.mark.thorough
 def test_words_without_a_dictionary_are_found(puzzle):
     rng = np.random.default_rng(0)
     common = ["emoji", "selfie", "yolo"]
@@ -26,6 +27,7 @@ def test_words_without_a_dictionary_are_found(puzzle):
     assert np.abs(discovered.counts - [5000, 4000, 3000]).max() <= noise
 
 
+@pytest.mark.thorough
 def test_noise_alone_is_no_word(puzzle):
     rng = np.random.default_rng(1)
     for n in (1, 4000):

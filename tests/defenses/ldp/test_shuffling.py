@@ -60,6 +60,7 @@ def test_no_table_exceeds_the_bound_and_it_is_tight(n, d, local_epsilon, epsilon
     assert attained <= bound * (1 + 1e-9)
 
 
+@pytest.mark.thorough_beyond(5)
 @pytest.mark.parametrize(("n", "d"), [(5, 3), (3, 4), (4, 4), (3, 5), (4, 5)])
 @pytest.mark.parametrize("local_epsilon", [0.5, 4.0, 9.0])
 def test_the_attained_delta_is_that_of_its_tables(n, d, local_epsilon):
@@ -78,6 +79,7 @@ def test_no_table_of_two_values_exceeds_the_bound(n, local_epsilon):
         assert worst <= shuffled_delta(epsilon, n, local_epsilon=local_epsilon, d=2) * (1 + 1e-9)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(("n", "d"), [(4, 3), (4, 4), (3, 5)])
 def test_log_odds_are_those_of_all_counts(n, d):
     mechanism = ShuffledResponse(epsilon=1.0, delta=1e-5, d=d, n=n)
@@ -95,6 +97,7 @@ def test_the_bound_is_tight_for_many_persons():
         assert epsilon < shuffled_epsilon(1e-6, n, local_epsilon=local_epsilon) < local_epsilon / 3
 
 
+@pytest.mark.thorough
 def test_numbers_beat_the_closed_form_and_fall_with_the_number_of_persons():
     bounds = [shuffled_epsilon(1e-6, n, local_epsilon=1.0) for n in (3000, 10_000, 100_000)]
     closed = [clones_epsilon(1e-6, n, local_epsilon=1.0) for n in (3000, 10_000, 100_000)]
@@ -106,6 +109,7 @@ def test_numbers_beat_the_closed_form_and_fall_with_the_number_of_persons():
     assert shuffled_epsilon(0.9, 100, local_epsilon=1.0) == 0.0
 
 
+@pytest.mark.thorough
 def test_counts_are_unbiased_with_the_variance_of_randomized_response():
     mechanism = ShuffledResponse(epsilon=1.0, delta=1e-5, d=4, n=400)
     counts = np.array([200, 100, 100, 0])
@@ -119,6 +123,7 @@ def test_counts_are_unbiased_with_the_variance_of_randomized_response():
     assert mechanism.local.epsilon > 2
 
 
+@pytest.mark.thorough
 def test_audit_holds_and_catches_too_truthful_devices():
     rng = np.random.default_rng(3)
     parameters = {"epsilon": 1.0, "delta": 0.01, "d": 8, "n": 200}
@@ -129,6 +134,7 @@ def test_audit_holds_and_catches_too_truthful_devices():
     assert not broken.holds
 
 
+@pytest.mark.thorough
 def test_the_best_attack_on_one_person_has_its_advantage():
     mechanism, runs = ShuffledResponse(epsilon=1.0, delta=0.01, d=5, n=60), 50_000
     first, second = np.array([1, 0, 59, 0, 0]), np.array([0, 1, 59, 0, 0])

@@ -25,6 +25,7 @@ def test_it_is_the_law_of_single_persons(m, k):
     assert np.abs(first - second).max() < 0.2 * first.diagonal().max()
 
 
+@pytest.mark.thorough
 def test_chunks_of_functions_change_nothing_but_the_draw(monkeypatch):
     counts = np.array([5000, 3000, 2000])
     protocol = CountMeanSketch(epsilon=8.0, d=3, m=64, k=100)

@@ -40,6 +40,7 @@ def test_probabilities_are_those_of_the_sets(epsilon, size):
     assert protocol.best_guess == pytest.approx(bayes)
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("value", [0, 3])
 @pytest.mark.parametrize("at_once", [1 << 20, 12])
 def test_sets_follow_their_law(value, at_once, monkeypatch):

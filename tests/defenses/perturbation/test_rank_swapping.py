@@ -11,6 +11,7 @@ from defenses.perturbation.rank_swapping import RankSwapping, swapped_ranks
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 
+@pytest.mark.thorough
 @given(st.integers(1, 60), st.integers(0, 59), st.integers(0, 2**32 - 1))
 @settings(max_examples=100, deadline=None)
 def test_swaps_are_mutual_and_within_the_window(total, window, seed):
@@ -20,6 +21,7 @@ def test_swaps_are_mutual_and_within_the_window(total, window, seed):
     assert (np.abs(partner - np.arange(total)) <= window).all()
 
 
+@pytest.mark.thorough
 @given(
     st.lists(st.one_of(st.none(), st.integers(0, 20)), min_size=1, max_size=60),
     st.floats(0.01, 1),

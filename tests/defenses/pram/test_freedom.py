@@ -47,6 +47,7 @@ def test_degenerate_optimum_keeps_the_histogram_tells_nothing_and_is_the_histogr
     np.testing.assert_allclose(10 * matrix[:, 0], [5, 3, 2])
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("histogram", HISTOGRAMS)
 @pytest.mark.parametrize("level", LEVELS)
 def test_none_is_better_than_the_best(histogram, level):
@@ -63,6 +64,7 @@ def test_none_is_better_than_the_best(histogram, level):
         assert estimation_variance(other, histogram) >= least * (1 - 1e-6)
 
 
+@pytest.mark.thorough_beyond(8)
 @pytest.mark.parametrize("d", [3, 4, 6])
 @pytest.mark.parametrize("level", LEVELS)
 def test_subset_selection_is_best_for_even_histograms(d, level):

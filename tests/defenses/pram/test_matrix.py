@@ -45,6 +45,7 @@ def random_matrix(rng, d, zeros):
     return matrix / matrix.sum(axis=0)
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.long_for("False-4-3", "True-4-3")
 @pytest.mark.parametrize(("n", "d"), [(1, 2), (2, 2), (3, 2), (4, 2), (2, 3), (3, 3), (4, 3)])
 @pytest.mark.parametrize("zeros", [False, True])

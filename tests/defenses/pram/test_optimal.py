@@ -104,6 +104,7 @@ def test_ages_of_adult_as_published(k, replacement, optimal):
         assert np.linalg.cond(transition_matrix(retention)) == pytest.approx(2513, abs=1)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("k", "least", "most"), [(2, (809.5, 721.2), (891, 784.4)), (10, (1555.7, 1470.3), (1654.9, 1564.4))]
 )
@@ -169,6 +170,7 @@ def test_optimal_by_convexity(number):
         assert retention_epsilon(retention) <= level
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("level", [1e-12, 1e-9, 1e-6, 1e-3, 12.0, 20.0, 30.0])
 def test_tiny_and_huge_epsilon(level):
     for counts, _ in instances(40, [3, 4, 7, 30], seed=3):

@@ -23,6 +23,7 @@ def table(n=300, seed=0):
     return Microdata(frame, quasi_identifiers=("x", "y"), domains=domains)
 
 
+@pytest.mark.thorough_beyond(7)
 @pytest.mark.parametrize("level", [0.3, 1.0, 3.0])
 @pytest.mark.parametrize("counts", [(1, 1, 1), (60, 30, 10), (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)])
 def test_no_other_form_says_more_under_the_same_epsilon(level, counts):
@@ -70,6 +71,7 @@ def test_guarantee_is_that_of_the_matrices():
     assert OptimalMatrix(epsilon=2.0, columns=[]).guarantee(records).epsilon is None
 
 
+@pytest.mark.thorough
 def test_the_audit_does_not_refute_it_and_refutes_twice_its_epsilon():
     class Loud(OptimalMatrix):
         """Claims half of what it spends."""

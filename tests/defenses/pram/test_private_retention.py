@@ -47,6 +47,7 @@ def largest_posterior(matrix, values):
     return highest
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("form", PRIVATE)
 @pytest.mark.parametrize("values", [(0, 1, 1, 1), (0, 1, 1, 2), (0, 0, 1, 1)])
 def test_pk_holds_against_an_adversary_who_knows_the_table(form, values):
@@ -124,6 +125,7 @@ def test_private_forms_survive_the_distinguishing_audit(tune, runs):
     assert not distinguished(tune, 0.4, 0.4, runs, seed=11)
 
 
+@pytest.mark.thorough
 def test_the_distinguishing_audit_catches_the_papers_form_and_too_little_noise():
     def papers(counts, matrix_level, level, rng):
         return optimal_retention(counts, level)

@@ -23,6 +23,7 @@ def joint_tables(defense, records):
         yield np.exp(part.bind(*frames).table())
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize(
     "defense",
     [

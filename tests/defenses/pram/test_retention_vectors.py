@@ -17,6 +17,7 @@ from defenses.pram import transition_matrix
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("jointly", [False, True])
 def test_release_has_the_records_rows_and_a_channel_that_is_its_matrix(jointly):
     records = people()

@@ -47,6 +47,7 @@ def test_the_rest_takes_others_along():
     assert (whole == "*").all(axis=None)
 
 
+@pytest.mark.thorough
 @settings(max_examples=150, deadline=None)
 @given(st.integers(1, 40), st.integers(0, 5), st.integers(1, 6), st.integers(1, 5), st.integers(0, 10**6))
 def test_cell_suppression_keeps_its_promise(n, p, k, values, seed):
@@ -64,6 +65,7 @@ def test_cell_suppression_keeps_its_promise(n, p, k, values, seed):
     assert (kept | (release.frame == "*")).all(axis=None)
 
 
+@pytest.mark.thorough
 def test_more_columns_than_are_tried_in_every_way():
     rng = np.random.default_rng(0)
     codes = np.column_stack([rng.integers(0, 2 + column, 300) for column in range(14)])
@@ -79,6 +81,7 @@ def smallest_class(rows):
     return np.unique(rows, axis=0, return_counts=True)[1].min()
 
 
+@pytest.mark.thorough
 def test_greedy_is_near_the_fewest_cells():
     # Exhaustive search over all ways to suppress 4 x 2 cells.
     patterns = [np.reshape(pattern, (4, 2)) for pattern in product([False, True], repeat=8)]

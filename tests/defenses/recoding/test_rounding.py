@@ -27,6 +27,7 @@ def test_rounding_by_hand():
     assert Channel.from_toml(release.channel.to_toml()) == release.channel
 
 
+@pytest.mark.thorough
 @given(st.floats(1e-3, 1e4), st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20))
 def test_rounded_numbers_are_multiples_within_half_a_base(base, numbers):
     released = apply(Rounding(base=base), table(x=np.array(numbers))).frame["x"].to_numpy()

@@ -1,6 +1,7 @@
 """Top and bottom coding."""
 
 import numpy as np
+import pytest
 from defense_tools import apply, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ def test_top_bottom_coding_by_share():
     assert [(part.low, part.high) for part in release.channel.parts] == [(5, 95), (0.5, 0.5)]
 
 
+@pytest.mark.thorough
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=30), st.floats(0, 0.49))
 @settings(max_examples=60, deadline=None)
 def test_top_bottom_coding_changes_no_more_than_its_share(numbers, share):

@@ -31,6 +31,7 @@ def odd(frame):
     return (frame.astype(int).sum(axis=1) % 2).mean()
 
 
+@pytest.mark.thorough
 def test_a_dependence_of_three_columns_is_found_that_no_tree_of_pairs_holds():
     table = parity()
     assert odd(table.frame) == pytest.approx(0.1, abs=0.02)
@@ -39,6 +40,7 @@ def test_a_dependence_of_three_columns_is_found_that_no_tree_of_pairs_holds():
     assert odd(tree) == pytest.approx(0.5, abs=0.05)
 
 
+@pytest.mark.thorough
 def test_types_bounds_and_marginals():
     table = records()
     frame = released(table)
@@ -53,6 +55,7 @@ def test_types_bounds_and_marginals():
     assert together == pytest.approx(truth, abs=0.03)
 
 
+@pytest.mark.thorough_beyond(5)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 20.0])
 @pytest.mark.parametrize("columns", [1, 2, 6])
 def test_all_rounds_together_spend_the_budget(monkeypatch, columns, epsilon):
@@ -110,6 +113,7 @@ def test_the_workload_decides_what_is_kept():
     assert (frame["c1"] == frame["c2"]).mean() == pytest.approx(0.5, abs=0.07)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("most_cells", [20, 40, 10_000])
 def test_the_model_stays_within_its_limit(monkeypatch, most_cells):
     cells = []

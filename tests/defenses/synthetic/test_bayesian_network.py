@@ -37,6 +37,7 @@ def test_the_score_is_the_distance_from_independence():
     assert dependence(table, 1, (0,)) == pytest.approx((2 * abs(1 - 6 / 5) + 2 * abs(1 - 4 / 5)) / 2)
 
 
+@pytest.mark.thorough
 def test_replacing_a_record_moves_no_score_by_more_than_the_sensitivity():
     """Random small tables, in which changes are largest, also with missing values; some move it by almost 3."""
     rng = np.random.default_rng(0)

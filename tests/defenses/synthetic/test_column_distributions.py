@@ -20,6 +20,7 @@ from scenarios.tables.seeds import generator
 GRADES = CategoricalDomain(("low", "middle", "high"), ordered=True)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("defense", [IndependentMarginals(), IndependentMarginals(smoothing=0), GaussianCopula()])
 def test_synthetic_rows_stem_from_nobody_and_can_be_read(defense):
     for title, records in {

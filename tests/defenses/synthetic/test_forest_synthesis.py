@@ -33,6 +33,7 @@ def exclusive_or(n=400):
     return table(first=first, second=second, third=np.where(first ^ second, "one", "zero"))
 
 
+@pytest.mark.thorough
 def test_forests_are_fitted_until_one_is_no_better_than_guessing(monkeypatch):
     found = accuracies(exclusive_or(), monkeypatch)
     # Rows with independent columns are wrong half of the time, so a forest can be right about 3/4 of rows.
@@ -48,6 +49,7 @@ def test_associations_of_three_columns_are_learned():
     assert (frame["third"] == np.where(frame["first"] ^ frame["second"], "one", "zero")).mean() > 0.95
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("numbers", ["normal", "uniform", "resample"])
 def test_only_resampled_numbers_are_those_of_records(numbers):
     records = people(200, generator(0, "people"))

@@ -28,6 +28,7 @@ def chain(n=2000, seed=0, columns=6):
     return Microdata(frame, domains={name: CategoricalDomain(("no", "yes")) for name in frame})
 
 
+@pytest.mark.thorough
 def test_a_chain_is_reproduced():
     table = chain()
     frame = released(table)
@@ -39,6 +40,7 @@ def test_a_chain_is_reproduced():
     assert far == pytest.approx((table.frame["c0"] == table.frame["c5"]).mean(), abs=0.06)
 
 
+@pytest.mark.thorough
 def test_types_bounds_and_marginals():
     table = records()
     frame = released(table)
@@ -50,6 +52,7 @@ def test_types_bounds_and_marginals():
     assert np.abs(frame["weather"].value_counts(normalize=True) - truth).max() < 0.03
 
 
+@pytest.mark.thorough_beyond(4)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 20.0])
 @pytest.mark.parametrize("columns", [1, 2, 6])
 def test_all_steps_together_spend_the_budget_at_most(monkeypatch, columns, epsilon):

@@ -50,6 +50,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("method", ["MaximumSpanningTree", "AdaptiveIterativeMechanism", "RefinedBins"])
 def test_a_domain_too_large_for_exact_inference_names_columns_and_what_would_fit(folder, method):
     command = "defend", method, "t.csv", "-o", "released.csv", "--roles"
@@ -67,6 +68,7 @@ def test_a_domain_too_large_for_exact_inference_names_columns_and_what_would_fit
     call(folder, *command, "recommended.toml", "--force")
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("method", METHODS)
 def test_an_epsilon_too_small_is_said_and_columns_are_independent(method):
     """Two equal columns of three values agree in a third of the rows; 0.2 is 6 standard deviations of 200 rows."""
@@ -88,6 +90,7 @@ def test_defend_says_that_epsilon_is_too_small(folder):
     assert len(pd.read_csv(folder / "r.csv")) == 250
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.filterwarnings("ignore:.*epsilon is too small")
 @pytest.mark.parametrize("method", METHODS)
 def test_constant_columns(method):
@@ -102,6 +105,7 @@ def test_constant_columns(method):
     assert (apply(RefinedBins(), records).frame["number"] == 7).all()
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.filterwarnings("ignore:.*epsilon is too small")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("rows", [1, 2, 5])

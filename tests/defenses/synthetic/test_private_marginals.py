@@ -90,6 +90,7 @@ def test_nothing_is_read_from_records_but_through_noise():
     assert second.notna().all().all()
 
 
+@pytest.mark.thorough
 def test_noise_is_scaled_to_the_claim():
     """Counts of one column on neighbours: the likelier event's rate stays within e^epsilon (false alarm 1e-4)."""
     from scipy import stats

@@ -83,6 +83,7 @@ def test_range_counts_on_all_of_adult(method, bins, bound):
         assert after[4] < 0.4 * before[4]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("method", SYNTHESIZERS)
 @pytest.mark.parametrize("share", [0.1, 0.5])
 def test_all_steps_together_spend_the_budget(monkeypatch, method, share):
@@ -120,6 +121,7 @@ def test_without_coarse_bins_the_whole_budget_goes_to_the_synthesizer():
         pd.testing.assert_frame_equal(first, apply(PrivateMarginals(epsilon=3.0), records, seed).frame)
 
 
+@pytest.mark.thorough
 def test_types_bounds_and_the_guarantee():
     method = RefinedBins(synthesizer=AdaptiveIterativeMechanism(epsilon=3.0, delta=1e-5))
     frame = apply(method, weather(500)).frame
@@ -131,6 +133,7 @@ def test_types_bounds_and_the_guarantee():
     assert RefinedBins().guarantee(weather(5)).epsilon == 1.0
 
 
+@pytest.mark.thorough
 def test_nothing_is_read_from_records_but_through_noise():
     """Numbers outside the bounds, missing values and types leave no trace beyond the nearest cell."""
     frame = weather(300).frame.astype({"age": float})
@@ -209,6 +212,7 @@ def nineties(defense, records, runs, rng):
     return np.array([[float(age.between(85, 95).any())] for age in ages])
 
 
+@pytest.mark.thorough
 def test_counts_inside_bins_without_noise_are_caught(monkeypatch):
     """Neighbouring tables differ in whether anybody is 90; bounds hold with 99.9 %."""
     domain = {"age": NumericDomain(0, 99, integer=True, cuts=(50,))}

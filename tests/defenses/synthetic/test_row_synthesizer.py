@@ -33,6 +33,7 @@ SYNTHESIZERS = [
 LETTERS = CategoricalDomain(("a", "b", "c"))
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize("defense", SYNTHESIZERS)
 @pytest.mark.parametrize(
     "records",
@@ -62,6 +63,7 @@ def test_rows_stem_from_nobody_and_hold_values_of_the_domains(defense, records):
         assert release.frame.drop_duplicates().shape[0] == 1
 
 
+@pytest.mark.thorough_beyond(4)
 @pytest.mark.parametrize("defense", SYNTHESIZERS)
 def test_missing_values_stay_as_frequent_and_where_they_were(defense):
     """Missing incomes belong to category c alone; 1,000 rows hold their share of 1/3 within 0.06 (4 deviations)."""
@@ -72,6 +74,7 @@ def test_missing_values_stay_as_frequent_and_where_they_were(defense):
     assert release.frame["income"].isna().mean() == pytest.approx(1 / 3, abs=0.06)
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize("defense", SYNTHESIZERS)
 def test_the_number_of_rows_is_free(defense):
     records = people(50, generator(0, "people"))
@@ -81,6 +84,7 @@ def test_the_number_of_rows_is_free(defense):
         assert release.origin.shape == (rows,)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("defense", SYNTHESIZERS)
 def test_odd_columns_are_released(defense):
     """Escaped categories, released cells, truth values, and a column without any value."""
@@ -111,6 +115,7 @@ def test_bad_input_is_named(defense):
             defense.clone().set_params(rows=rows)
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize("defense", SYNTHESIZERS)
 def test_a_column_with_many_categories(defense):
     names = tuple(f"n{number}" for number in range(600))
@@ -121,6 +126,7 @@ def test_a_column_with_many_categories(defense):
     assert frame["name"].nunique() > 50
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("defense", SYNTHESIZERS)
 def test_declared_structural_zeros_do_not_occur(defense):
     rng = np.random.default_rng(0)
@@ -152,6 +158,7 @@ def fidelity(records, frame):
     return marginal_fidelity(*pair), association_fidelity(*pair)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     "defense", [ClassificationTrees(), NeighbourInterpolation(categories="pick"), ForestSynthesis()]
 )

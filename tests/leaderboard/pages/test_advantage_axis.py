@@ -11,6 +11,7 @@ from leaderboard.pages.advantage_axis import EDGE, SCALES, position, ticks
 advantages = st.floats(-0.5, 1.0)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("scale", SCALES)
 @given(one=advantages, other=advantages)
 def test_a_larger_advantage_is_never_further_left_and_all_lie_on_the_axis(scale, one, other):

@@ -63,6 +63,7 @@ def front_of(drawn: Picture) -> list[tuple[float, float, float, float]]:
     return steps(staircase([(point.x, point.y) for point in points], drawn.width - drawn.margin[1]))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scale", SCALES)
 @settings(max_examples=60, deadline=None)
 @given(rows=boards())
@@ -80,6 +81,7 @@ def test_no_error_bar_leader_front_or_disc_lies_under_a_name(scale: Scale, rows:
         assert not [line for line in lines if crosses(box, line)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scale", SCALES)
 @settings(max_examples=60, deadline=None)
 @given(rows=boards())

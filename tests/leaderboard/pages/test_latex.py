@@ -66,6 +66,7 @@ def test_only_signs_of_numbers_become_minus_signs():
     )
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("cell", ["[20,29]", "*"])
 def test_a_first_cell_is_no_argument_of_the_line_break_above(cell):
     lines = latex_table("Cells", ["cell"], [["1"], [cell]], None).splitlines()
@@ -128,6 +129,7 @@ def typeset(table, folder, options="", preamble=""):
     return done.stdout
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_fits_a_line_of_an_article_in_legible_type(name, tmp_path):
     natural = r"\renewcommand{\resizebox}[3]{\sbox0{#3}\typeout{natural width: \the\wd0}\scaled{#1}{#2}{#3}}"
@@ -151,6 +153,7 @@ def long_table(name):
     return LONG_TABLES[name]()
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("options", ["", "a4paper,11pt", "12pt"])
 @pytest.mark.parametrize("name", LONG_TABLES)
 def test_a_long_table_goes_on_on_the_next_page(name, options, tmp_path):
@@ -224,6 +227,7 @@ def test_intervals_are_shown_where_there_is_room_and_else_the_caption_says_where
     assert "The CSV form of the matrix has the 95 \\% intervals" in many
 
 
+@pytest.mark.thorough
 def test_goals_that_would_break_a_number_have_tables_of_their_own():
     text = latex_matrix(matrix(long_results()))
     assert not re.search(r"\d/\\\\", text)

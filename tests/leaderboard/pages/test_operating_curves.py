@@ -139,6 +139,7 @@ settings_drawn = st.builds(
 )
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("scale", SCALES)
 @hypothesis.settings(max_examples=60, deadline=None)
 @given(crowd=st.lists(settings_drawn, min_size=1, max_size=40, unique_by=lambda one: one.name))
@@ -157,6 +158,7 @@ def test_the_front_and_other_names_lie_under_no_name(scale: Scale, crowd: list[S
         assert is_free(box, boxes[:index])
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("scale", SCALES)
 @hypothesis.settings(max_examples=60, deadline=None)
 @given(crowd=st.lists(settings_drawn, min_size=1, max_size=40, unique_by=lambda one: one.name))

@@ -266,6 +266,7 @@ def large_board() -> tuple[list[Row], list[Pair], list[Exposure]]:
     return rows, pairs, exposed
 
 
+@pytest.mark.thorough
 def test_a_board_of_5000_cells_is_at_most_two_megabytes_and_needs_no_script() -> None:
     rows, pairs, exposed = large_board()
     assert len(pairs) == 5000
@@ -337,6 +338,7 @@ def test_curves_for_the_screen_have_tooltips_and_those_for_print_have_the_same_m
         assert drawing[0].count("<title>Mondrian k=50: utility .30, advantage") == (drawing[1] != "print")
 
 
+@pytest.mark.thorough
 def test_a_summary_shows_utility_left_at_risk_and_the_usefulness_of_attacks() -> None:
     played = strengths(GOALS)
     settings = exposures(played)
@@ -402,6 +404,7 @@ def test_a_scatter_chart_has_both_axes_and_says_which() -> None:
     assert "checked> logit axis" in text
 
 
+@pytest.mark.thorough
 def test_a_page_that_is_dark_on_the_screen_is_printed_black_on_white() -> None:
     colours = "const s = getComputedStyle(document.querySelector('.scroll')); [s.backgroundColor, s.color]"
     with chromium() as browser:

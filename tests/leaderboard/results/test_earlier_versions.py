@@ -170,6 +170,7 @@ def test_results_on_other_data_do_not_count(store):
     assert (one.subject, one.left_out, one.results) == ("the data set", 40, 45)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("changed", "subject"),
     [
@@ -221,6 +222,7 @@ def test_variants_of_a_game_scenarios_and_more_plays_stay_side_by_side(tmp_path)
         assert (one.scenario, one.subject, one.left_out) == ("bank", "the game", 2)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("changed", [{"use": "Row", "candidates": 2}, {"use": "Other"}])
 def test_answers_to_another_question_are_not_pooled(changed, tmp_path):
     """Questions about the same people stand side by side; one that changed leaves their releases as they are."""
@@ -232,6 +234,7 @@ def test_answers_to_another_question_are_not_pooled(changed, tmp_path):
         assert (one.left_out, one.results) == (3, 5)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("name", ["bank", "reconstruction"])
 def test_results_of_a_shipped_scenario_are_of_one_version(name, tmp_path):
     """Variants of a game, and questions about the same people, as a run stores them."""
@@ -265,6 +268,7 @@ def test_results_are_written_again_only_if_others_came_later(store, changed, mon
     store.renew("nowhere", keys)
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize("view", [(), ("--matrix",), ("--baseline", "Base"), ("--summary",)])
 @pytest.mark.parametrize("form", ["table", "markdown", "csv", "json", "latex"])
 def test_every_view_names_what_it_leaves_out(changed, view, form):
@@ -310,6 +314,7 @@ def test_a_damaged_document_is_named(store):
         board_of(store)
 
 
+@pytest.mark.thorough
 def test_a_board_shows_the_methods_that_are_named(store, tmp_path):
     db = tmp_path / "a.db"
     rows = json.loads(invoke("board", "--db", db, "-d", "Beta", "-a", "Mine", "--format", "json").stdout)

@@ -33,6 +33,7 @@ def rows(path, table):
         connection.close()
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     "statements", [(), ("ALTER TABLE tokumei_results DROP COLUMN parts",)], ids=["as it is", "older"]
 )
@@ -59,6 +60,7 @@ def test_reading_a_database_of_version_0_1_writes_nothing(tmp_path):
     assert path.read_bytes() == before
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("command", [("board",), ("run", "bank", "--plays", 1), ("doctor", "--quick")])
 def test_results_without_scores_are_refused_in_words(tmp_path, command):
     path = filled(tmp_path / "old.db", "without_scores")

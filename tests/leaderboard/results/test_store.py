@@ -66,6 +66,7 @@ def test_a_result_whose_texts_were_read_is_stored_and_compares_like_any_other() 
         assert store.results() == [read] == [unread]
 
 
+@pytest.mark.thorough
 def test_known_tells_the_status_of_thousands_of_results(tmp_path: Path) -> None:
     rows = [trial(play, status="ok" if play % 2 else "timeout") for play in range(5000)]
     with Store(tmp_path / "results.db") as store:
@@ -123,6 +124,7 @@ def test_numbers_that_are_not_finite_are_refused_and_nothing_is_stored(tmp_path:
         assert store.results() == []
 
 
+@pytest.mark.thorough
 def test_a_new_file_is_private(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
@@ -134,6 +136,7 @@ def test_a_new_file_is_private(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "by_url.db").stat().st_mode) == 0o600
 
 
+@pytest.mark.thorough
 def test_what_was_added_survives_a_killed_process(tmp_path: Path) -> None:
     path = tmp_path / "results.db"
     code = f"""
@@ -160,6 +163,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) ->
     assert path.read_bytes() == before
 
 
+@pytest.mark.thorough
 def test_a_damaged_database_is_told_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "results.db"
     with Store(path) as store:

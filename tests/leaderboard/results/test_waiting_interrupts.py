@@ -53,6 +53,7 @@ def check_after(moment, path):
         assert len(store.results()) == 3
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("function", ["_setup_dml_or_text_result", "_do_commit"])
 def test_a_database_is_usable_after_an_interrupt_inside_a_statement_or_a_commit(function, tmp_path, monkeypatch):
     # Without waiting, these lines of SQLAlchemy leave a transaction open, or fail with an AssertionError.

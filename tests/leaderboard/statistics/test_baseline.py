@@ -45,12 +45,14 @@ def test_a_small_difference_is_found_since_the_people_are_the_same():
     assert np.std(values, ddof=1) / np.sqrt(12) > 0.02
 
 
+@pytest.mark.thorough
 def test_equal_attacks_are_significantly_different_in_few_of_many_boards():
     # Of 200 boards at 5 %, more than 20 are so with probability .001.
     found = sum(row.significant for seed in range(200) for row in compare_with_baseline(trials(0.0, seed=seed), "Base"))
     assert found <= 20
 
 
+@pytest.mark.thorough
 def test_the_interval_covers_the_difference_in_19_of_20_boards():
     # Of 200 intervals at 95 %, fewer than 180 cover with probability .001.
     rows = [row for seed in range(200) for row in compare_with_baseline(trials(0.05, seed=seed), "Base")]
@@ -122,6 +124,7 @@ def db(tmp_path):
     return tmp_path / "a.db"
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("form", "words"),
     [
@@ -138,6 +141,7 @@ def test_the_command_writes_every_format(db, form, words):
     assert words in done.stdout
 
 
+@pytest.mark.thorough
 def test_csv_json_and_python_have_the_same_numbers(db, tmp_path):
     page = tmp_path / "page.html"
     done = invoke("board", "--db", db, "--baseline", "Base", "--format", "csv", "--html", page)
@@ -164,6 +168,7 @@ def test_a_baseline_without_company_is_nothing_to_compare(tmp_path):
     assert (done.exit_code, "no other attack shares a goal" in done.stderr) == (4, True)
 
 
+@pytest.mark.thorough
 def test_each_defense_alone_is_compared_and_all_rows_are_corrected_for(db):
     results = [replace(one, parameters={"k": 2}) for one in trials(0.1)]
     rows = compare_with_baseline(results, "Base", by_defense=True)

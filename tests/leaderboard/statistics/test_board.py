@@ -345,6 +345,7 @@ def test_parameters_are_exact_and_sorted_in_csv_and_json() -> None:
     assert json.loads(to_json(rows))[0]["parameters"] == tiny
 
 
+@pytest.mark.thorough
 def test_the_order_of_insertion_changes_no_byte() -> None:
     generator = random.Random(7)
     results = [
@@ -405,6 +406,7 @@ def test_labels_show_parameters_and_nested_methods() -> None:
     assert label("Sampling", {"rate": 0.5, "columns": ["a", "b"]}) == "Sampling rate=0.5 columns=a,b"
 
 
+@pytest.mark.thorough
 def test_ranks_of_many_equal_scores_are_all_different() -> None:
     names = [f"D{index:03}" for index in range(600)]
     results = [one for name in names for one in (release(name, 0, 0.5), trial(name, "A", 0, 0.5, 0.5))]

@@ -22,12 +22,14 @@ def test_equal_results_have_nothing_to_tell():
     assert {(change.change, change.p, change.significant) for change in changes} == {(0.0, 1.0, False)}
 
 
+@pytest.mark.thorough
 def test_two_seeds_of_equal_methods_raise_no_alarm():
     # At the default level one pair of runs in a hundred may; of 25 pairs more than 2 do with probability .002.
     false = sum(bool(alarms(played(seed), played(1000 + seed))) for seed in range(25))
     assert false <= 2
 
 
+@pytest.mark.thorough
 def test_five_points_of_success_are_caught():
     caught = 0
     for seed in range(20):
@@ -36,6 +38,7 @@ def test_five_points_of_success_are_caught():
     assert caught >= 19
 
 
+@pytest.mark.thorough
 def test_a_slower_mechanism_is_caught_and_no_other_blamed():
     for seed in range(20):
         found = alarms(played(seed), played(1000 + seed, slower=1.2))
@@ -61,6 +64,7 @@ def timed(releases, attacks, plays=20):
     ]
 
 
+@pytest.mark.thorough_beyond(4)
 @pytest.mark.parametrize(
     ("releases", "attacks", "machine", "slower"),
     [
@@ -233,6 +237,7 @@ def test_a_broken_defense_is_caught_with_few_plays(plays):
     assert plays_needed(changes) == (11 if plays == 8 else None)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("plays", [5, 8])
 def test_few_plays_raise_few_false_alarms(plays):
     # At a level of .05, more than 8 alarms in 60 pairs of runs have probability .004.

@@ -34,6 +34,7 @@ def boards(rng, advantage, control):
     return results
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("control", [False, True])
 @pytest.mark.parametrize("advantage", [0.0, 0.05, 0.4])
 def test_the_bound_holds_for_95_of_100_tables(advantage, control):
@@ -46,6 +47,7 @@ def test_the_bound_holds_for_95_of_100_tables(advantage, control):
         assert np.mean([row.overall.upper for row in rows]) < 0.3
 
 
+@pytest.mark.thorough
 def test_design_effects_of_independent_and_of_shared_draws():
     rng = np.random.default_rng(2)
     independent = matrix(boards(rng, 0.2, True))

@@ -154,6 +154,7 @@ def run_bank(db, *bounds):
     return invoke("run", scenario, "-j", 1, "--db", db, *bounds)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("bounds", "code"),
     [

@@ -30,6 +30,7 @@ def board(rng, plays, mean, deviation, control):
     return results
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("plays", "mean", "deviation", "control"),
     [(14, 0.8, 0.08, None), (5, 0.6, 0.1, None), (3, 0.7, 0.05, 200)],

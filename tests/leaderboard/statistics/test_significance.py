@@ -59,6 +59,7 @@ def test_equal_methods_raise_few_false_alarms(plays, correlation, rate, trials):
         assert (p <= level).sum() <= binom.isf(1e-6, runs, 1.3 * level)
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("plays", [4, 5, 8])
 def test_the_floor_is_the_false_alarm_rate_of_all_or_nothing(plays):
     rng = np.random.default_rng(plays)

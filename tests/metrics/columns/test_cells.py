@@ -23,17 +23,20 @@ NASTY = ("a", "a|b", "[1,2]", "{x}", "*", "\\", "\\|", "}", " ", "1")
 JOB = CategoricalDomain(NASTY)
 
 
+@pytest.mark.thorough
 @given(st.text())
 def test_escaped_text_reads_back(text):
     assert unescape(escape(text)) == text
 
 
+@pytest.mark.thorough
 @given(st.sets(st.sampled_from(NASTY), min_size=1))
 def test_sets_of_nasty_categories_read_back(names):
     cells = read_cells(pd.Series([set_cell(sorted(names))], name="job"), JOB)
     assert {name for name, inside in zip(NASTY, cells.member[0], strict=True) if inside} == names
 
 
+@pytest.mark.thorough
 @given(st.floats(-50, 150), st.floats(0, 60), st.booleans(), st.floats(-60, 250))
 def test_intervals_cover_what_they_say(low, width, closed, value):
     high = low + width

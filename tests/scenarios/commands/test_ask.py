@@ -112,6 +112,7 @@ def spent(path="account.toml"):
     return Account.restore(path).spent[0]
 
 
+@pytest.mark.thorough
 def test_a_dry_run_states_the_noise_and_spends_nothing(folder):
     result = ask("mean income where job=clerk", "--dry-run")
     assert result.exit_code == 0
@@ -153,6 +154,7 @@ def test_the_noise_of_an_answer_does_not_come_again(folder):
     assert first != second
 
 
+@pytest.mark.thorough
 def test_a_quantile_far_below_a_wide_bound_is_near_and_states_its_step(folder):
     """A grid of even steps of such bounds would have one point in all the data."""
     roles = (folder / "roles.toml").read_text()
@@ -174,6 +176,7 @@ def test_a_quantile_far_below_a_wide_bound_is_near_and_states_its_step(folder):
         assert plain["noise"][0]["step"] == step
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("query", "words"),
     [
@@ -211,6 +214,7 @@ def test_a_rank_is_off_by_at_most_all_records(folder):
     assert "off by at most 2,000 of 2,000 records, with 95 %" in words
 
 
+@pytest.mark.thorough
 def test_answers_lie_in_their_intervals(folder):
     opened(1000.0)
     # Nobody has these values, and everybody these: half of the noisy counts lie outside of the public range.
@@ -223,6 +227,7 @@ def test_answers_lie_in_their_intervals(folder):
             assert (np.asarray(content["answer"]) <= np.asarray(high)).all()
 
 
+@pytest.mark.thorough
 def test_a_mean_of_nobody_is_noted(folder):
     # A noisy count of nobody exceeds its bound in at most 1 of 10^6 answers.
     opened(1000.0)
@@ -235,6 +240,7 @@ def test_a_mean_of_nobody_is_noted(folder):
         assert ("note" in content) == noted
 
 
+@pytest.mark.thorough
 def test_gaussian_noise_and_other_accounts(folder):
     gaussian = ("--budget", "2", "--delta", "1e-6", "--mechanism", "gaussian")
     result = ask("mean income", *ACCOUNT, *gaussian)
@@ -257,6 +263,7 @@ def test_gaussian_noise_and_other_accounts(folder):
     assert spent("third.toml") == 0.5
 
 
+@pytest.mark.thorough
 def test_what_is_left_is_stated_for_the_noise_that_was_asked_for(folder):
     """A concentrated account prices both kinds of noise differently; each `left` is accepted, and 1 % more is not."""
     first = ask("count", *ACCOUNT, "--budget", "2", "--delta", "1e-6", "--mechanism", "gaussian", epsilon=0.1)
@@ -276,6 +283,7 @@ def test_what_is_left_is_stated_for_the_noise_that_was_asked_for(folder):
     assert left["gaussian"] > 4 * left["laplace"]
 
 
+@pytest.mark.thorough_beyond(4)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -323,6 +331,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize(("arguments", "changes", "message"), REFUSED)
 def test_refusals_take_one_line_and_cost_nothing(folder, arguments, changes, message):
     opened()
@@ -379,6 +388,7 @@ def test_no_account_is_opened_by_a_refusal(folder):
     assert sorted(path.name for path in folder.iterdir()) == ["broken.toml", "people.csv", "roles.toml"]
 
 
+@pytest.mark.thorough
 def test_values_that_do_not_fit_are_never_told(folder):
     """Odd values change neither whether nor how a question is answered; only its noise is seen."""
     frame = pd.read_csv("people.csv").astype({"age": object, "job": object})
@@ -395,6 +405,7 @@ def test_values_that_do_not_fit_are_never_told(folder):
         assert len(plain.output.splitlines()) == len(odd.output.splitlines())
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("query", ["count", "mean age", "median of age", "mode of job", "table of job and age"])
 def test_a_table_without_records_is_answered_where_people_may_be_added(folder, query):
     (folder / "nobody.csv").write_text(",".join(pd.read_csv("people.csv").columns) + "\n")
@@ -420,6 +431,7 @@ print(answered)
 """
 
 
+@pytest.mark.thorough
 def test_processes_share_an_account(folder):
     opened(1.0)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -448,6 +460,7 @@ def test_a_crash_after_the_spend_costs_and_before_it_does_not(folder, monkeypatc
     assert spent() == 0.52
 
 
+@pytest.mark.thorough
 def test_it_starts_without_pandas(folder):
     code = (
         "import sys, scenarios.commands.cli\n"

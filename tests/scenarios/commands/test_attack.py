@@ -78,6 +78,7 @@ def attack(folder, name, *arguments, released="copy", candidates="people.csv"):
     return pd.read_csv(output), done.output
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     "name",
     [
@@ -100,6 +101,7 @@ def test_attacks_that_need_no_channel_find_a_copy(folder, name):
     assert "right: " in output
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("released", ["noisy", "pram", "groups", "ranks", "means", "sample"])
 def test_a_channel_is_read_and_confidences_tell_the_rate(folder, released):
     answer, output = attack(folder, "LikelihoodAssignment", "--channel", folder / f"{released}.toml", released=released)
@@ -109,6 +111,7 @@ def test_a_channel_is_read_and_confidences_tell_the_rate(folder, released):
     assert f"{right:.1%}" in output
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("name", ["NearestNeighbour", "AssignmentLinkage", "FellegiSunter"])
 @pytest.mark.parametrize("released", ["noisy", "pram", "groups", "ranks"])
 def test_confidences_that_are_filled_in_tell_the_rate(folder, name, released):
@@ -117,6 +120,7 @@ def test_confidences_that_are_filled_in_tell_the_rate(folder, name, released):
     assert answer["confidence"].mean() == pytest.approx(right, abs=0.15)
 
 
+@pytest.mark.thorough
 def test_it_is_said_whose_confidences_are_stated(folder):
     _, output = attack(folder, "AssignmentLinkage")
     instead = "that of ExpectationMaximizationLinkage in the same answers is written instead"
@@ -125,6 +129,7 @@ def test_it_is_said_whose_confidences_are_stated(folder):
     assert "states no confidence" not in output
 
 
+@pytest.mark.thorough
 def test_a_channel_of_another_release_is_remarked_on(folder):
     _, output = attack(folder, "LikelihoodAssignment", "--channel", folder / "groups.toml", released="noisy")
     assert "of 80 released rows stem from no candidate" in output
@@ -132,6 +137,7 @@ def test_a_channel_of_another_release_is_remarked_on(folder):
     assert "stem from no candidate" not in output
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("kind", ["semicolon", "floats", "shuffled columns"])
 def test_candidates_written_in_another_way_are_read(folder, kind):
     people = pd.read_csv(folder / "people.csv")
@@ -144,6 +150,7 @@ def test_candidates_written_in_another_way_are_read(folder, kind):
     assert (answer["candidate_row"] == pd.read_csv(folder / "copy-who.csv")["record"]).mean() > 0.95
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("name", ["NearestNeighbour", "FellegiSunter", "ExpectationMaximizationLinkage"])
 @pytest.mark.parametrize("rows", [1, 20])
 def test_one_row_and_constant_columns(tmp_path, name, rows):
@@ -153,6 +160,7 @@ def test_one_row_and_constant_columns(tmp_path, name, rows):
     assert f"expected to be right: {1 / rows:.1%}" in done.stderr
 
 
+@pytest.mark.thorough
 def test_parameters_roles_parquet_and_seeds(folder):
     parameters = ("-p", "metric=euclidean", "--roles", folder / "roles.toml")
     first, again = (
@@ -162,6 +170,7 @@ def test_parameters_roles_parquet_and_seeds(folder):
     pd.testing.assert_frame_equal(first, again)
 
 
+@pytest.mark.thorough
 def test_the_answer_goes_to_standard_output_and_remarks_elsewhere(folder):
     done = invoke("attack", "AssignmentLinkage", "-r", folder / "copy.csv", "-c", folder / "people.csv")
     assert done.exit_code == 0
@@ -171,6 +180,7 @@ def test_the_answer_goes_to_standard_output_and_remarks_elsewhere(folder):
     assert "expected to be right" in done.stderr
 
 
+@pytest.mark.thorough
 def test_candidates_that_lack_a_column_are_compared_in_the_others(folder):
     pd.read_csv(folder / "people.csv").drop(columns="y").to_csv(folder / "less.csv", index=False)
     answer, output = attack(folder, "AssignmentLinkage", "--roles", folder / "roles.toml", candidates="less.csv")
@@ -178,6 +188,7 @@ def test_candidates_that_lack_a_column_are_compared_in_the_others(folder):
     assert (answer["candidate_row"] == pd.read_csv(folder / "copy-who.csv")["record"]).mean() > 0.9
 
 
+@pytest.mark.thorough
 def test_more_rows_than_candidates_leave_rows_out(folder):
     pd.read_csv(folder / "people.csv").head(20).to_csv(folder / "few.csv", index=False)
     output = folder / "few-answer.csv"
@@ -187,6 +198,7 @@ def test_more_rows_than_candidates_leave_rows_out(folder):
     assert pd.read_csv(output)["candidate_row"].is_unique
 
 
+@pytest.mark.thorough
 def test_rows_that_cannot_all_be_right_are_not_expected_to_be(folder):
     pd.read_csv(folder / "people.csv").head(8).to_csv(folder / "few.csv", index=False)
     for name in ("NearestNeighbour", "AssignmentLinkage", "ExpectationMaximizationLinkage"):
@@ -223,6 +235,7 @@ def test_notes_on_how_two_files_were_read_name_them(folder):
     assert said == [f"note: {released}: {how}", f"note: {candidates}: {how}"]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("lacking", ["released", "candidates", "both, an identifier", "both, a person"])
 def test_roles_may_name_a_column_that_one_file_lacks_or_an_identifier(folder, lacking):
     people = pd.read_csv(folder / "people.csv")
@@ -241,6 +254,7 @@ def test_roles_may_name_a_column_that_one_file_lacks_or_an_identifier(folder, la
 UNSEEN = {"age": 119, "balance": 10**7, "job": "astronaut", "marital": "complicated"}
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("name", ["LikelihoodAssignment", "NearestNeighbour", "EnsembleLinkage", "GroupLinkage"])
 @pytest.mark.parametrize("released", ["noisy", "pram", "groups", "ranks", "means", "sample", "vector", "coarse"])
 def test_decoys_may_have_values_that_nobody_of_the_release_has(folder, released, name):
@@ -275,6 +289,7 @@ def test_candidates_outside_the_channel_are_told_from_those_outside_declared_dom
     assert_refused(invoke("attack", "NearestNeighbour", *given), "is not an integer")
 
 
+@pytest.mark.thorough
 def test_categories_that_only_the_release_names_are_no_error_unless_domains_are_declared(folder):
     people = pd.read_csv(folder / "copy.csv")
     people.loc[0, "job"] = "astronaut"
@@ -302,6 +317,7 @@ def test_no_confidence_is_said_where_there_is_none(folder, monkeypatch):
     assert "no confidence can be stated" in output
 
 
+@pytest.mark.thorough
 def test_a_sample_of_rows_is_drawn_by_the_seed_and_scored_alone(folder):
     whole, _ = attack(folder, "NearestNeighbour")
     answers, output = attack(folder, "NearestNeighbour", "--targets", 20)
@@ -321,6 +337,7 @@ def test_a_sample_of_rows_is_drawn_by_the_seed_and_scored_alone(folder):
     assert "drawn" not in output
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("name", ["AssignmentLinkage", "ExpectationMaximizationLinkage", "FellegiSunter"])
 def test_too_many_pairs_are_answered_for_a_sample_that_names_the_limit(folder, monkeypatch, name):
     monkeypatch.setattr("scenarios.tables.sampled_release.MOST_PAIRS", 80 * 30)
@@ -344,6 +361,7 @@ def test_rows_that_outnumber_candidates_are_no_surer_in_a_sample(folder):
     assert "10 of 10 drawn rows answered; no expected share" in done.stderr
 
 
+@pytest.mark.thorough
 def test_blocked_linkage_says_how_it_searched(folder, monkeypatch):
     answer, output = attack(folder, "BlockedLinkage", "-p", "dense=0")
     assert "note: every row was compared with all 80 candidates" in output
@@ -355,6 +373,7 @@ def test_blocked_linkage_says_how_it_searched(folder, monkeypatch):
     assert (answer["candidate_row"] == pd.read_csv(folder / "copy-who.csv")["record"]).mean() > 0.95
 
 
+@pytest.mark.thorough
 def test_blocked_linkage_answers_for_a_sample_of_a_table_that_cannot_be_searched(folder, monkeypatch):
     monkeypatch.setattr("attacks.linkage.blocked_linkage.FEW_ROWS", 10)
     monkeypatch.setattr("attacks.linkage.blocked_linkage.SAMPLED_PAIRS", 80 * 20)
@@ -377,6 +396,7 @@ def assert_refused(done, words):
     assert words in errors[0]
 
 
+@pytest.mark.thorough_beyond(5)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

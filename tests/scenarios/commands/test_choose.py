@@ -65,6 +65,7 @@ def tables(done):
     return {table["title"]: table for table in json.loads(done.stdout)}
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("two_families")
 def test_a_choice_ends_with_confirmed_settings_and_their_commands(folder):
     check_choice(folder)
@@ -123,6 +124,7 @@ def check_report(command, folder):
     assert words[words.index("--defense") + 1] in (folder / "report-1.html").read_text()
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("few_settings")
 def test_only_real_rows_are_chosen_if_they_are_asked_for(folder):
     options = ("--only", "real-rows", "--max-advantage", "0.001", *GOALS, "--budget", "1s", "-j", "2")
@@ -131,6 +133,7 @@ def test_only_real_rows_are_chosen_if_they_are_asked_for(folder):
     assert "PrivateMarginals" not in done.stdout + done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("two_families")
 def test_only_the_named_goal_counts_and_commands_stay_in_one_line(folder):
     long_name = folder / ("a table with a long name " * 3 + ".csv")
@@ -146,12 +149,14 @@ def test_only_the_named_goal_counts_and_commands_stay_in_one_line(folder):
     assert " --threshold 0.9 --defense " in report
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("few_settings")
 def test_none_meets_an_impossible_bound(folder):
     done = choose(folder, "--max-advantage", "0.001", *GOALS, "--budget", "1s", "-j", "2", check=1)
     assert "none meets the bound .001" in done.stderr
 
 
+@pytest.mark.thorough
 def test_an_interrupted_choice_goes_on(folder):
     arguments = ("choose", "people.csv", "--roles", "roles.toml", "--db", "c.db", "--max-advantage", "0.5", *GOALS)
     # One kind of settings is enough for a first round that is interrupted after its end.

@@ -17,6 +17,7 @@ def test_every_command_has_examples(command):
     assert "Examples:" in result.output
 
 
+@pytest.mark.thorough
 def test_list_names_everything():
     output = invoke("list").output
     for name in [*exported("defenses"), *exported("attacks"), *metrics(), "bank", "adult"]:
@@ -29,6 +30,7 @@ def test_list_of_one_kind():
     assert invoke("list", "people").exit_code == 2
 
 
+@pytest.mark.thorough_beyond(55)
 @pytest.mark.parametrize("name", [*exported("defenses"), *exported("attacks"), *exported("scenarios"), *metrics()])
 def test_info_shows_docstring_and_source(name):
     result = invoke("info", name)
@@ -46,6 +48,7 @@ def test_info_of_scenario_and_data_set():
     assert "did you mean 'Mondrian'" in missing.output
 
 
+@pytest.mark.thorough
 def test_validate(tmp_path):
     table = tmp_path / "people.csv"
     table.write_text("age,city\n31,Nara\n45,Uji\n")
@@ -68,6 +71,7 @@ def test_board_without_results(tmp_path):
     assert len(broken.output.strip().splitlines()) == 1
 
 
+@pytest.mark.thorough
 def test_check_passes_ours_and_fails_broken_ones(tmp_path, monkeypatch):
     assert invoke("check", "Identity").exit_code == 0
     (tmp_path / "broken_method.py").write_text(
@@ -82,6 +86,7 @@ def test_check_passes_ours_and_fails_broken_ones(tmp_path, monkeypatch):
     assert invoke("check", "nowhere:Class").exit_code == 2
 
 
+@pytest.mark.thorough
 def test_the_readme_does_what_it_shows(tmp_path, monkeypatch):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.S)
@@ -107,6 +112,7 @@ def test_a_table_without_quotes_is_named_with_what_would_be_right():
     assert """-p 'synthesizer={use="Mondrian", k=5}'""" in done.output
 
 
+@pytest.mark.thorough
 def test_an_audit_says_once_what_a_mechanism_warns_of():
     """Each of the eight runs on either table warns."""
     done = invoke("audit", "PrivBayes", "-p", "epsilon=0.1", "--runs", "8")

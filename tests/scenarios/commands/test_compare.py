@@ -35,6 +35,7 @@ def two(tmp_path):
     return base, head
 
 
+@pytest.mark.thorough
 def test_a_worsening_fails_the_gate(two):
     done = invoke("compare", *two)
     assert done.exit_code == 1
@@ -44,12 +45,14 @@ def test_a_worsening_fails_the_gate(two):
     assert "2 worse, 0 better" in done.stdout
 
 
+@pytest.mark.thorough
 def test_an_improvement_passes(two):
     done = invoke("compare", *reversed(two))
     assert done.exit_code == 0
     assert "0 worse, 2 better" in done.stdout
 
 
+@pytest.mark.thorough
 def test_nothing_changed_shows_nothing_unless_asked(two):
     done = invoke("compare", two[0], two[0])
     assert (done.exit_code, "Alpha" in done.stdout) == (0, False)
@@ -61,6 +64,7 @@ def test_nothing_changed_shows_nothing_unless_asked(two):
     assert "20 measures" in done.stderr
 
 
+@pytest.mark.thorough
 def test_markdown_and_json(two):
     markdown = invoke("compare", *two, "--format", "markdown").stdout
     assert markdown.count("| ✗") == 2
@@ -68,11 +72,13 @@ def test_markdown_and_json(two):
     assert [(change["defense"], change["measure"]) for change in found] == [("Alpha", "reidentification")] * 2
 
 
+@pytest.mark.thorough
 def test_the_tolerance_lets_pass(two):
     assert invoke("compare", *two, "--tolerance", "0.5").exit_code == 0
     assert invoke("compare", *two, "--tolerance", "-1").exit_code == 2
 
 
+@pytest.mark.thorough
 def test_nothing_comparable_is_no_success(two, tmp_path):
     empty = filled(tmp_path / "empty.db", [])
     for base, head in ((empty, two[1]), (two[0], empty), (tmp_path / "absent.db", two[1])):
@@ -83,6 +89,7 @@ def test_nothing_comparable_is_no_success(two, tmp_path):
     assert not (tmp_path / "absent.db").exists()
 
 
+@pytest.mark.thorough
 def test_too_few_plays_are_no_success(tmp_path):
     base, head = (filled(tmp_path / f"{seed}.db", played(seed, plays=4)) for seed in (0, 1))
     done = invoke("compare", base, head)
@@ -94,12 +101,14 @@ def test_too_few_plays_are_no_success(tmp_path):
     assert "too few plays to judge time: 11 plays would do" in done.stdout
 
 
+@pytest.mark.thorough
 def test_what_is_no_database_is_bad_input(two, tmp_path):
     (tmp_path / "text.db").write_text("no database, but long enough to look like one" * 100)
     done = invoke("compare", two[0], tmp_path / "text.db")
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
 
 
+@pytest.mark.thorough
 def test_runs_of_one_database_compare_by_number_and_revision(tmp_path):
     first, second = keyed(played(0), "one"), keyed(played(1, useless=0.3), "two")
     runs = ([result.key for result in first], [result.key for result in second])
@@ -138,6 +147,7 @@ def test_a_database_remembers_its_runs(tmp_path):
             find_run(store, "abcd")
 
 
+@pytest.mark.thorough
 def test_history_shows_every_run(tmp_path):
     first, second = keyed(played(0), "one"), keyed(played(1, useless=0.3), "two")
     runs = ([result.key for result in first], [result.key for result in second])
@@ -158,6 +168,7 @@ def test_history_shows_every_run(tmp_path):
     assert invoke("board", "--history", "Alpha", "--matrix", "--db", db).exit_code == 2
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("name", "shifts"),
     [
@@ -198,6 +209,7 @@ def test_provenance_says_where_a_run_ran(tmp_path):
     assert {revision_named(tmp_path, name) for name in ("nobody", "", "--all", "../x")} == {""}
 
 
+@pytest.mark.thorough
 def test_a_page_a_latex_table_and_a_report_of_checks(two, tmp_path):
     page, checks = tmp_path / "changes.html", tmp_path / "changes.xml"
     done = invoke("compare", *two, "--html", page, "--junit", checks, "--annotate", "--format", "latex")
@@ -235,6 +247,7 @@ def sizes(tmp_path):
     return base, head
 
 
+@pytest.mark.thorough
 def test_two_settings_of_a_defense_compare_as_a_pair(sizes):
     done = invoke("compare", *sizes, "--pair", "Alpha k=5", "Alpha k=2")
     assert done.exit_code == 1
@@ -246,6 +259,7 @@ def test_two_settings_of_a_defense_compare_as_a_pair(sizes):
     assert (done.exit_code, "0 worse, 2 better" in done.stdout) == (0, True)
 
 
+@pytest.mark.thorough
 def test_what_is_paired_is_not_compared_with_its_like(tmp_path):
     results = [*setting(played(0), 5), *setting(played(1, defenses=("Alpha",)), 2)]
     db = filled(tmp_path / "both.db", results)
@@ -256,6 +270,7 @@ def test_what_is_paired_is_not_compared_with_its_like(tmp_path):
     assert sides == {("Alpha", 5, 2), ("Beta",), ("Gamma",), ("Delta",)}
 
 
+@pytest.mark.thorough
 def test_settings_that_differ_are_named_with_the_option_that_pairs_them(sizes):
     done = invoke("compare", *sizes)
     assert done.exit_code == 4
@@ -283,6 +298,7 @@ def test_too_few_plays_in_common_are_named_as_such(tmp_path):
     assert (done.exit_code, "share fewer than two finished plays" in done.stderr) == (4, True)
 
 
+@pytest.mark.thorough
 def test_scenarios_that_differ_are_named(tmp_path):
     other = [replace(one, scenario="adult") for one in played(0)]
     base, head = filled(tmp_path / "a.db", played(0)), filled(tmp_path / "b.db", other)
@@ -292,6 +308,7 @@ def test_scenarios_that_differ_are_named(tmp_path):
     assert "b.db has adult" in done.stderr
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
@@ -306,6 +323,7 @@ def test_a_pair_that_is_none_is_bad_input(sizes, pairs, message):
     assert any(words in done.stderr for words in message.split("|"))
 
 
+@pytest.mark.thorough
 def test_a_pace_on_which_releases_and_attacks_disagree_is_not_called_the_machines(tmp_path):
     base = played(0, defenses=("Alpha", "Beta", "Gamma"))
     slow = [replace(one, seconds=3 * one.seconds) if one.attack is None else one for one in played(1)]

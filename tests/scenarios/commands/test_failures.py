@@ -132,6 +132,7 @@ PRINTING = [
 ]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no full device")
 @pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
 def test_a_full_disk_is_told_in_one_line(place, arguments):
@@ -148,6 +149,7 @@ WRITING = [
 ]
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("arguments", WRITING, ids=" ".join)
 def test_a_closed_output_is_told_in_one_line(place, arguments):
     done = run(place, *arguments, stdout=None, preexec_fn=lambda: os.close(1))
@@ -155,6 +157,7 @@ def test_a_closed_output_is_told_in_one_line(place, arguments):
     assert "standard output is closed" in done.stderr
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("arguments", [["info", "Mondrian"], *WRITING], ids=" ".join)
 def test_a_reader_that_leaves_is_no_failure(place, arguments):
     read, write = os.pipe()
@@ -169,6 +172,7 @@ def test_the_comparison_is_of_something(place):
     assert (done.returncode, "1 worse" in done.stdout) == (1, True), done.stderr
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -185,6 +189,7 @@ def test_a_method_that_raises_is_told_in_one_line(place, arguments):
     assert "\\x1b[31m red line" in done.stderr or arguments[0] == "audit"
 
 
+@pytest.mark.thorough
 def test_a_comparison_that_raises_is_told_in_one_line(place):
     command = (
         "import runpy, sys, leaderboard\n"
@@ -207,6 +212,7 @@ def test_the_traceback_is_there_for_who_asks(place):
     assert done.returncode == 2
 
 
+@pytest.mark.thorough
 def test_a_failed_check_shows_no_control_characters(place):
     done = run(place, "check", "own:Raising")
     assert done.returncode == 1
@@ -223,6 +229,7 @@ def stored(tmp_path_factory):
     return path
 
 
+@pytest.mark.thorough_beyond(5)
 @pytest.mark.parametrize("column", ["game", "parameters", "scores", "values", "play", "seconds", "created", "reason"])
 @pytest.mark.parametrize(
     "content", ["{", "[]", "[1]", "7", '{"a": NaN}', '{"a": {"b": 1e999}}', b"\xff\xfe", 3.5, "\x1b"]
@@ -293,6 +300,7 @@ def test_no_command_writes_past_the_escaping():
             assert "click.secho(" not in text, path
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -314,6 +322,7 @@ def test_a_command_alone_shows_its_help(place):
     assert "Measure anonymization by attacking it." in run(place).stderr
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="the system has no folder that takes no file")
 @pytest.mark.parametrize(
     "arguments",
@@ -334,6 +343,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_any_work(place, argu
     assert not (place / "fresh.db").exists()
 
 
+@pytest.mark.thorough_beyond(4)
 @pytest.mark.parametrize("form", FORMATS)
 def test_downtime_is_written_in_every_format(tmp_path, form):
     Store(tmp_path / "results.db").close()

@@ -62,6 +62,7 @@ def play(*arguments, defense="Identity"):
     return invoke("run", "bank", "-d", defense, "-a", "NearestNeighbour", "--plays", 1, "-j", 1, *arguments)
 
 
+@pytest.mark.thorough
 def test_failed_checks_are_annotated_in_github_actions_only(module, monkeypatch):
     few_customers(monkeypatch)
     assert "::error" not in play("--max-advantage", 0.5).stderr
@@ -88,6 +89,7 @@ def test_a_gate_says_what_few_plays_do_not_show(monkeypatch, plays, missed):
         assert all(f"with probability {missed}: give more --plays" in line for line in warned)
 
 
+@pytest.mark.thorough
 def test_the_gate_on_the_command_line_warns_of_one_play(module, monkeypatch):
     few_customers(monkeypatch)
     assert "gate: warning: 1 play misses a defense" in play("--max-advantage", 1).stderr
@@ -135,6 +137,7 @@ def test_a_file_of_checks_that_cannot_be_written_is_refused_before_anything_play
     assert not (tmp_path / "tokumei.db").exists()
 
 
+@pytest.mark.thorough
 def test_failed_trials_are_errors_in_the_file(module, tmp_path):
     text = "from defenses import Identity\n\n\nclass MyDefense(Identity):\n    def apply(self, records, rng):\n"
     (tmp_path / "my_broken.py").write_text(text + '        raise ValueError("broken")\n')

@@ -18,6 +18,7 @@ def described():
     return found
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("part", range(4))
 def test_each_printed_import_line_runs(part):
     things = described()

@@ -83,6 +83,7 @@ def test_without_a_seed_the_order_is_secret_and_with_one_it_repeats(folder):
     assert call(*arguments, "--seed", 4).stdout == call(*arguments, "--seed", 4).stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["in memory", "in parts"])
 def test_a_release_that_says_next_to_nothing_is_warned_of(folder, parts):
     arguments = ("people.csv", "--roles", "roles.toml", "-o", "released.csv", "--force", *parts)
@@ -130,6 +131,7 @@ def test_outputs_are_not_overwritten_unless_told(folder):
     assert "no folder" in call(*arguments[:-1], "none/released.csv", code=2).output
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["Identity", "Mondrian", "AdditiveNoise", "Pseudonymization"])
 def test_a_release_is_written_as_its_name_says(folder, method):
     def written(name):
@@ -152,6 +154,7 @@ def test_a_release_is_written_as_its_name_says(folder, method):
     assert len(set(scores)) == 1
 
 
+@pytest.mark.thorough_beyond(4)
 @pytest.mark.parametrize("name", ["released.xlsx", "released.json", "released.tsv", "released.gz", "released.2024"])
 def test_other_formats_are_refused_before_the_work(folder, name):
     refused = call("defend", "Identity", "none.csv", "-o", name, code=2).output
@@ -236,6 +239,7 @@ def test_a_class_of_one_value_stands_beside_those_alone(folder):
     assert "synthetic" not in page
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(("population", "fitting"), [(2000, "Pitman"), (1999, "SNB")])
 def test_the_estimator_that_fits_the_sampling_fraction_comes_first(folder, population, fitting):
     call("defend", "Identity", "people.csv", "--roles", "roles.toml", "-o", "released.csv", "--seed", 1)
@@ -272,6 +276,7 @@ def test_risk_refuses_identifiers_and_missing_columns(folder):
     assert "no column 'grade'" in call("risk", "t.csv", "--roles", "roles.toml", code=2).output
 
 
+@pytest.mark.thorough
 def test_utility_of_copy_and_of_generalized_table(folder):
     def utility(*arguments):
         return json.loads(call("utility", "people.csv", *arguments, "--roles", "roles.toml", "--format", "json").stdout)
@@ -286,6 +291,7 @@ def test_utility_of_copy_and_of_generalized_table(folder):
     assert "classifier" in worse
 
 
+@pytest.mark.thorough
 def test_utility_says_why_associations_are_missing_or_0(folder):
     def utility(table, *columns):
         lines = [",".join(columns), *(",".join(map(str, row)) for row in table)]
@@ -304,6 +310,7 @@ def test_utility_says_why_associations_are_missing_or_0(folder):
     assert all("at least 3 columns" in one.stderr for one in utility([("x", "x"), ("y", "y")] * 20, "a", "b"))
 
 
+@pytest.mark.thorough
 def test_it_works_in_a_pipe(folder):
     command = shlex.join(COMMAND)
     pipe = (
@@ -313,6 +320,7 @@ def test_it_works_in_a_pipe(folder):
     assert re.search(r"\nk +[4-9]", done.stdout)
 
 
+@pytest.mark.thorough
 def test_special_characters_survive_the_file(folder):
     call("defend", "Identity", "people.csv", "--roles", "roles.toml", "-o", "released.csv", "--seed", 1)
     released = pd.read_csv(io.StringIO((folder / "released.csv").read_text()), sep=";", dtype=str)
@@ -333,6 +341,7 @@ def test_nothing_secret_or_needed_is_lost(folder):
         assert "name differs in every record, as identifiers do" in call(*arguments, code=2).output
 
 
+@pytest.mark.thorough
 def test_pseudonyms_can_be_measured_and_names_cannot(folder):
     call("defend", "Pseudonymization", "people.csv", "--roles", "roles.toml", "-o", "pseudonyms.csv")
     assert "person" not in (folder / "pseudonyms.csv").read_text()

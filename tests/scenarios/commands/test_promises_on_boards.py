@@ -51,6 +51,7 @@ def section(text):
     return " ".join(text.partition(TITLE)[2].split())
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("form", ["table", "markdown"])
 def test_text_boards_end_with_what_promises_cover(folder, form):
     played = call(*RUN, "--format", form)
@@ -64,6 +65,7 @@ def test_text_boards_end_with_what_promises_cover(folder, form):
     assert call("board", "--format", form) == played
 
 
+@pytest.mark.thorough
 def test_json_has_a_field_and_csv_and_latex_stay_as_they_are(folder):
     rows = json.loads(call(*RUN, "--format", "json"))
     assert rows == json.loads(call("board", "--format", "json"))
@@ -77,6 +79,7 @@ def test_json_has_a_field_and_csv_and_latex_stay_as_they_are(folder):
     assert TITLE not in call("board", "--matrix")
 
 
+@pytest.mark.thorough
 def test_the_page_has_the_section_for_each_variant(folder):
     call(*RUN, "--html", "run.html")
     call("board", "--html", "later.html")
@@ -86,6 +89,7 @@ def test_the_page_has_the_section_for_each_variant(folder):
     assert page.count(NOTE) == 2
 
 
+@pytest.mark.thorough
 def test_a_database_without_statements_shows_the_board_as_before(folder):
     call(*RUN)
     with_section = call("board")
@@ -104,6 +108,7 @@ def test_a_database_without_statements_shows_the_board_as_before(folder):
     database.close()
 
 
+@pytest.mark.thorough
 def test_defenses_played_apart_stand_in_one_section(folder):
     for defense in ("Mondrian", "AdditiveNoise", "Shuffle"):
         call(*RUN, "-d", defense, "--db", "apart.db")
@@ -111,6 +116,7 @@ def test_defenses_played_apart_stand_in_one_section(folder):
     assert section(call("board", "--db", "apart.db")) == section(call("board"))
 
 
+@pytest.mark.thorough
 def test_other_roles_replace_what_is_said(folder):
     call(*RUN)
     (folder / "roles.toml").write_text(ROLES)
@@ -118,6 +124,7 @@ def test_other_roles_replace_what_is_said(folder):
     assert section(call("board")).endswith(NOTE.replace("Unprotected", "Sensitive"))
 
 
+@pytest.mark.thorough
 def test_a_ranking_says_what_built_in_defenses_promise(folder):
     (folder / "copy.csv").write_text((folder / "people.csv").read_text())
     arguments = ("rank", "people.csv", "copy.csv", "--roles", "roles.toml", "--targets", 20, "--quiet", "-j", 1)

@@ -76,6 +76,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.thorough
 def test_a_board_is_published_checked_and_extended(published):
     folder = published
     board = folder / "board"
@@ -98,6 +99,7 @@ def test_a_board_is_published_checked_and_extended(published):
     assert stored < {result.key for result in extended}
 
 
+@pytest.mark.thorough
 def test_replayed_results_are_those_published(published):
     plan = read_plan("small.toml")
     catalogue = Catalogue(plan, ("",) * len(plan.defenses))
@@ -122,6 +124,7 @@ def test_a_failed_trial_is_stale(published):
     assert {attack for _, attack in cells} >= {"NearestNeighbour"}
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -53,23 +53,27 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.thorough
 def test_defend_imports_what_it_needs(folder):
     arguments = ["defend", "Mondrian", "-p", "k=2", "people.csv", "--roles", "roles.toml", "-o", "out.csv"]
     assert modules_of(arguments, UNNEEDED, folder) == "[]"
     assert (folder / "out.csv").exists()
 
 
+@pytest.mark.thorough
 def test_risk_imports_what_it_needs(folder):
     # A release without identifiers needs no defense; channels belong to defenses.
     names = [*UNNEEDED, "defenses.base.channel", "defenses.base.defense"]
     assert modules_of(["risk", "people.csv", "--roles", "roles.toml"], names, folder) == "[]"
 
 
+@pytest.mark.thorough
 def test_the_size_of_a_population_needs_estimators(folder):
     arguments = ["risk", "people.csv", "--roles", "roles.toml", "--population-size", "100"]
     assert modules_of(arguments, ["scipy"], folder) == "['scipy']"
 
 
+@pytest.mark.thorough
 def test_help_imports_no_library_of_methods(folder):
     libraries = [name for name in UNNEEDED if not name.startswith("scenarios")]
     assert modules_of(["--help"], ["numpy", "pandas", "pydantic", "pyarrow", *libraries], folder) == "[]"

@@ -41,6 +41,7 @@ def board(result):
     return {row[1]: dict(zip(table["columns"], row, strict=True)) for row in table["rows"]}
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 def test_files_stand_beside_built_in_defenses(folder):
     result = rank(
@@ -64,6 +65,7 @@ def test_quiet_hides_notes_and_no_warning(folder):
     assert "note: " not in said
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 def test_every_format_is_written(folder):
     # The evaluation is stored: only the first one takes time.
@@ -72,6 +74,7 @@ def test_every_format_is_written(folder):
         assert "mondrian.csv" in (folder / f"{form}.html").read_text()
 
 
+@pytest.mark.thorough
 def test_one_seed_gives_one_result_on_any_number_of_workers(folder):
     names = ("mondrian.csv", "shuffled.csv", "part.parquet", "--control", "others.csv", "--format", "json")
     alone = rank(*names, "--db", "alone.db", jobs=1)
@@ -82,6 +85,7 @@ def test_one_seed_gives_one_result_on_any_number_of_workers(folder):
     assert board(again)["mondrian.csv"] == board(alone)["mondrian.csv"]
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 def test_stored_evaluations_are_used_under_any_name(folder, monkeypatch):
     first = rank("mondrian.csv", "--format", "json")
@@ -91,6 +95,7 @@ def test_stored_evaluations_are_used_under_any_name(folder, monkeypatch):
     assert again.stdout == first.stdout.replace("mondrian.csv", "renamed.csv")
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 def test_a_failing_file_is_a_line_and_the_others_stay(folder):
     (folder / "bad.csv").write_text("weight\n3\n")
@@ -100,6 +105,7 @@ def test_a_failing_file_is_a_line_and_the_others_stay(folder):
     assert "mondrian.csv" in result.stdout
 
 
+@pytest.mark.thorough
 def test_bad_input_ends_in_one_line(folder):
     (folder / "bad.csv").write_text("weight\n3\n")
     lines = (folder / "people.csv").read_text().splitlines()
@@ -125,12 +131,14 @@ def test_a_high_cardinality_column_is_refused_by_name(folder, monkeypatch):
     assert "column" in rank("mondrian.csv", code=2).stderr
 
 
+@pytest.mark.thorough
 def test_records_never_appear(folder):
     names = [f"person {number}" for number in range(3)]
     output = rank("mondrian.csv", "--control", "others.csv", "--format", "json").output
     assert not any(name in output for name in names)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 def test_an_interrupted_ranking_goes_on(folder):
     rng = np.random.default_rng(0)

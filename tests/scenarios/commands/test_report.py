@@ -72,6 +72,7 @@ def page(folder):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", (folder / "report.html").read_text().partition("<main>")[2]))
 
 
+@pytest.mark.thorough
 def test_a_release_of_everything_is_above_every_threshold(folder):
     released("Identity")
     done = report("--control", "others.csv", "--threshold", "0.33")
@@ -83,6 +84,7 @@ def test_a_release_of_everything_is_above_every_threshold(folder):
     assert "Which row belongs to whom" in text
 
 
+@pytest.mark.thorough
 def test_a_release_of_constants_is_not_above(folder):
     released("Constant")
     done = report("--control", "others.csv", "--threshold", "0.5")
@@ -90,6 +92,7 @@ def test_a_release_of_constants_is_not_above(folder):
     assert done.exit_code in (0, 1)
 
 
+@pytest.mark.thorough
 def test_the_page_holds_profiles_promise_costs_and_commands(whole_report):
     folder, exit_code = whole_report
     assert exit_code == 1
@@ -109,6 +112,7 @@ def test_the_page_holds_profiles_promise_costs_and_commands(whole_report):
     assert "p17" not in text
 
 
+@pytest.mark.thorough
 def test_a_promise_that_the_release_does_not_keep_is_refused(folder):
     released("Mondrian", "-p", "k=8")
     done = report("--defense", "Mondrian", "-p", "k=50")
@@ -130,6 +134,7 @@ def test_a_promise_about_rows_is_checked_in_rows(folder):
     assert "it was not made so" in report("--defense", "Mondrian", "-p", "k=50", "--targets", "60", "--force").output
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
     ("promise", "words"),
@@ -154,6 +159,7 @@ def test_a_diversity_or_closeness_that_the_release_does_not_keep_is_refused(fold
     assert not (folder / "report.html").exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
     ("promise", "unchecked"),
@@ -176,6 +182,7 @@ def test_a_diversity_or_closeness_that_the_release_keeps_is_stated(folder, promi
     assert unchecked is None or f"{words}{unchecked}" in done.output
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 def test_a_promise_that_no_table_can_show_is_called_declared(folder):
     released("PrivateMarginals", "-p", "epsilon=5")
@@ -188,6 +195,7 @@ def test_a_promise_that_no_table_can_show_is_called_declared(folder):
     assert "not checked" not in done.output + page(folder)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 def test_a_release_of_other_people_is_refused_or_warned_of(folder):
     released("Mondrian", "-p", "k=8")
@@ -204,6 +212,7 @@ def test_a_release_of_other_people_is_refused_or_warned_of(folder):
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 def test_names_under_another_column_name_are_found(folder):
     released("Constant")
@@ -216,6 +225,7 @@ def test_names_under_another_column_name_are_found(folder):
     assert "in the clear: Identifier in column" in page(folder)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 def test_what_must_be_known_comes_first(folder):
     released("Mondrian", "-p", "k=8")
@@ -230,6 +240,7 @@ def test_what_must_be_known_comes_first(folder):
     assert "--threshold 0.09 --profile wp29 -o report.html" in page(folder)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 def test_a_column_that_no_release_holds_has_no_domain_to_be_warned_of(folder):
     for name in ("people.csv", "others.csv"):
@@ -240,6 +251,7 @@ def test_a_column_that_no_release_holds_has_no_domain_to_be_warned_of(folder):
     assert not [line for line in output.splitlines() if line.startswith("warning") and "note" in line]
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 def test_without_control_what_is_missing_is_said(folder):
     released("Mondrian", "-p", "k=8")
@@ -252,6 +264,7 @@ def test_without_control_what_is_missing_is_said(folder):
     assert "without control people (--control), membership and linkability are not measured" in text
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 def test_what_synthetic_numbers_lost_or_gained_is_said_before_the_verdict(folder):
     table = pd.read_csv("people.csv")
@@ -267,6 +280,7 @@ def test_what_synthetic_numbers_lost_or_gained_is_said_before_the_verdict(folder
     assert "lie beyond all original ones" in page(folder)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 def test_synthetic_rows_are_not_judged_by_their_classes(folder):
     released("PrivateMarginals", "-p", "epsilon=5")
@@ -274,6 +288,7 @@ def test_synthetic_rows_are_not_judged_by_their_classes(folder):
     assert "says little" in page(folder)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 def test_the_number_of_releases_widens_intervals_and_is_repeated(folder):
     released("Mondrian", "-p", "k=8")
@@ -293,6 +308,7 @@ def test_the_utility_is_that_of_the_command_that_the_report_names(whole_report, 
     assert f" utility {number(measured['utility'], 3)} mean of the parts" in text
 
 
+@pytest.mark.thorough
 def test_the_record_of_each_row_lets_links_be_measured(folder, monkeypatch):
     released("Mondrian", "-p", "k=8", "--truth", "truth.csv")
     done = report("--control", "others.csv", "--truth", "truth.csv", "--seed", "1")
@@ -319,6 +335,7 @@ def test_a_truth_file_that_does_not_belong_to_the_rows_is_refused(folder):
     assert "truth.csv: does not tell the records of the released rows" in done.output
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 def test_linkage_by_a_truth_file_that_is_false_in_part_is_not_measured(folder):
     released("Mondrian", "-p", "k=8", "--truth", "truth.csv")
@@ -332,6 +349,7 @@ def test_linkage_by_a_truth_file_that_is_false_in_part_is_not_measured(folder):
     assert "Either the file is wrong, or the release keeps little of these rows" in page(folder)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 def test_files_give_the_seed_and_a_chosen_one_is_said_to_be_chosen(folder):
     released("Mondrian", "-p", "k=8")
@@ -369,6 +387,7 @@ def test_attacks_by_the_same_classes_are_one_row(whole_report):
     assert attacks.count(";noworse:") == 1
 
 
+@pytest.mark.thorough
 def test_the_same_files_give_the_same_report(folder):
     released("Mondrian", "-p", "k=8")
     report("--control", "others.csv")
@@ -377,6 +396,7 @@ def test_the_same_files_give_the_same_report(folder):
     assert (folder / "report.html").read_text() == first
 
 
+@pytest.mark.thorough_beyond(7)
 @pytest.mark.parametrize(
     ("options", "output", "message"),
     [

@@ -83,6 +83,7 @@ def folder(tmp_path, monkeypatch):
     return good
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("wrong", WRONG)
 def test_no_command_prints_a_value_that_it_refuses(folder, wrong):
     bad = folder.copy()

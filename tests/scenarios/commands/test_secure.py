@@ -34,6 +34,7 @@ def test_large_integers_are_not_rounded(folder):
     assert result["value"] == 9007199254740993
 
 
+@pytest.mark.thorough
 def test_the_answers(folder):
     assert "left is greater        yes" in call("greater", 1200000, 950000, "--seed", 1).output
     assert json.loads(call("greater", 3, 3, "--format", "json").output)["value"] == "no"
@@ -49,6 +50,7 @@ def test_the_answers(folder):
     assert ours["value"] == pytest.approx(np.corrcoef([5, 9, 2, 30], [1, 2, 1, 6.5])[0, 1], abs=1e-5)
 
 
+@pytest.mark.thorough_beyond(7)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -50,6 +50,7 @@ def test_a_column_without_a_value_is_split_too():
     assert invoke("split", "people.csv", *PARTS).exit_code == 0
 
 
+@pytest.mark.thorough
 def test_a_seed_repeats_a_split_and_no_seed_does_not():
     drawn = []
     for options in (["--seed", "3"], ["--seed", "3"], [], [], []):
@@ -71,6 +72,7 @@ def test_rows_exported_twice():
     assert sorted(lines) == sorted(TABLE.splitlines()[1:])
 
 
+@pytest.mark.thorough_beyond(9)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

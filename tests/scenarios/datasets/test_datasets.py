@@ -70,6 +70,7 @@ def test_columns_are_whole_numbers_or_text(name):
         assert not values.isna().any()
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("name", FOLDERS)
 def test_domains_contain_the_data(name):
     dataset = load(name)
@@ -98,6 +99,7 @@ def test_special_numbers_have_bins_of_their_own():
         assert (codes == domain.codes([value])).sum() == 1
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("name", FOLDERS)
 def test_hierarchies_cover_every_value_and_nest(name):
     records = load(name).records
@@ -138,6 +140,7 @@ def test_two_loads_share_no_frame():
     assert first.sha256 == second.sha256
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("file", ["records.csv.gz", "roles.toml", "job.csv"])
 def test_a_damaged_file_is_refused(tmp_path, monkeypatch, file):
     shutil.copytree(datasets.FOLDER / "bank", tmp_path / "bank")
@@ -166,6 +169,7 @@ def test_an_unknown_name_gets_a_suggestion():
         load("../tests")
 
 
+@pytest.mark.thorough
 def test_names_need_no_pandas():
     code = "import sys, scenarios.datasets as d; d.dataset_names(); assert not {'pandas', 'numpy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -185,12 +189,14 @@ def as_published(name, text):
     return io.StringIO(text)
 
 
+@pytest.mark.thorough
 def test_bank_equals_the_published_file():
     written = load("bank").records.frame.to_csv(sep=";", index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     published = pd.read_csv(as_published("bank-full.csv", written), sep=";", keep_default_na=False)
     pd.testing.assert_frame_equal(load("bank").records.frame, published)
 
 
+@pytest.mark.thorough
 def test_adult_equals_the_published_files():
     dataset = load("adult")
     files = ((dataset.records, "adult.data", "", ""), (dataset.test, "adult.test", "|1x3 Cross validator\n", "."))

@@ -31,6 +31,7 @@ def games(bank):
     return {decoys: CandidateFile(records=bank, decoys=decoys) for decoys in ("random", "hard")}
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("decoys", ["random", "hard"])
 def test_draws_are_disjoint_and_answers_are_true(games, decoys):
     secret = games[decoys].draw(generator(1, "draw"))
@@ -88,17 +89,20 @@ def test_bad_parameters_are_named(bank, changes, names):
         CandidateFile(records=bank, **changes)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("attack", [NearestNeighbour(), AssignmentLinkage(), LikelihoodAssignment()])
 def test_identity_is_found(bank, attack):
     assert rates(Identity(), attack, CandidateFile(records=bank), 3, "reidentification").mean() >= 0.99
 
 
+@pytest.mark.thorough
 def test_identity_is_worth_everything(bank):
     utility = play(Identity(), NearestNeighbour(), CandidateFile(records=bank), generator(7, "play", 0)).utility
     assert {utility[name] for name in MEASURES} == {1.0}
     assert utility["classifier_auc"] == utility["classifier_auc_original"]
 
 
+@pytest.mark.thorough
 def test_constants_are_worth_nothing_and_give_nothing_away(bank):
     game = CandidateFile(records=bank)
     outcome = play(Constant(), NearestNeighbour(), game, generator(7, "play", 0))
@@ -122,6 +126,7 @@ class Strangers(MicrodataDefense):
         return MicrodataRelease(released_frame(others), np.full(100, -1), None)
 
 
+@pytest.mark.thorough
 def test_a_table_of_strangers_has_no_row_to_find_and_membership_at_chance(bank):
     game = CandidateFile(records=bank)
     strangers = Strangers(population=bank)
@@ -132,6 +137,7 @@ def test_a_table_of_strangers_has_no_row_to_find_and_membership_at_chance(bank):
     assert abs(members.mean() - 0.5) < 5 * 0.0355 / np.sqrt(PLAYS)
 
 
+@pytest.mark.thorough
 def test_equal_play_equal_outcome(games):
     first, second = (
         play(RetentionReplacement(retention=0.5), ExpectationMaximizationLinkage(), games["hard"], generator(3, "play"))

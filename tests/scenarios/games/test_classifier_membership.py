@@ -11,6 +11,7 @@ from scenarios import ClassifierMembership
 from scenarios.games.classifier_membership import MODELS, TableModel
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("model", MODELS)
 def test_every_model_learns(adult, model):
     game = ClassifierMembership(records=adult, members=300, model=model)

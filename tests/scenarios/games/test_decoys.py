@@ -121,6 +121,7 @@ def test_a_candidate_file_gives_no_original_away(name, decoys):
     assert max(map(abs, found.values())) < BOUND, found
 
 
+@pytest.mark.thorough
 def test_a_tournament_gives_no_original_away(tmp_path):
     teams = [f"team{number}" for number in range(PLAYS)]
     # As many people as those among whom the attackers catch the former scheme.
@@ -133,6 +134,7 @@ def test_a_tournament_gives_no_original_away(tmp_path):
     assert max(map(abs, found.values())) < BOUND, found
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("2", "3")
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_groups_are_disjoint_near_and_without_equals(size):
@@ -155,6 +157,7 @@ def test_equals_share_a_group_only_where_nobody_else_is_left():
     assert (frame["job"].to_numpy()[groups] == "nurse").any(axis=1).sum() == 10
 
 
+@pytest.mark.thorough
 def test_originals_in_one_group_leave_the_number_of_candidates():
     """In a table of 60 people, originals share groups; each candidate is still an original as often as any other."""
     frame = pd.DataFrame({"age": np.arange(61) ** 2})
@@ -182,6 +185,7 @@ def test_unequal_groups_are_refused():
     assert len(records.frame.columns) < LAST
 
 
+@pytest.mark.thorough
 def test_a_team_checks_its_table_among_hard_decoys(tmp_path):
     played = opened(tmp_path / "cup", originals=30, candidates=90, decoys="hard")
     place = played.tournament.team_folder("kyoto")

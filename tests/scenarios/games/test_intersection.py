@@ -11,6 +11,7 @@ from scenarios.games.playing import make_release
 from scenarios.tables.seeds import generator
 
 
+@pytest.mark.thorough
 def test_the_game_hands_every_attack_the_same_second_release():
     game = Intersection(records=aged_people(400, generator(0)), originals=100, overlap=40, strangers=50, auxiliary=10)
     secret = game.draw(generator(0, "draw"))

@@ -81,6 +81,7 @@ def test_an_attack_that_does_not_fit_is_refused(adult_register):
         play(Identity(), LikelihoodMembership(), Join(records=adult_register), np.random.default_rng(0))
 
 
+@pytest.mark.thorough
 def test_one_seed_one_result(adult_register):
     game = Join(records=adult_register, register=300, auxiliary=100, held_out=0)
     defense = RetentionReplacement(retention=0.7)

@@ -206,6 +206,7 @@ class Quiet:
         pass
 
 
+@pytest.mark.thorough
 def test_a_scenario_plays_it_and_each_trial_has_its_own_table(tmp_path):
     path = tmp_path / "pk.toml"
     path.write_text(SCENARIO)
@@ -231,6 +232,7 @@ def test_real_columns_play():
     assert outcome.scores["pk"].chance == 0.2
 
 
+@pytest.mark.thorough
 def test_utility_does_not_depend_on_how_many_releases_were_measured_before(bank):
     rules = PkAnonymity(records=bank, column="job", size=50)
     defense = RetentionReplacement(retention=0.9)

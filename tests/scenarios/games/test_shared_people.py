@@ -112,6 +112,7 @@ def test_a_question_that_the_table_cannot_answer_is_refused():
         shared(bare, LinkQuestion())
 
 
+@pytest.mark.thorough
 def test_what_the_attacker_knows_and_sees_is_the_questions(records):
     few = RowQuestion(known=["half"], asked=[5, 2])
     game = shared(records, few)

@@ -34,6 +34,7 @@ def test_what_is_known_is_as_described(ratings):
     assert "day" not in SparseRatings(records=ratings, targets=5, dates=False).draw(np.random.default_rng(0)).known
 
 
+@pytest.mark.thorough
 def test_pseudonyms_are_uninformative_and_seeds_reproduce_draws(ratings):
     game = SparseRatings(records=ratings, targets=50)
     release = Identity().apply(ratings, np.random.default_rng(0))

@@ -69,6 +69,7 @@ def test_the_shipped_board_reaches_the_baselines_at_epsilon_one_half(name):
         assert rate.low <= np.mean([one[attack][goal].chance for one in scores]) <= rate.high
 
 
+@pytest.mark.thorough
 def test_aggregation_alone_hides_records_not_members(adult):
     defense = FederatedAveraging(split=EqualSplit(clients=10), aggregation=SecureAggregation())
     rows = [played(adult, 80, defense, [GradientInversion(), UpdateMembership()], 10 * number) for number in range(4)]
@@ -110,6 +111,7 @@ def test_cells_are_paired_within_a_client_alone():
     assert not matched_cells(encoding, records.frame, np.arange(4), swapped).all()
 
 
+@pytest.mark.thorough
 def test_utility_is_anchored(adult):
     game = Training(records=adult, members=1000, held_out=3000)
     secret = game.draw(np.random.default_rng(10))

@@ -60,6 +60,7 @@ def built(monkeypatch):
     return names
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize(
     ("defenses", "played", "made"),
     [

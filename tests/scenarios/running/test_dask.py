@@ -93,6 +93,7 @@ def playing(folder):
     return sum(parent in servers for parent in parents)
 
 
+@pytest.mark.thorough
 def test_a_worker_is_killed_in_the_middle(folder, local):
     with dask(folder, 2, "--no-nanny") as (address, workers):
         process = start_in(folder, "killed.db", "--backend", "dask", "--scheduler", address)
@@ -125,6 +126,7 @@ def test_an_interrupted_run_leaves_no_process_on_the_cluster(folder):
         wait_until(lambda: playing(folder) == 0)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -139,6 +141,7 @@ def test_options_that_do_not_fit_are_refused(arguments, says):
     assert says in refused.stderr
 
 
+@pytest.mark.thorough
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE", 0.2)
     refused = CliRunner().invoke(

@@ -74,6 +74,7 @@ def test_a_setting_that_is_named_twice_is_kept_once(defenses, folder):
     assert sum(len(unit.results) for unit in catalogue.units) == len(catalogue.keys) == 4
 
 
+@pytest.mark.thorough
 @pytest.mark.waits
 def test_a_run_counts_each_setting_once(folder):
     options = ("-d", "Mondrian", "-d", "Mondrian k=5", "-d", "Mondrian k=2", "-j", 1)

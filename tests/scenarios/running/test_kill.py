@@ -121,6 +121,7 @@ def check_moments(tmp_path, uninterrupted, count, seed):
     return partial
 
 
+@pytest.mark.thorough
 def test_killed_at_moments_in_the_middle_the_rerun_completes(tmp_path, uninterrupted):
     board, _, duration = uninterrupted
     _prepare(tmp_path)

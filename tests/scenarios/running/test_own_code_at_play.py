@@ -125,6 +125,7 @@ def errors(done):
     return [line for line in done.stderr.splitlines() if line.startswith("error: ")]
 
 
+@pytest.mark.thorough
 def test_a_file_that_ends_the_program_is_an_error_and_no_gate_passes(folder):
     for command in (["check"], ["run", "small.toml", "--max-advantage", "0.0001", "-a"]):
         done = tokumei(*command, "ends:A", cwd=folder, check=2)
@@ -132,6 +133,7 @@ def test_a_file_that_ends_the_program_is_an_error_and_no_gate_passes(folder):
         assert "(ends.py, line 3)" in done.stderr
 
 
+@pytest.mark.thorough
 def test_a_method_that_ends_the_program_is_an_error_in_every_command(folder):
     done = tokumei_here("run", "small.toml", "-d", "mine:EndsEarly", cwd=folder, check=2)
     assert f"mine:EndsEarly: SystemExit: 0 (mine.py, line {line_of('class EndsEarly') + 2})" in done.stderr
@@ -151,11 +153,13 @@ def test_a_defense_that_returns_nothing_is_told_what_to_return(folder):
     assert "AttributeError" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_every_trial_and_release_has_a_new_instance(folder):
     done = tokumei_here("run", "small.toml", "-a", "mine:Counts", "-d", "mine:CountingDefense", "-j", 1, cwd=folder)
     assert (done.exit_code, errors(done)) == (0, [])
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("option", "name", "what", "method"),
     [("-a", "Unseeded", "claims differ", "run"), ("-d", "UnseededDefense", "release differs", "apply")],
@@ -168,6 +172,7 @@ def test_a_generator_of_its_own_fails_the_run(folder, option, name, what, method
     )
 
 
+@pytest.mark.thorough
 def test_only_the_first_trial_of_a_method_of_ones_own_is_played_twice(folder):
     (folder / "mine.py").write_text(
         MINE + "\n\nclass Tells(NearestNeighbour):\n    def run(self, release, knowledge, rng):\n"
@@ -179,6 +184,7 @@ def test_only_the_first_trial_of_a_method_of_ones_own_is_played_twice(folder):
     assert not is_user_defined(program.__dict__.get("nothing", SimpleNamespace()))
 
 
+@pytest.mark.thorough
 def test_failures_name_variant_and_line(folder):
     done = tokumei_here("run", "variants.toml", "-a", "mine:Short", "--plays", 1, "-j", 1, cwd=folder, check=3)
     place = f"(mine.py, line {line_of('class Short') + 1})"
@@ -196,6 +202,7 @@ def test_an_attack_whose_goal_the_scenario_does_not_play_is_refused(folder):
     assert done.exit_code == 2
 
 
+@pytest.mark.thorough
 def test_a_defense_that_changes_the_attackers_records_is_named(folder):
     methods = ("-d", "mine:ChangesSomeRecords", "-a", "mine:Simulates")
     done = tokumei_here("run", "small.toml", *methods, "--plays", 1, "-j", 1, cwd=folder, check=3)
@@ -203,6 +210,7 @@ def test_a_defense_that_changes_the_attackers_records_is_named(folder):
     assert "changes what other attacks use" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_python_warns_of_failures_and_lists_them_in_a_line_each(folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)

@@ -37,6 +37,7 @@ class Divides(Identity):
 FILES = {"mine.py": MINE, "stored.py": STORED}
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -55,6 +56,7 @@ def test_a_fault_before_the_first_trial_names_class_file_and_line(folder, name, 
     assert words in played.stderr
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     "declared", ['kind, goal = "microdata", "re-identification"', 'kind, goal = "table", "membership"']
 )

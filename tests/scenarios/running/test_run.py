@@ -95,6 +95,7 @@ def whole(tmp_path_factory):
     return tokumei_here("run", "small.toml", "-j", 1, "--format", "csv", cwd=folder, check=0).stdout
 
 
+@pytest.mark.thorough
 def test_one_worker_two_workers_one_board(folder, monkeypatch):
     few_customers(monkeypatch)
     (folder / "small.toml").write_text(BOTH_DECOYS)
@@ -116,6 +117,7 @@ def test_one_worker_two_workers_one_board(folder, monkeypatch):
     assert {row["plays"] for row in rows} == {"3"}
 
 
+@pytest.mark.thorough
 def test_a_second_run_plays_only_what_is_missing(folder, whole):
     few = tokumei_here("run", "small.toml", "--plays", 1, "-d", "Mondrian", "-j", 1, cwd=folder, check=0)
     assert "0 of 6 results done" in few.stderr
@@ -136,6 +138,7 @@ def test_a_second_run_plays_only_what_is_missing(folder, whole):
     assert tokumei_here("board", "--format", "csv", cwd=folder, check=0).stdout == whole
 
 
+@pytest.mark.thorough
 def test_other_seeds_other_results(folder, whole):
     assert tokumei_here("run", "small.toml", "--format", "csv", "--seed", 6, cwd=folder, check=0).stdout != whole
 
@@ -153,6 +156,7 @@ def test_what_fails_stops_nothing_else(folder):
     assert "no release" in run.stderr
 
 
+@pytest.mark.thorough
 def test_an_attack_that_raises_leaves_the_others_whole(folder):
     arguments = [
         "run",
@@ -191,6 +195,7 @@ def test_an_interrupted_run_leaves_a_board(folder):
     assert "Mondrian k=2" in board.stdout
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -233,6 +238,7 @@ def test_bad_tables_are_refused(folder, monkeypatch, content, says):
     assert says in error
 
 
+@pytest.mark.thorough
 def test_a_table_of_ones_own_plays_every_defense(folder):
     lines = ["age;city;ill"] + [
         f"{20 + number % 60};{'ab'[number % 2]};{'yn'[number % 3 == 0]}" for number in range(300)

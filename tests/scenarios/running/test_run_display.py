@@ -229,6 +229,7 @@ def test_a_warning_is_shown_once_for_each_defense(capsys):
     assert lines == ["warning: Mondrian k=2: few people", "warning: Mondrian k=3: few people"]
 
 
+@pytest.mark.thorough
 def test_a_defense_that_warns_is_played_and_says_so_without_lines_of_code(tmp_path):
     (tmp_path / "warned.toml").write_text(
         SCENARIO.replace('use = "Mondrian"\nk = 2', 'use = "MaximumSpanningTree"\nepsilon = 0.001')
@@ -241,6 +242,7 @@ def test_a_defense_that_warns_is_played_and_says_so_without_lines_of_code(tmp_pa
     assert ".py" not in run.stderr
 
 
+@pytest.mark.thorough
 def test_the_reason_of_a_failed_measurement_is_no_warning(tmp_path, monkeypatch):
     def failing(utility):
         raise ValueError("no utility")

@@ -78,6 +78,7 @@ def reasons(store, *, fresh=False):
     return {(one.defense, one.attack): one.reason for one in explain(catalogue(), store, fresh=fresh)}
 
 
+@pytest.mark.thorough
 def test_what_is_known_is_not_played_and_what_is_not_is_new(folder):
     with Store("sqlite://") as store:
         found = explain(catalogue(), store, fresh=False)
@@ -88,6 +89,7 @@ def test_what_is_known_is_not_played_and_what_is_not_is_new(folder):
         assert set(reasons(store, fresh=True).values()) == {"--fresh"}
 
 
+@pytest.mark.thorough
 def test_a_changed_module_that_a_method_imports_is_named(folder):
     with Store("sqlite://") as store:
         played(store)
@@ -99,6 +101,7 @@ def test_a_changed_module_that_a_method_imports_is_named(folder):
         assert reasons(store) == {}
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     "written",
     [
@@ -115,6 +118,7 @@ def test_imports_at_run_time_by_a_plain_name_are_followed(folder, written):
         assert set(reasons(store).values()) == {"source of explained_helper changed"}
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("old", "new", "says", "count"),
     [
@@ -136,6 +140,7 @@ def test_what_changed_in_the_scenario_is_said(folder, old, new, says, count):
         assert sum(len(one.plays) for one in found) == count
 
 
+@pytest.mark.thorough
 def test_versions_and_the_scorer_count(folder, monkeypatch):
     with Store("sqlite://") as store:
         played(store)
@@ -154,6 +159,7 @@ def test_failures_are_played_again(folder):
         assert reasons(store) == {("Mondrian", None): "failed before (timeout): too slow"}
 
 
+@pytest.mark.thorough
 def test_results_of_an_earlier_schema_are_kept_and_told(folder):
     with Store("old.db") as store:
         played(store)
@@ -169,6 +175,7 @@ def test_results_of_an_earlier_schema_are_kept_and_told(folder):
         assert reasons(store) == {}
 
 
+@pytest.mark.thorough
 def test_the_command_says_it_and_plays_nothing(folder):
     arguments = ["run", "small.toml", "--explain", "--plays", "2"]
     shown = CliRunner().invoke(cli, arguments)

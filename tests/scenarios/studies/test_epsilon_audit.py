@@ -69,6 +69,7 @@ class HalfTheNoise(Laplace):
         return Laplace(epsilon=self.epsilon / 2).guarantee
 
 
+@pytest.mark.thorough
 def test_a_broken_mechanism_is_shown_as_broken(monkeypatch):
     monkeypatch.setattr(epsilon_measures, "mechanisms", lambda: {"Laplace": HalfTheNoise})
     audits = audit_mechanism("Laplace", [2.0], 0.01, runs=20_000, plays=1, seed=1)

@@ -18,6 +18,7 @@ def test_shipped_scenarios(name, kind):
     assert isinstance(plan.experiment, kind)
 
 
+@pytest.mark.thorough
 def test_survey():
     overview, sex, job = Survey(columns=["adult.sex", "bank.job"], epsilon=[1.0, 4.0]).run(3, 1, lambda text: None)
     assert [section.title for section in (sex, job)] == ["adult.sex", "bank.job"]
@@ -36,6 +37,7 @@ def test_survey():
     assert sum(sex.bars[0].outline) == 32_561
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("thousand_people")
 def test_equal_seeds_equal_reports():
     survey = Survey(columns=["adult.sex"], epsilon=[1.0])

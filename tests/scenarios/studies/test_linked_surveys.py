@@ -41,6 +41,7 @@ def test_people_are_identified_as_the_product_of_likelihoods_says(results):
         assert result.right[:, -1].mean() > result.right[:, 0].mean()
 
 
+@pytest.mark.thorough
 def test_protocols_that_tell_the_truth_reidentify_most(results):
     # Arcolezi et al. (2023): randomized response, subset selection and symmetric encoding lead; optimized ones trail.
     rates = {protocol: after_all(results, protocol, "SMP") for protocol in PROTOCOLS}
@@ -50,6 +51,7 @@ def test_protocols_that_tell_the_truth_reidentify_most(results):
     assert rates["GeneralizedRandomizedResponse"] > rates["SymmetricUnaryEncoding"] - 0.02
 
 
+@pytest.mark.thorough
 def test_fakes_reidentify_less_than_a_visible_sample(results):
     for protocol in PROTOCOLS:
         assert after_all(results, protocol, "RS+FD") < 0.6 * after_all(results, protocol, "SMP")

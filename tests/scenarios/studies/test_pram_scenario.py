@@ -95,6 +95,7 @@ def tables(report):
     return {(section.title, table.title.partition(",")[0]): table for section in report for table in section.tables}
 
 
+@pytest.mark.thorough
 def test_cases_are_what_was_published_of_them():
     for make, total, most in ((bell, 46_938, 850), (power_law, 4_405, 895), (ages, 32_561, 898)):
         case = make()
@@ -113,6 +114,7 @@ def test_epsilons_are_those_published(make):
         assert epsilon_for_k(k, int(case.counts.sum())) == pytest.approx(printed, abs=0.005)
 
 
+@pytest.mark.thorough
 def test_expected_distances_are_those_published(report):
     table = tables(report)["Case 3, ages of Adult", "Distance of the released histogram from the original"]
     rows = [row for row in table.rows if row[0].endswith("expected release")]
@@ -122,6 +124,7 @@ def test_expected_distances_are_those_published(report):
         assert optimal == pytest.approx(published_optimal, abs=0.05)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("k", [2, 10, 100])
 def test_sampled_distances_come_near_those_published(k):
     # Of 100 releases as published; mean within 1 %, minimum and maximum, which vary by seed, within 4 %.
@@ -188,6 +191,7 @@ def test_matrices_have_the_k_asked_for(report):
             assert k >= asked - 1e-9
 
 
+@pytest.mark.thorough
 def test_the_report_does_not_depend_on_what_ran_before(report):
     first, second = (PramHistogram(k=(2,), audits=4).run(1, 1, lambda text: None) for _ in range(2))
     rows, again = ([table.rows for section in one for table in section.tables] for one in (first, second))
@@ -317,6 +321,7 @@ def test_a_report_in_every_form():
     assert "first" in render_report("R", {}, [bars])
 
 
+@pytest.mark.thorough
 def test_the_command_runs_an_experiment(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path, page = tmp_path / "small.toml", tmp_path / "page.html"
@@ -368,6 +373,7 @@ def test_shipped_scenarios_read():
     assert read_plan("bank-pk").games[0].column == "marital"
 
 
+@pytest.mark.thorough
 def test_all_forms_of_pram_play_and_promised_pk_bounds_what_is_measured():
     plan = read_plan("bank-pram")
     forms = {type(entry.method).__name__ for entry in plan.defenses}
@@ -392,6 +398,7 @@ def test_all_forms_of_pram_play_and_promised_pk_bounds_what_is_measured():
         assert np.mean(rates) <= 1 / k + 0.03
 
 
+@pytest.mark.thorough
 def test_every_defense_of_the_banks_columns_plays():
     plan = read_plan("bank-pram")
     attack = plan.filtered([], ["LikelihoodAssignment"]).attacks[0].method

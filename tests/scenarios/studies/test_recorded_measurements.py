@@ -78,6 +78,7 @@ def mine(tmp_path, monkeypatch):
     sys.modules.pop("mine_tiny", None)
 
 
+@pytest.mark.thorough
 def test_a_second_run_measures_only_what_is_missing(mine):
     first = invoke("run", "tiny.toml", "--format", "json")
     assert first.exit_code == 0, first.output
@@ -115,6 +116,7 @@ def test_a_failed_measurement_is_stored_and_tried_again(mine):
     assert mine.MADE == [1.0, 2.0, 2.0]
 
 
+@pytest.mark.thorough
 def test_an_interrupt_keeps_what_is_measured(mine, monkeypatch):
     class Interrupted(mine.Tiny):
         def run(self, plays, seed, say, measured):
@@ -131,6 +133,7 @@ def test_an_interrupt_keeps_what_is_measured(mine, monkeypatch):
     assert mine.MADE == [1.0]
 
 
+@pytest.mark.thorough
 def test_measures_are_compared_with_their_test(mine):
     assert invoke("run", "tiny.toml", "--db", "before.db").exit_code == 0
     mine.WORSE[0] = 0.5
@@ -155,6 +158,7 @@ def test_measures_are_compared_with_their_test(mine):
     assert invoke("compare", "one.db", "one.db").exit_code == 4
 
 
+@pytest.mark.thorough
 def test_a_refuted_claim_or_a_successful_attack_fails_the_gate(mine):
     assert invoke("run", "tiny.toml", "--max-success", 0.6).exit_code == 0
     bound = invoke("run", "tiny.toml", "--max-success", 0.4)
@@ -166,6 +170,7 @@ def test_a_refuted_claim_or_a_successful_attack_fails_the_gate(mine):
     assert "gate: tiny: mean level=2: the measured epsilon refutes the claim by 0.5" in refuted.stderr
 
 
+@pytest.mark.thorough
 def test_boards_and_experiments_share_a_database(mine):
     assert invoke("run", "tiny.toml").exit_code == 0
     played = invoke("run", small_bank(Path(), "Constant"), "--db", "tokumei.db")
@@ -198,6 +203,7 @@ SMALL = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("tables_are_read_once", "thousand_people")
 @pytest.mark.parametrize("experiment", SMALL, ids=lambda experiment: type(experiment).__name__)
 def test_stored_values_give_the_same_report(experiment, tmp_path, monkeypatch):

@@ -23,6 +23,7 @@ def test_the_lectures_example():
     assert estimate == pytest.approx(8 / 3)
 
 
+@pytest.mark.thorough
 def test_errors_are_those_of_the_exact_variance_and_below_the_lectures_bound():
     cells = measure_grid(10**8, 2.0, [(64, 16), (512, 256), (2048, 1024)], 3, np.random.default_rng(0))
     for cell in cells:

@@ -122,6 +122,7 @@ def test_formats_that_are_refused(pattern):
         DateFormat(pattern)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("bounds", [(None, None), (18275, 20000)])
 @pytest.mark.parametrize("form", [ISO, ISO_TIME, DateFormat("%d/%m/%Y"), DateFormat("%b %d, %Y")])
 def test_every_cell_is_read_back_as_it_was(form, bounds):
@@ -193,6 +194,7 @@ def test_declared_dates(folder):
     assert "admitted: no cuts declared: 60 bins of the calendar" in [*map(str, dataset.notes)]
 
 
+@pytest.mark.thorough_beyond(4)
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 @pytest.mark.parametrize(
     "defense",
@@ -212,6 +214,7 @@ def test_a_release_read_back_equals_the_released_cells(folder, defense, suffix):
     assert again["admitted"].tolist() == frame["admitted"].astype(str).tolist()
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     "method", ["GlobalRecoding", "Mondrian", "Incognito", "RetentionReplacement", "PrivateMarginals"]
 )
@@ -233,6 +236,7 @@ def test_every_command_takes_dates(folder, method):
     assert done.exit_code == 0, done.stderr
 
 
+@pytest.mark.thorough
 def test_without_roles_dates_are_recognized_by_every_command(folder):
     call("defend", "Mondrian", "-p", "k=5", "people.csv", "-o", "r.csv")
     assert "utility" in call("utility", "people.csv", "r.csv")

@@ -41,6 +41,7 @@ def text(rows=ROWS, separator=","):
     return "".join(separator.join(row) + "\n" for row in rows)
 
 
+@pytest.mark.thorough_beyond(4)
 @pytest.mark.parametrize("categories", ["", CATEGORIES], ids=["open", "declared"])
 @pytest.mark.parametrize(
     ("content", "roles"),
@@ -64,6 +65,7 @@ def test_marks_encodings_separators_and_blanks(folder, content, roles, categorie
     assert "header" not in notes
 
 
+@pytest.mark.thorough_beyond(4)
 @pytest.mark.parametrize("categories", ["", CATEGORIES], ids=["open", "declared"])
 @pytest.mark.parametrize("header", [["job", "g1", "g2"], ["Job", "group", "all"], ["value", "level 1", "level 2"]])
 def test_a_header_is_left_out_and_noted(folder, header, categories):

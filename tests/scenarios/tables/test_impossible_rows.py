@@ -93,6 +93,7 @@ def forbidden(frame):
     ]
 
 
+@pytest.mark.thorough
 def test_defend_releases_no_impossible_row(folder):
     command = "defend", "MaximumSpanningTree", "people.csv", "-o", "released.csv", "--force", "--seed", 1
     call(*command, "--roles", "roles.toml")
@@ -112,6 +113,7 @@ def test_defend_says_which_methods_ignore_rules(folder):
     assert forbidden(pd.read_csv("released.csv")) == [0, 0, 0]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("large", [[], ["--memory", "1GB"]])
 def test_validate_shows_rules_and_records_that_break_them(folder, large):
     text = (folder / "people.csv").read_text().splitlines()
@@ -129,6 +131,7 @@ def test_a_described_table_keeps_its_rules(folder):
     assert len(with_columns(first, ["age", "job"]).impossible) == 1
 
 
+@pytest.mark.thorough_beyond(4)
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
@@ -158,6 +161,7 @@ def test_rules_that_forbid_everything_together_are_refused(folder):
     assert "structural_zeros: 100 draws did not avoid the combination job" in output
 
 
+@pytest.mark.thorough
 def test_scenarios_on_the_table_use_the_rules(folder):
     (folder / "rules.toml").write_text(SCENARIO)
     dataset = load_table("people.csv", "roles.toml")

@@ -33,6 +33,7 @@ def merged(prefix, parts, held):
     return prefix + b"".join(next(lines[int(control)]) for control in held)
 
 
+@pytest.mark.thorough_beyond(9)
 @pytest.mark.parametrize(
     ("encoding", "mark", "header", "row", "end"),
     [
@@ -71,6 +72,7 @@ def test_wide_characters_stay_whole(encoding):
 FIELD = st.text(st.sampled_from('ab,;"\n\r é'), max_size=6)
 
 
+@pytest.mark.thorough
 @settings(max_examples=150, deadline=None)
 @given(
     fields=st.lists(FIELD, min_size=3, max_size=12),

@@ -379,6 +379,7 @@ def test_paths_that_are_no_files(tmp_path):
     assert "roles.toml: is not UTF-8" in refusal(path, roles)
 
 
+@pytest.mark.thorough
 def test_a_table_is_read_without_a_walk_over_its_records(tmp_path):
     """Four times the records of the same texts run the same Python, but for a hundredth."""
     rng, counts = np.random.default_rng(1), []

@@ -32,6 +32,7 @@ def test_a_receipt_counts_the_answered_rows(attacked):
     assert same.notes == ("30 of 30 rows answered", SAME)
 
 
+@pytest.mark.thorough
 def test_the_check_counts_them_before(attacked):
     public = attacked.tournament.public
     files = ("--released", public / "kyoto_anonymized.csv", "--candidates", public / "kyoto_candidate.csv")
@@ -53,6 +54,7 @@ def test_without_confidence_all_answers_are_equally_certain_as_the_rules_say(att
     assert "Without the column `confidence`, all answers are equally" in rules
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("options", [[], ["--released", "a.csv"], ["--original", "a.csv", "--candidates", "b.csv"]])
 def test_the_check_says_which_files_it_needs(attacked, options):
     done = invoke("tournament", "check", "a.csv", *options)

@@ -122,6 +122,7 @@ def listing(folder):
 
 
 class TestBackup:
+    @pytest.mark.thorough
     @pytest.mark.usefixtures("one_baseline")
     def test_a_backup_restores_the_folder_with_its_permissions(self, cup, tmp_path):
         for team in ("kyoto", "osaka"):
@@ -158,6 +159,7 @@ class TestBackup:
             assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             assert database.execute("SELECT * FROM kept").fetchall() == [(5,)]
 
+    @pytest.mark.thorough
     def test_a_table_that_was_published_meanwhile_is_published_as_the_log_says(self, cup, tmp_path):
         cup.hand_in("kyoto", cup.frame("kyoto"))
         cup.publish()
@@ -198,6 +200,7 @@ class TestBackup:
             restore(tmp_path / "absent.tar", tmp_path / "nothing")
         assert not (tmp_path / "nothing").exists()
 
+    @pytest.mark.thorough
     def test_files_may_arrive_meanwhile(self, cup, tmp_path):
         frame, stop, accepted = cup.frame("kyoto"), threading.Event(), []
 
@@ -228,6 +231,7 @@ class TestBackup:
             hand.join()
         verify(cup.tournament)
 
+    @pytest.mark.thorough_beyond(1)
     @pytest.mark.parametrize("damage", ["cut", "text", "link", "outside", "changed", "gone"])
     def test_what_is_no_backup_restores_nothing(self, cup, tmp_path, damage):
         cup.hand_in("kyoto", cup.frame("kyoto"))
@@ -269,6 +273,7 @@ class TestBackup:
 
 
 class TestPreview:
+    @pytest.mark.thorough
     def test_it_is_the_check_of_the_teams_folder_and_records_nothing(self, cup, request):
         path = cup.file("kyoto", cup.frame("kyoto").iloc[:20])
         before = listing(cup.tournament.folder)
@@ -284,6 +289,7 @@ class TestPreview:
         shown = invoke("tournament", "preview", cup.tournament.folder, "kyoto", path)
         assert (shown.exit_code, "baseline:" in shown.output) == (0, True)
 
+    @pytest.mark.thorough
     def test_errors_are_listed(self, cup):
         wrong = cup.frame("kyoto").assign(age="20-29", job="x")
         with pytest.raises(InvalidFileError) as error:

@@ -64,6 +64,7 @@ def test_moments_are_worded_with_weekday_zone_and_utc(zone):
     assert moment_text(one) == "Monday 2027-05-31 14:59:59 UTC"
 
 
+@pytest.mark.thorough
 def test_init_extend_and_the_rules_state_every_deadline(zone, tmp_path):
     zone("Asia/Tokyo")
     (tmp_path / "teams.txt").write_text("kyoto\nosaka\n")

@@ -51,6 +51,7 @@ def errors(text, form=FORM):
     return error.value
 
 
+@pytest.mark.thorough_beyond(42)
 @pytest.mark.parametrize(
     ("column", "wrong", "right"),
     [
@@ -268,6 +269,7 @@ def test_files_of_spreadsheets_are_taken_as_what_they_are(content):
     assert other.origin.tolist() == plain.origin.tolist()
 
 
+@pytest.mark.thorough
 def test_errors_of_a_tournament_are_listed_by_function_and_command(cup):
     tournament = cup.tournament
     wrong = cup.frame("kyoto").astype(object)

@@ -137,6 +137,7 @@ class TestUnscored:
         found = {one.team: remark(one) for one in standings(list("abc"), results, {"a": "cheated"})}
         assert found["a"] == "disqualified: cheated"
 
+    @pytest.mark.thorough
     @pytest.mark.usefixtures("one_baseline")
     def test_standings_are_final_once_everything_is_stored(self, tmp_path, monkeypatch):
         cup = opened(tmp_path / "cup", originals=10, candidates=20)
@@ -184,6 +185,7 @@ class TestShown:
         text = report_to_terminal([Section("x", tables=(standings_table([], {}, what_counts(0.5, closed=False)),))])
         assert "secret 50%" in text
 
+    @pytest.mark.thorough
     def test_what_was_scored_before_the_close_is_not_written_as_final(self, cup, monkeypatch):
         cup.hand_in("kyoto", cup.frame("kyoto"))
         cup.publish()
@@ -211,6 +213,7 @@ class TestShown:
         shown = standings_table(found, {"b": "京都"}).rows
         assert shown[1][1:3] == ("京都 (b)", None)
 
+    @pytest.mark.thorough
     @pytest.mark.usefixtures("one_baseline")
     def test_boards_name_the_disqualified(self, cup):
         for team in ("kyoto", "osaka"):
@@ -230,6 +233,7 @@ class TestShown:
         write_reports(board)
         assert "Your team is disqualified" in (cup.tournament.team_folder("nara") / "report.md").read_text()
 
+    @pytest.mark.thorough
     @pytest.mark.usefixtures("one_baseline")
     def test_hidden_standings_are_shown_at_the_close(self, tmp_path):
         cup = opened(tmp_path / "cup", originals=10, candidates=20, hide_standings=True)

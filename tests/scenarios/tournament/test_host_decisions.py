@@ -67,6 +67,7 @@ class TestDeadlines:
             extend(cup.tournament, phase, end.isoformat(), reason, START)
         assert cup.tournament.log.entries() == entries
 
+    @pytest.mark.thorough
     def test_a_phase_is_opened_again_and_attacks_on_a_changed_table_do_not_count(self, cup):
         for team in ("kyoto", "osaka"):
             cup.hand_in(team, cup.frame(team))
@@ -162,6 +163,7 @@ class TestDeadlines:
 class TestVerify:
     """Entries that no command writes: somebody wrote the log anew, with valid hashes."""
 
+    @pytest.mark.thorough_beyond(2)
     @pytest.mark.parametrize(
         ("kind", "changes", "said"),
         [
@@ -187,6 +189,7 @@ class TestVerify:
 
 
 class TestLateFiles:
+    @pytest.mark.thorough
     def test_a_late_table_of_a_team_without_one_is_published(self, cup):
         cup.hand_in("kyoto", cup.frame("kyoto"))
         data = cup.file("osaka", cup.frame("osaka")).read_bytes()
@@ -217,6 +220,7 @@ class TestLateFiles:
             "The host admitted a late attack on kyoto of osaka: ill",
         ]
 
+    @pytest.mark.thorough
     def test_no_table_is_admitted_that_nobody_can_attack(self, cup):
         """It counted 0 for the attacks of all other teams."""
         cup.hand_in("kyoto", cup.frame("kyoto"))
@@ -243,6 +247,7 @@ class TestLateFiles:
 
 
 class TestDisqualification:
+    @pytest.mark.thorough
     def test_the_files_of_a_disqualified_team_do_not_count(self, cup):
         for team in ("kyoto", "osaka"):
             cup.hand_in(team, cup.frame(team))
@@ -267,6 +272,7 @@ class TestDisqualification:
         assert (cup.tournament.public / "osaka_anonymized.csv").exists()
         verify(cup.tournament)
 
+    @pytest.mark.thorough
     def test_a_team_that_is_readmitted_has_its_last_table_published(self, cup):
         for team in ("kyoto", "osaka"):
             cup.hand_in(team, cup.frame(team))
@@ -384,6 +390,7 @@ class TestTitles:
 
 
 class TestCommands:
+    @pytest.mark.thorough
     def test_all_decisions_by_command(self, cup):
         folder = cup.tournament.folder
         table = cup.file("kyoto", cup.frame("kyoto"))
@@ -434,6 +441,7 @@ class TestCommands:
 
 
 class TestOlderTournaments:
+    @pytest.mark.thorough
     def test_a_log_without_settings_is_read_and_verified(self, cup):
         """Folders of the version before: no settings in the log, and checkpoints without the bytes of teams."""
         log = cup.tournament.log

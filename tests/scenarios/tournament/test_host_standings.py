@@ -10,6 +10,7 @@ from scenarios.tournament.host.boards import FOR_THE_HOST, standings_table
 from scenarios.tournament.rules.standings import AttackOutcome, Standing
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("one_baseline")
 def test_standings_over_all_rows_are_marked_until_the_close(cup):
     folder = cup.tournament.folder

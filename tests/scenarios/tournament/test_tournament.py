@@ -43,6 +43,7 @@ def noisy(frame, share, rng):
 
 
 class TestOpening:
+    @pytest.mark.thorough
     def test_nobody_shares_a_record(self, tmp_path):
         tournament, people = opened(tmp_path / "cup", dataset=load("bank")).tournament, []
         for team in tournament.settings.teams:
@@ -144,6 +145,7 @@ class TestPhases:
         assert len(cup.tournament.content(first.submission.content)) > 0
         assert "2 accepted files" in verify(cup.tournament)
 
+    @pytest.mark.thorough
     def test_two_rounds_show_the_candidates_before_the_second(self, tmp_path):
         again = (START + DAY + 2 * HOUR).isoformat()
         cup = opened(tmp_path / "cup", rounds=2, anonymize_again_until=again)
@@ -170,6 +172,7 @@ class TestPhases:
 
 
 class TestScores:
+    @pytest.mark.thorough
     @pytest.mark.usefixtures("one_baseline")
     def test_an_attack_that_knows_everything_and_one_that_knows_nothing(self, cup):
         for team in ("kyoto", "osaka"):
@@ -191,6 +194,7 @@ class TestScores:
         assert (found["nara"].attacked, found["nara"].defense) == (1, None)
         assert found["nara"].defense_rank == 3
 
+    @pytest.mark.thorough
     @pytest.mark.usefixtures("one_baseline")
     def test_abstaining_on_all_but_the_sure_row_gains_one_row(self, cup):
         cup.hand_in("kyoto", cup.frame("kyoto"))
@@ -201,6 +205,7 @@ class TestScores:
         assert trial.scores["reidentification"].rate == pytest.approx(1 / 30)
         assert trial.values["precision"] == 1.0
 
+    @pytest.mark.thorough
     def test_until_the_close_a_share_of_the_rows_counts_and_no_members(self, cup):
         cup.hand_in("kyoto", cup.frame("kyoto"))
         cup.publish()
@@ -222,6 +227,7 @@ class TestScores:
             boards.append(standings_csv(standings(cup.tournament.settings.teams, score(cup.tournament, 1.0, jobs))))
         assert boards[0] == boards[1]
 
+    @pytest.mark.thorough
     @pytest.mark.usefixtures("one_baseline")
     def test_scoring_again_computes_nothing_again(self, cup):
         cup.hand_in("kyoto", cup.frame("kyoto"))
@@ -260,6 +266,7 @@ class TestGaming:
 
         return defense
 
+    @pytest.mark.thorough
     @pytest.mark.usefixtures("one_baseline")
     def test_all_rows_alike_are_worth_nothing(self, scored):
         constant = scored(
@@ -271,6 +278,7 @@ class TestGaming:
         assert (constant.utility, suppressed.utility) == (0.0, 0.0)
         assert (constant.defense, suppressed.defense) == (0.0, 0.0)
 
+    @pytest.mark.thorough
     @pytest.mark.usefixtures("one_baseline")
     def test_the_originals_in_clear_score_nothing_under_any_map(self, scored):
         def lied(cup):
@@ -283,6 +291,7 @@ class TestGaming:
         for make in (lambda cup: cup.frame("kyoto"), lied, nobody):
             assert scored(make).defense == pytest.approx(0, abs=1e-9)
 
+    @pytest.mark.thorough
     @pytest.mark.usefixtures("one_baseline")
     def test_other_people_are_worth_nothing_under_a_random_map(self, scored):
         def strangers(cup):
@@ -291,6 +300,7 @@ class TestGaming:
 
         assert scored(strangers).defense <= 0.02
 
+    @pytest.mark.thorough
     def test_maps_swapped_between_near_identical_records_gain_nothing(self, scored):
         def honest(cup):
             return noisy(cup.frame("kyoto"), 0.4, np.random.default_rng(3))
@@ -312,12 +322,14 @@ class TestGaming:
 
         assert scored(swapped).defense <= scored(honest).defense + 1e-9
 
+    @pytest.mark.thorough
     def test_keeping_few_rows_is_no_defense(self, scored):
         honest = scored(lambda cup: noisy(cup.frame("kyoto"), 0.3, np.random.default_rng(5)))
         few = scored(lambda cup: noisy(cup.frame("kyoto"), 0.3, np.random.default_rng(5)).iloc[:15])
         assert few.utility_record < honest.utility_record / 2
         assert few.defense <= honest.defense
 
+    @pytest.mark.thorough
     def test_another_teams_candidates_are_worth_nothing(self, tmp_path):
         cup = opened(tmp_path / "cup", rounds=2, anonymize_again_until=(START + DAY + 2 * HOUR).isoformat())
         cup.publish()
@@ -326,6 +338,7 @@ class TestGaming:
         receipt = cup.hand_in("kyoto", table, now=START + DAY + HOUR, measure=True)
         assert receipt.utility.counted <= 0.02
 
+    @pytest.mark.thorough
     def test_the_order_of_rows_changes_nothing(self, tmp_path):
         utilities = []
         for number, order in enumerate((np.arange(30), np.arange(30)[::-1])):
@@ -340,6 +353,7 @@ class TestCommands:
     def run(self, *arguments):
         return CliRunner().invoke(cli, ["tournament", *map(str, arguments)])
 
+    @pytest.mark.thorough
     def test_a_team_learns_how_it_will_fare(self, cup, request):
         path = cup.file("kyoto", noisy(cup.frame("kyoto"), 0.3, np.random.default_rng(0)))
         original = cup.tournament.team_folder("kyoto") / "kyoto_original.csv"
@@ -353,6 +367,7 @@ class TestCommands:
         request.getfixturevalue("one_baseline")
         assert "valid: 30 rows" in self.run("check", path, "--original", original).stdout
 
+    @pytest.mark.thorough
     def test_a_check_needs_nothing_but_the_originals(self, cup, tmp_path):
         path = cup.file("kyoto", cup.frame("kyoto"))
         alone = tmp_path / "alone"
@@ -362,6 +377,7 @@ class TestCommands:
         done = self.run("check", path, "--original", alone / "kyoto_original.csv")
         assert (done.exit_code, "no attack was played" in done.stdout) == (0, True)
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("complete", [True, False])
     def test_without_the_settings_it_says_that_the_utility_may_differ(self, cup, tmp_path, complete):
         path, place = cup.file("kyoto", cup.frame("kyoto")), cup.tournament.team_folder("kyoto")
@@ -373,6 +389,7 @@ class TestCommands:
         assert json.loads(self.run(*arguments, "--format", "json").stdout)["note"].startswith(said) is not complete
         assert "tournament.toml" in self.run("check", "--help").stdout
 
+    @pytest.mark.thorough
     def test_a_whole_tournament_from_the_command_line(self, tmp_path):
         cup, (table, roles) = tmp_path / "cup", write_table(tmp_path, 500)
         sizes = ("--originals", 20, "--candidates", 40)
@@ -405,6 +422,7 @@ class TestCommands:
             done = self.run(*command, tmp_path)
             assert (done.exit_code, "is no tournament" in done.stderr) == (2, True)
 
+    @pytest.mark.thorough
     def test_own_records_play_too(self, tmp_path):
         from scenarios.running.methods.invented_people import people
         from scenarios.tables.seeds import generator

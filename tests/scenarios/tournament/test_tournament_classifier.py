@@ -36,6 +36,7 @@ def scrambled(frame, target):
     return frame.assign(**{target: np.random.default_rng(0).permutation(frame[target])})
 
 
+@pytest.mark.thorough
 def test_the_part_is_the_boards(cup):
     place = cup.tournament.team_folder("kyoto")
     records = load_table(place / "kyoto_original.csv", place / "roles.toml").records
@@ -53,6 +54,7 @@ def test_the_part_is_the_boards(cup):
     assert measured.table == pytest.approx(np.mean(list(measured.components.values())))
 
 
+@pytest.mark.thorough
 def test_a_table_that_predicts_nothing_loses_the_part(cup):
     frame = cup.frame("kyoto")
     tables = (frame, scrambled(frame, "y"))
@@ -62,6 +64,7 @@ def test_a_table_that_predicts_nothing_loses_the_part(cup):
     assert lost["marginals"] == kept["marginals"] == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("one_baseline")
 def test_rules_check_and_report_show_the_part(cup):
     place = cup.tournament.team_folder("kyoto")
@@ -95,6 +98,7 @@ def test_without_other_people_the_part_is_left_out(tmp_path):
     assert "no classifier tested: there is no others.csv" in done.stdout
 
 
+@pytest.mark.thorough
 def test_a_tournament_that_takes_all_records_has_no_classifier(tmp_path):
     records = load("bank").records
     from dataclasses import replace
@@ -106,6 +110,7 @@ def test_a_tournament_that_takes_all_records_has_no_classifier(tmp_path):
     assert "classifier" not in cup.hand_in("kyoto", cup.frame("kyoto"), measure=True).utility.components
 
 
+@pytest.mark.thorough
 def test_without_a_target_the_part_is_left_out(tmp_path):
     table = people(300, generator(0, "own"))
     table.frame.to_csv(tmp_path / "people.csv", index=False)
@@ -116,6 +121,7 @@ def test_without_a_target_the_part_is_left_out(tmp_path):
     assert "classifier" not in cup.hand_in("kyoto", cup.frame("kyoto"), measure=True).utility.components
 
 
+@pytest.mark.thorough
 def test_the_order_of_rows_does_not_matter(cup_of_two_orders):
     first, second = cup_of_two_orders
     assert first == second

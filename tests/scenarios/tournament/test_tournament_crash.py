@@ -106,6 +106,7 @@ def hand_in_many(folder, team, count):
         cup.hand_in(team, frame.iloc[: 20 - number])
 
 
+@pytest.mark.thorough
 def test_many_may_hand_in_at_the_same_moment(tmp_path):
     cup = opened(tmp_path / "cup", teams=("kyoto", "osaka", "nara"), originals=20, candidates=40)
     context = multiprocessing.get_context("fork")
@@ -121,6 +122,7 @@ def test_many_may_hand_in_at_the_same_moment(tmp_path):
     assert "15 accepted files" in verify(cup.tournament)
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("failing", ["write", "pwrite", "fsync", "replace"])
 def test_a_full_disk_accepts_nothing_and_loses_nothing(tmp_path, monkeypatch, failing):
     cup = opened(tmp_path / "cup", teams=("kyoto", "osaka"), originals=20, candidates=40)

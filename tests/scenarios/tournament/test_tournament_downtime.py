@@ -50,6 +50,7 @@ def table_of(cup, team, name=None):
     return path
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("one_baseline")
 def test_the_class_of_the_guide_can_be_played(cup):
     assert invoke("tournament", "submit", cup, "kyoto", table_of(cup, "kyoto")).exit_code == 0
@@ -68,6 +69,7 @@ def test_the_class_of_the_guide_can_be_played(cup):
     assert not (cup / "public" / "report.html").exists()
 
 
+@pytest.mark.thorough
 def test_refused_files_are_incidents_until_one_is_accepted(cup):
     path = table_of(cup, "kyoto")
     good = path.read_text()
@@ -109,6 +111,7 @@ def states(played):
     return [one.repaired is not None for one in tournament_incidents(played.tournament)]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("name", "against", "said"),
     [
@@ -131,6 +134,7 @@ def test_a_refused_attack_on_nobody_is_repaired_by_any_attack_of_the_team(attack
     assert states(attacked) == [True]
 
 
+@pytest.mark.thorough
 def test_a_refused_attack_on_a_team_is_repaired_by_one_on_the_same_team(attacked):
     osaka = attacked.file("osaka", "nonsense", "osaka_attack_kyoto.csv")
     with pytest.raises(ValueError, match="osaka_attack_kyoto"):
@@ -141,6 +145,7 @@ def test_a_refused_attack_on_a_team_is_repaired_by_one_on_the_same_team(attacked
     assert states(attacked) == [True]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("early", [False, True])
 def test_a_refusal_that_stays_open_counts_until_the_attack_phase_ends(attacked, early):
     with pytest.raises(ValueError, match="nara_attack_kyoto"):
@@ -152,6 +157,7 @@ def test_a_refusal_that_stays_open_counts_until_the_attack_phase_ends(attacked, 
     assert only.repair(START + 10 * DAY) == (2 if early else 24)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("one_baseline")
 def test_a_scoring_that_fails_is_an_incident(cup, monkeypatch):
     assert invoke("tournament", "submit", cup, "kyoto", table_of(cup, "kyoto")).exit_code == 0
@@ -195,6 +201,7 @@ use = "NearestNeighbour"
 """
 
 
+@pytest.mark.thorough
 def test_failed_trials_of_a_run_are_incidents(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sometimes.toml").write_text(SCENARIO)

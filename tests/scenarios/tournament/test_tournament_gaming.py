@@ -88,6 +88,7 @@ def test_no_false_origins_score_above_the_honest_ones(table, defense):
         assert lied.defense <= honest.defense + ONE_ROW * honest.utility, name
 
 
+@pytest.mark.thorough
 def test_the_nearest_assignment_would_gain_if_the_host_did_not_learn_how_the_table_was_made(table, monkeypatch):
     """The learned assignment prevents a trick, which works if the host only looks for the nearest original."""
     frame, truth = table.made_by(RetentionReplacement(retention=0.7))
@@ -109,12 +110,14 @@ def test_the_nearest_assignment_would_gain_if_the_host_did_not_learn_how_the_tab
     assert gained[1] > 0.001
 
 
+@pytest.mark.thorough
 def test_people_from_elsewhere_under_shuffled_origins_are_worth_nothing(table):
     frame, origin = table.made_by(None)
     shuffled = table.scored(frame, np.random.default_rng(0).permutation(origin))
     assert shuffled.defense <= 0.02
 
 
+@pytest.mark.thorough
 def test_naming_as_many_candidates_as_may_be_is_guessing():
     """100 candidates once each, all as sure: half of them are members, and next to no row is right."""
     rng, origins, found = np.random.default_rng(0), {"declared": np.arange(100)}, []
@@ -134,6 +137,7 @@ def test_naming_as_many_candidates_as_may_be_is_guessing():
     assert np.mean(lifted) < 0.04
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("written", "published"),
     [
@@ -162,6 +166,7 @@ def test_nothing_hides_in_how_an_interval_is_written(tmp_path, written, publishe
         assert read_sheet("x.csv", data, form).frame.loc[2, "age"] == published
 
 
+@pytest.mark.thorough
 def test_a_previous_table_in_another_order_scores_the_same(tmp_path):
     again = (START + DAY + 2 * HOUR).isoformat()
     found = []

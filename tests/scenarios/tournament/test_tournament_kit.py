@@ -10,6 +10,7 @@ from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("name", ["bank", "adult"])
 def test_the_hierarchies_are_those_of_the_data_set(tmp_path, name):
     records = load(name).records

@@ -33,6 +33,7 @@ def labelled(tmp_path):
     return opened(tmp_path / "cup", dataset=load_table(tmp_path / "people.csv", tmp_path / "roles.toml"))
 
 
+@pytest.mark.thorough
 def test_labels_are_read_and_published(labelled):
     for team in ("kyoto", "osaka"):
         frame = labelled.frame(team)
@@ -55,6 +56,7 @@ def test_groups_without_labels_have_none(labelled):
         labelled.hand_in("kyoto", labelled.frame("kyoto").assign(job="0"))
 
 
+@pytest.mark.thorough
 def test_teams_get_integers_where_values_are_missing(tmp_path):
     """Originals, candidates and published tables hold integers, and so do the bounds in the roles file."""
     ages = pd.Series(np.random.default_rng(0).integers(20, 80, 200), dtype="Int64").mask(np.arange(200) % 5 == 0)
@@ -72,6 +74,7 @@ def test_teams_get_integers_where_values_are_missing(tmp_path):
     assert ".0" not in (folder / "roles.toml").read_text()
 
 
+@pytest.mark.thorough
 def test_dates_are_read_and_published(tmp_path):
     """Originals and candidates hold dates, and teams write dates, months and ranges."""
     days = np.datetime64("2020-01-01") + np.random.default_rng(0).integers(0, 700, 200)

@@ -11,6 +11,7 @@ from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.submitting import without_blank_lines
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("one_baseline")
 @pytest.mark.parametrize("how", ["moved", "linked", "file"])
 def test_a_team_folder_that_is_gone_costs_only_its_report(tmp_path, how):

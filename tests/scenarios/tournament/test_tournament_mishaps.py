@@ -41,6 +41,7 @@ class TestFiles:
             cup.hand_in("nara", answers, now=START + DAY + HOUR, name="kyoto_attack_osaka.csv", against="osaka")
         cup.hand_in("nara", answers, now=START + DAY + HOUR, name="answers.csv", against="osaka")
 
+    @pytest.mark.thorough
     def test_many_files_are_taken_one_by_one(self, cup):
         for team in ("kyoto", "osaka"):
             cup.hand_in(team, cup.frame(team))
@@ -52,6 +53,7 @@ class TestFiles:
         assert "no team 'kobe'" in str(reports[1])
         assert "4 accepted files" in verify(cup.tournament)
 
+    @pytest.mark.thorough
     def test_the_command_takes_many_files_and_names_the_refused(self, tmp_path):
         (tmp_path / "teams.txt").write_text("kyoto\nosaka\n")
         moments = ("--anonymize-until", "2130-01-01T00:00", "--attack-until", "2131-01-01T00:00")
@@ -69,6 +71,7 @@ class TestFiles:
         assert "1 of 2 files were refused" in done.stderr
         assert "accepted: kyoto's table, 20 rows" in done.stdout
 
+    @pytest.mark.thorough_beyond(1)
     @pytest.mark.parametrize("separator", [";", "\t"])
     def test_other_separators_are_taken(self, cup, separator):
         plain = cup.hand_in("kyoto", cup.frame("kyoto"), measure=True)
@@ -115,6 +118,7 @@ class TestInit:
         done = self.run(tmp_path, "--anonymize-until", "2130-01-01", "--attack-until", "2131-01-01", "--seed", 1)
         assert (done.exit_code, "knows every secret" in done.stderr) == (0, True)
 
+    @pytest.mark.thorough
     def test_numbers_of_many_digits_keep_the_rules_themselves(self, tmp_path):
         rng = np.random.default_rng(0)
         frame = pd.DataFrame(
@@ -243,6 +247,7 @@ def first(tmp_path_factory):
     return folder, played(folder, 1, 0.5)
 
 
+@pytest.mark.thorough
 def test_equal_submissions_give_equal_files_byte_for_byte(first, tmp_path):
     assert first[1] == played(tmp_path / "another" / "place", 2, 0.5)
 

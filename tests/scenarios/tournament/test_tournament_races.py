@@ -94,6 +94,7 @@ def test_a_thousand_files_in_the_last_second(tmp_path):
     assert times == sorted(times)
 
 
+@pytest.mark.thorough
 def test_a_quota_is_never_exceeded(tmp_path):
     cup = opened(tmp_path / "cup", TEAMS, originals=20, candidates=40, quota=1 << 20)
     frames = {team: cup.frame(team) for team in TEAMS}
@@ -129,6 +130,7 @@ def test_times_never_decrease_and_arrivals_decide(tmp_path):
     assert "1 accepted file" in verify(cup.tournament)
 
 
+@pytest.mark.thorough
 def test_a_clock_that_is_set_back_decides_and_the_log_says_so(tmp_path):
     """Deadlines hold by the clock as it reads; times in the log stand still until the clock has caught up."""
     cup = opened(tmp_path / "cup", TEAMS, originals=5, candidates=10)

@@ -236,6 +236,7 @@ tables = st.lists(st.lists(field, min_size=4, max_size=4), max_size=4).map(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     content=st.one_of(
@@ -250,6 +251,7 @@ def test_anything_is_read_or_refused_in_one_line(content):
         assert said is None or (said.startswith("kyoto.csv") and said.isprintable())
 
 
+@pytest.mark.thorough
 @settings(max_examples=100, deadline=None)
 @given(content=tables)
 def test_what_is_published_reads_back_as_itself(content):
@@ -280,6 +282,7 @@ print(steps(hand_in), PEAK, file=sys.stderr)
 """.replace("PEAK", PEAK_MEMORY)
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("nested", "one huge field", "quotes", "wide")
 @pytest.mark.parametrize("kind", ["ten million rows", "one huge field", "nested", "quotes", "wide"])
 def test_huge_files_are_answered_with_little_work(tmp_path, kind):
@@ -312,6 +315,7 @@ def test_huge_files_are_answered_with_little_work(tmp_path, kind):
     assert after == [name for name in before if name not in OWN_LOGS]
 
 
+@pytest.mark.thorough_beyond(4)
 @pytest.mark.parametrize("team", ["../kyoto", "/etc", "kyoto/../../x", "", "nobody", "kyoto\0", "KYOTO"])
 def test_names_that_are_no_teams_write_nothing(tmp_path, team):
     from tournament_tools import HOUR, START
@@ -325,6 +329,7 @@ def test_names_that_are_no_teams_write_nothing(tmp_path, team):
     assert not any(cup.tournament.submissions.iterdir())
 
 
+@pytest.mark.thorough
 def test_a_team_that_makes_its_folder_a_link_gets_no_report_elsewhere(tmp_path):
     from scenarios.tournament.host.boards import Board, write_reports
     from scenarios.tournament.rules.scoring import score

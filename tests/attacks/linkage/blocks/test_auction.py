@@ -7,6 +7,7 @@ from scipy.optimize import linear_sum_assignment
 from attacks.linkage.blocks.auction import EMPTY, FURTHEST, INCREMENT, auction
 
 
+@pytest.mark.thorough_beyond(23)
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize(("rows", "candidates"), [(60, 60), (40, 100), (1, 1), (80, 50)])
 def test_the_total_is_that_of_an_exact_assignment(rows, candidates, seed):

@@ -23,6 +23,7 @@ def in_window(column, *, fine):
     return table
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.long_for("noise and replacement-names0", "suppressed cells and noise-names0")
 @pytest.mark.parametrize("names", [("zip",), ("sex", "born"), ("occupation", "age", "income"), ("born", "zip")])
 def test_a_pass_proposes_exactly_the_candidates_in_the_windows(search, names):
@@ -41,6 +42,7 @@ def test_a_pass_proposes_exactly_the_candidates_in_the_windows(search, names):
     assert (np.diff(row) >= 0).all()
 
 
+@pytest.mark.thorough_beyond(1)
 def test_groups_hold_the_windows(search):
     for column in search.values():
         assert (in_window(column, fine=False) | ~in_window(column, fine=True)).all()

@@ -20,6 +20,7 @@ def planned(request):
     return learned, blocking_plan(columns, learned.bits, PAIRS, np.random.default_rng(1)), truth
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("suppressed cells and noise")
 def test_passes_propose_as_many_candidates_as_planned_and_as_often_the_right_one(planned):
     _, plan, truth = planned
@@ -36,6 +37,7 @@ def test_passes_propose_as_many_candidates_as_planned_and_as_often_the_right_one
     assert plan.recall > 0.95
 
 
+@pytest.mark.thorough
 def test_a_smaller_budget_finds_less(planned):
     learned, plan, _ = planned
     columns = [search_column(model) for model in learned.models]
@@ -44,6 +46,7 @@ def test_a_smaller_budget_finds_less(planned):
     assert small.recall <= plan.recall
 
 
+@pytest.mark.thorough_beyond(1)
 def test_the_search_finds_the_likeliest_candidates(planned):
     learned, plan, _ = planned
     near, pairs = blocked_search(plan, column_scores(learned.models), np.zeros(ROWS))
@@ -59,6 +62,7 @@ def test_the_search_finds_the_likeliest_candidates(planned):
     assert (np.diff(near.log_likelihood, axis=1) <= 2e-3).all()
 
 
+@pytest.mark.thorough_beyond(1)
 def test_candidates_that_no_pass_proposes_have_about_the_expected_likelihood(planned):
     learned, plan, _ = planned
     near, _ = blocked_search(plan, column_scores(learned.models), np.zeros(ROWS))
@@ -72,6 +76,7 @@ def test_candidates_that_no_pass_proposes_have_about_the_expected_likelihood(pla
     assert np.mean(np.abs(ours - total) < 1) > 0.9
 
 
+@pytest.mark.thorough
 def test_nothing_is_searched_by_columns_that_tell_nothing():
     frame, cells, _ = linked(2000, RELEASES[0], columns=["sex", "marital"])
     learned = learned_models(coded(frame, cells), np.random.default_rng(0))

@@ -16,6 +16,7 @@ def models(request):
     return [ColumnMixture(column) for column in coded(frame, cells)]
 
 
+@pytest.mark.thorough_beyond(2)
 def test_tables_and_pairs_agree(models):
     for model in models:
         cells = np.arange(model.column.cells)
@@ -25,6 +26,7 @@ def test_tables_and_pairs_agree(models):
         assert np.isfinite(table).all()
 
 
+@pytest.mark.thorough_beyond(2)
 def test_means_are_those_over_all_candidates(models):
     for model in models:
         cells = np.arange(model.column.cells)

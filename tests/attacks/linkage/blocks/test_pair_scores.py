@@ -17,6 +17,7 @@ def models(request):
 FORMS = {2**23: {TableScore}, 2000: {TableScore, NoiseScore, ComputedScore}, 0: {NoiseScore, ComputedScore}}
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.long_for("noise and replacement-8388608", "suppressed cells and noise-8388608")
 @pytest.mark.parametrize("largest", FORMS)
 def test_scores_are_the_sums_of_log_likelihoods(models, largest, monkeypatch):

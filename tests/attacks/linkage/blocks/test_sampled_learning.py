@@ -15,6 +15,7 @@ def learning(request):
     return request.param, learned_models(coded(frame, cells), np.random.default_rng(0)), truth
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("noise and replacement")
 def test_the_mechanism_is_learned(learning):
     way, learned, _ = learning
@@ -29,6 +30,7 @@ def test_the_mechanism_is_learned(learning):
         assert models["zip"].shares[0] > 0.98
 
 
+@pytest.mark.thorough_beyond(1)
 def test_information_ranks_columns(learning):
     _, learned, _ = learning
     bits = {model.column.name: bits for model, bits in zip(learned.models, learned.bits, strict=True)}
@@ -47,6 +49,7 @@ def test_rows_find_their_candidates_among_all(learning):
     )
 
 
+@pytest.mark.thorough
 def test_a_shuffled_column_tells_nothing():
     frame, cells, _ = linked(300, RELEASES[0])
     cells["occupation"] = np.random.default_rng(3).permutation(cells["occupation"])

@@ -46,6 +46,7 @@ def test_single_precision_changes_little(monkeypatch):
         assert one.shares == pytest.approx(other.shares, abs=1e-4)
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize("scale", [1e-25, 1e-9, 1.0, 1e9, 1e25])
 def test_people_are_found_whatever_the_unit(scale):
     release, knowledge = columns_of(scale)

@@ -84,6 +84,7 @@ def test_noise_admits_nothing_off_its_grid_or_bounds():
         AddedNoise("x", "laplace", np.nan, True, 0.0, 1.0)
 
 
+@pytest.mark.thorough
 @given(
     st.integers(-50, 50),
     st.floats(0.01, 50),

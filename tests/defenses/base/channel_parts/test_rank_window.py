@@ -28,6 +28,7 @@ def brute_force_swaps(total, window):
     return result
 
 
+@pytest.mark.thorough_beyond(5)
 @pytest.mark.parametrize(("total", "window"), [(1, 0), (2, 1), (5, 1), (5, 4), (9, 2), (10, 3), (11, 5), (12, 11)])
 def test_swap_law_equals_brute_force_over_runs(total, window):
     law, exact = SwapLaw(total, window), brute_force_swaps(total, window)
@@ -42,6 +43,7 @@ def test_swap_law_equals_brute_force_over_runs(total, window):
                     np.testing.assert_allclose(both, exact[low:low_end, high:high_end].sum(), atol=1e-12)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(("total", "window"), [(8, 1), (9, 2), (9, 5), (7, 6)])
 def test_swaps_have_the_published_law(total, window):
     rng = np.random.default_rng(5)
@@ -70,6 +72,7 @@ def test_rank_swapping_has_the_published_law_with_ties_and_categories():
     assert chi_square(seen, plays * probability[:, row]) > LEVEL
 
 
+@pytest.mark.thorough
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=30), st.integers(0, 40))
 @settings(max_examples=80, deadline=None)
 def test_rank_window_sums_to_one(numbers, window):
@@ -89,6 +92,7 @@ def test_rank_window_sums_to_one(numbers, window):
     assert (absent == -np.inf).all()
 
 
+@pytest.mark.thorough
 def test_rank_window_of_a_large_column_is_a_law():
     numbers = np.sort(np.random.default_rng(7).integers(0, 800, 30_000)).astype(float)
     values, counts = np.unique(numbers, return_counts=True)

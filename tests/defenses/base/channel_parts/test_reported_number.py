@@ -26,6 +26,7 @@ def sent(part, mechanism, values, seed=0):
     return pd.DataFrame({"x": part.published(reports)}), reports
 
 
+@pytest.mark.thorough_beyond(10)
 @pytest.mark.parametrize("make", MECHANISMS)
 @pytest.mark.parametrize("domain", [AGES, LENGTHS, FAR])
 @pytest.mark.parametrize("epsilon", [0.3, 2.0, 30.0, 60.0, 700.0])
@@ -51,6 +52,7 @@ def test_cells_have_the_likelihood_of_their_reports(make, domain, epsilon):
     np.testing.assert_array_equal(copy.bind(frame, pd.DataFrame({"x": values})).table(), table)
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("make", MECHANISMS)
 @pytest.mark.parametrize("domain", [AGES, LENGTHS, FAR])
 @pytest.mark.parametrize("epsilon", [1.0, 25.0])

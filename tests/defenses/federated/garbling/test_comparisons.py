@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from defenses.federated import secure_common_count, secure_greater, secure_maximum
 
 
+@pytest.mark.thorough
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1), st.integers(0, 99))
 def test_millionaires(left, right, seed):
@@ -24,6 +25,7 @@ def test_millionaires_at_the_edges(pair):
     assert secure_greater(1, 0, np.random.default_rng(1), bits=1).value == 1
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize("m", [1, 2, 3, 64])
 def test_maximum_of_people_whose_numbers_no_server_sees(m):
     rng = np.random.default_rng(m)
@@ -89,6 +91,7 @@ def test_costs_are_those_of_the_circuits():
     assert secure_common_count([1, 1], [1, 0], rng).cost.and_gates == 3
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize("numbers", [[0], [0, 0, 0], [2**63 - 1, 1], [5, 5]])
 def test_maximum_at_the_edges(numbers):
     assert secure_maximum(numbers, np.random.default_rng(3), bits=63).value == max(numbers)

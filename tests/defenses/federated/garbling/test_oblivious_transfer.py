@@ -10,6 +10,7 @@ from defenses.federated.garbling.comparisons import _encrypted, _key, _masked, _
 from defenses.federated.garbling.gates import random_labels
 
 
+@pytest.mark.thorough_beyond(7)
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 31, 128, 129, 1000])
 def test_the_chosen_labels_arrive(count):
     rng = np.random.default_rng(count)

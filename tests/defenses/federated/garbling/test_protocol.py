@@ -20,6 +20,7 @@ from defenses.federated.garbling.gates import (
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_any_circuit_gives_what_it_gives_on_bits(data):
@@ -107,6 +108,7 @@ def test_tables_of_another_circuit_are_noticed():
             evaluate(circuit, replace(garbled, tables=tables), labels)
 
 
+@pytest.mark.thorough
 def test_the_evaluator_sees_nothing_but_coins():
     # Colours of all labels that the evaluator holds, for two inputs of the garbler: shares of ones within 5 standard
     # deviations of 1/2 each (false-alarm probability below 1e-4 for 33 wires and both inputs).

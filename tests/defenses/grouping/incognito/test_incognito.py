@@ -262,6 +262,7 @@ def check_the_search_of_large_lattices_equals_exhaustive_search(
         assert not hasty.optimal or hasty.levels == release.levels
 
 
+@pytest.mark.thorough
 def test_optimum_of_bank_customers_is_proven() -> None:
     bank = load("bank").records
     records = bank.take(np.random.default_rng(0).choice(len(bank), 100, replace=False))
@@ -280,6 +281,7 @@ def test_optimum_of_bank_customers_is_proven() -> None:
     assert "not proven minimal: no choice of levels has less than 0." in hasty.remark
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "seed"), [("bank", 0), ("adult", 1)])
 @pytest.mark.parametrize(
     "demand", [{}, {"l": 2}, {"l": 1.2, "diversity": "entropy"}, {"t": 0.2}, {"alpha": 0.95}], ids=str
@@ -296,6 +298,7 @@ def test_a_larger_limit_on_suppression_never_ends_with_a_larger_loss(
     assert losses == sorted(losses, reverse=True)
 
 
+@pytest.mark.thorough
 @settings(max_examples=20, deadline=None)
 @given(
     records=tables(),
@@ -465,6 +468,7 @@ def test_refuses_what_does_not_fit_the_records() -> None:
         Incognito(k=2).apply(two, rng)
 
 
+@pytest.mark.thorough
 @given(
     st.lists(st.tuples(*[st.integers(0, 3)] * 4), min_size=1, max_size=40),
     st.lists(st.sampled_from([4, 2**20, 2**40]), min_size=4, max_size=4),
@@ -528,6 +532,7 @@ def test_optima_on_adult_are_those_of_an_exhaustive_search() -> None:
         assert release.loss == pytest.approx(cost, rel=1e-10)
 
 
+@pytest.mark.thorough
 @settings(max_examples=15, deadline=None)
 @CASES
 def test_equals_exhaustive_search(
@@ -545,6 +550,7 @@ def test_equals_exhaustive_search_on_many_tables(
     check_equals_exhaustive_search(records, k, share, loss, demand)
 
 
+@pytest.mark.thorough
 @settings(max_examples=10, deadline=None)
 @CASES
 def test_the_search_of_large_lattices_equals_exhaustive_search(

@@ -26,6 +26,7 @@ def lattice_of(columns: int, values: int, sensitive_values: int, rows: int = 200
     return frame.assign(s=codes), build_lattice(leveled, ones, [histogram])[0]
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize(
     ("columns", "values", "sensitive_values"),
     [(1, 25, 2), (3, 25, 3), (3, 60, 40), (12, 100, 2)],

@@ -57,6 +57,7 @@ def check_that_no_part_has_more_rows(constraints: list[Constraint], counts: list
     assert most_rows(constraints, counts, table) <= bound <= sum(counts)
 
 
+@pytest.mark.thorough
 @settings(max_examples=250, deadline=None)
 @CLASSES
 def test_no_part_that_satisfies_the_constraints_has_more_rows(
@@ -88,6 +89,7 @@ def check_that_the_bound_is_nearly_exact(constraint: Constraint, counts: list[in
     assert bound - sum(rows) <= most_rows([constraint], many, table) <= bound
 
 
+@pytest.mark.thorough
 @settings(max_examples=150, deadline=None)
 @TWO_VALUES
 def test_two_values_have_a_nearly_exact_bound(constraint: Constraint, counts: list[int], rows: list[int]) -> None:

@@ -72,6 +72,7 @@ def check_groups_hold_k_to_2k_less_one_records_ties_or_not(n: int, k: int, seed:
     assert (groups(numbers, k, codes) == groups(numbers, k, codes)).all()
 
 
+@pytest.mark.thorough
 @settings(max_examples=100, deadline=None)
 @POINTS
 def test_groups_hold_k_to_2k_less_one_records_ties_or_not(n: int, k: int, seed: int, distinct: int) -> None:

@@ -79,6 +79,7 @@ def check_promise_holds_with_missing_values_and_ties(n: int, k: int, seed: int) 
         assert release.channel.columns == set(quasi)
 
 
+@pytest.mark.thorough
 @settings(max_examples=30, deadline=None)
 @TABLES
 def test_promise_holds_with_missing_values_and_ties(n: int, k: int, seed: int) -> None:
@@ -130,6 +131,7 @@ def test_refuses() -> None:
             refused(records, rng)
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("variant", MULTIVARIATE)
 @pytest.mark.parametrize("representative", ["mean", "median", "mode"])
 def test_every_variant_keeps_its_promise(variant: type[Microaggregation], representative: str) -> None:
@@ -159,6 +161,7 @@ def check_no_group_of_any_variant_is_smaller_than_k(n: int, k: int, distinct: in
             assert k <= sizes.min() <= sizes.max() < 2 * k
 
 
+@pytest.mark.thorough
 @settings(max_examples=30, deadline=None)
 @NUMBERS
 def test_no_group_of_any_variant_is_smaller_than_k(n: int, k: int, distinct: int, seed: int) -> None:

@@ -38,6 +38,7 @@ def check_univariate_groups_are_optimal_ties_or_not(n: int, k: int, distinct: in
     assert (np.diff(groups[np.argsort(values, kind="stable")]) >= 0).all()
 
 
+@pytest.mark.thorough
 @settings(max_examples=100, deadline=None)
 @VALUES
 def test_univariate_groups_are_optimal_ties_or_not(n: int, k: int, distinct: int, seed: int) -> None:
@@ -51,6 +52,7 @@ def test_univariate_groups_are_optimal_ties_or_not_in_many_tables(n: int, k: int
     check_univariate_groups_are_optimal_ties_or_not(n, k, distinct, seed)
 
 
+@pytest.mark.thorough
 def test_univariate_groups_keep_their_digits() -> None:
     values = np.random.default_rng(0).normal(size=150)
     far = optimal_groups(values + 1e8, 3)
@@ -59,6 +61,7 @@ def test_univariate_groups_keep_their_digits() -> None:
     assert optimal_groups([3.0], 1).tolist() == [0]
 
 
+@pytest.mark.thorough
 def test_univariate_groups_of_a_hundred_thousand_end() -> None:
     groups = optimal_groups(np.random.default_rng(0).normal(size=100_000), 5)
     assert 5 <= np.bincount(groups).min() <= np.bincount(groups).max() < 10

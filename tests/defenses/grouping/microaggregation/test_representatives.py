@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,6 +31,7 @@ def test_medians_and_most_frequent_numbers() -> None:
     np.testing.assert_array_equal(group_medians(values[:3], groups[:3]), [5.0])
 
 
+@pytest.mark.thorough
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 40), st.integers(1, 5), st.integers(0, 10**6))
 def test_medians_and_modes_are_those_of_pandas(n: int, count: int, seed: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,6 +31,7 @@ def test_univariate_release() -> None:
     assert release.channel.columns == {"age", "pay"}
 
 
+@pytest.mark.thorough
 @settings(max_examples=80, deadline=None)
 @given(st.integers(1, 30), st.integers(1, 6), st.floats(0, 1), st.integers(0, 10**6))
 def test_univariate_promise_with_missing_values(n: int, k: int, missing: float, seed: int) -> None:

@@ -72,6 +72,7 @@ def check_classes_have_k_rows_and_cells_cover_their_values(table: pd.DataFrame, 
     pd.testing.assert_frame_equal(release.frame, again.frame)
 
 
+@pytest.mark.thorough
 @settings(max_examples=35, deadline=None)
 @CASES
 def test_classes_have_k_rows_and_cells_cover_their_values(table: pd.DataFrame, k: int, strict: bool) -> None:
@@ -105,6 +106,7 @@ def check_every_allowed_cut_is_made(table: pd.DataFrame, k: int, strict: bool) -
             assert size < 2 * k or all(values[0] == values[-1] for values in codes)
 
 
+@pytest.mark.thorough
 @settings(max_examples=30, deadline=None)
 @CASES
 def test_every_allowed_cut_is_made(table: pd.DataFrame, k: int, strict: bool) -> None:
@@ -145,6 +147,7 @@ def test_worked_example() -> None:
     assert frame["ill"].tolist() == list("uvwuvw")
 
 
+@pytest.mark.thorough
 def test_split_with_the_largest_gain_is_taken() -> None:
     rng = np.random.default_rng(5)
     for _ in range(20):
@@ -253,6 +256,7 @@ def test_refuses_what_does_not_fit_the_records() -> None:
         Mondrian(k=1).apply(unknown, rng)
 
 
+@pytest.mark.thorough
 @given(st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=5), min_size=1, max_size=30))
 def test_distinct_sequences(slices: list[list[int]]) -> None:
     starts = np.cumsum([0, *(len(part) for part in slices[:-1])])
@@ -262,6 +266,7 @@ def test_distinct_sequences(slices: list[list[int]]) -> None:
     assert all(a.tolist() != b.tolist() for a, b in combinations(sequences, 2))
 
 
+@pytest.mark.thorough
 def test_loss_on_adult() -> None:
     records = Microdata(load("adult").records.frame, quasi_identifiers=QUASI, sensitive=("salary-class",))
     domains = {name: records.domain(name) for name in QUASI}

@@ -58,6 +58,7 @@ def usual_classes(name, k, strict, constraints):
     return classes_of(TABLES[name], k, strict, constraints)
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize(("name", "k", "strict", "constraints"), CASES)
 def test_blocks_in_parallel_partition_as_one_block(monkeypatch, name, k, strict, constraints):
     whole = usual_classes(name, k, strict, constraints)
@@ -65,6 +66,7 @@ def test_blocks_in_parallel_partition_as_one_block(monkeypatch, name, k, strict,
     assert classes_of(TABLES[name], k, strict, constraints) == whole
 
 
+@pytest.mark.thorough_beyond(7)
 @pytest.mark.parametrize(("name", "k", "strict", "constraints"), CASES)
 def test_sorted_columns_are_cut_as_counted_ones(monkeypatch, name, k, strict, constraints):
     quick = usual_classes(name, k, strict, constraints)

@@ -25,6 +25,7 @@ def cut_by_formula(numbers, k, width):
     return best
 
 
+@pytest.mark.thorough_beyond(14)
 @pytest.mark.parametrize("law", ["normal", "uniform", "heavy", "grid"])
 @pytest.mark.parametrize("k", [1, 3, 40])
 @pytest.mark.parametrize("width", [1.0, 20.0])

@@ -6,6 +6,7 @@ import pytest
 from defenses.ldp.encoding.hashing import buckets, hits, keys, seeds_of
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("size", [2, 3, 5, 55, 1024])
 def test_hashes_collide_as_often_as_chance(size):
     # 8 pairs, 5 sizes, 5 standard errors: a false alarm in 4 of 10^5 runs.

@@ -59,6 +59,7 @@ def defended(protocol, **parameters):
     return reported(protocol=protocol, options=options, **parameters)
 
 
+@pytest.mark.thorough_beyond(9)
 @pytest.mark.parametrize("splitting", ["SPL", "SMP", "RS+FD"])
 @pytest.mark.parametrize("protocol", SETS)
 def test_every_protocol_releases_readable_sets_and_a_rebuilt_table(protocol, splitting):
@@ -129,11 +130,13 @@ class NoisyNumbersTable(ReportedTable):
 CHECKS = list(checks(NoisyNumbersTable))
 
 
+@pytest.mark.thorough_beyond(17)
 @pytest.mark.parametrize("run", [run for *_, run in CHECKS], ids=[title for title, _ in CHECKS])
 def test_conformance_of_noisy_numbers(run):
     run()
 
 
+@pytest.mark.thorough
 def test_an_audit_of_noisy_numbers_holds():
     # A correct defense fails with probability at most 0.001; the seed is fixed.
     outcome = audit(subject(NoisyNumbersTable.example()), runs=40_000, rng=np.random.default_rng(1))
@@ -141,6 +144,7 @@ def test_an_audit_of_noisy_numbers_holds():
     assert outcome.bound > 0.2
 
 
+@pytest.mark.thorough_beyond(5)
 @pytest.mark.parametrize("protocol", SETS)
 def test_at_a_large_epsilon_reports_identify_people_where_protocols_tell_the_truth(protocol):
     records = people(30)
@@ -237,6 +241,7 @@ def test_bayes_inference_reads_the_sensitive_reports():
     assert right[0] > right[1] + 0.1, right
 
 
+@pytest.mark.thorough
 def test_it_plays_beside_pram_in_the_candidate_file_game():
     game = CandidateFile(records=people(400), originals=40, candidates=80, auxiliary=50, held_out=50)
     outcome = play(reported(epsilon=40.0), LikelihoodAssignment(), game, np.random.default_rng(1))

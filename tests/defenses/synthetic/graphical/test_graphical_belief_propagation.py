@@ -22,6 +22,7 @@ def marginal(shares, columns):
     return ascending.transpose(np.argsort(np.argsort(columns)))
 
 
+@pytest.mark.thorough_beyond(32)
 @pytest.mark.parametrize("scale", [1, 10, 1000])
 @pytest.mark.parametrize("seed", range(25))
 def test_beliefs_equal_the_joint_distribution(seed, scale):

@@ -47,6 +47,7 @@ def impossible(frame):
     return int((child & ((frame["income"] >= 1) | (frame["job"] != "none"))).sum())
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
 def test_conditional_columns_do_not_come_out_impossible(method):
     records = conditional()
@@ -60,6 +61,7 @@ def test_conditional_columns_do_not_come_out_impossible(method):
     assert 0.1 < (frame["age"] < 15).mean() < 0.35
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
 def test_rules_change_neither_the_guarantee_nor_rows_that_hold_none(method):
     """Rules only decide which rows of the fitted model are drawn again, so that they cost no budget."""
@@ -69,6 +71,7 @@ def test_rules_change_neither_the_guarantee_nor_rows_that_hold_none(method):
     pd.testing.assert_frame_equal(apply(harmless, records).frame, apply(method, records).frame)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.filterwarnings("ignore:.*epsilon is too small")
 @pytest.mark.parametrize("method", [GaussianCopula(), *(method(epsilon=0.01) for method in PRIVATE)])
 def test_bad_rules_are_named(method):
@@ -118,6 +121,7 @@ def test_cells_of_whole_categories_and_bins():
     assert structural_zeros(halves, [{"x": "[0.5,1]"}])[0].cells_of(["x"]).tolist() == [False, True]
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("MaximumSpanningTree")
 @pytest.mark.parametrize("method", [MaximumSpanningTree, AdaptiveIterativeMechanism])
 def test_the_model_knows_rules_of_whole_bins(method):

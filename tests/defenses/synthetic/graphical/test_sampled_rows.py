@@ -27,6 +27,7 @@ def test_rows_meet_the_marginals_within_rounding(n):
     assert all(column.size == n for column in rows)
 
 
+@pytest.mark.thorough
 def test_rounding_is_to_the_next_integers_and_has_no_bias():
     weights = np.array([[0.15, 0.35, 0.5], [0.6, 0.4, 0.0]])
     given = np.repeat([0, 1], [7, 4])
@@ -39,6 +40,7 @@ def test_rounding_is_to_the_next_integers_and_has_no_bias():
     assert np.abs(draws.mean(axis=0) - expected).max() < 5 * 0.5 / np.sqrt(2000)
 
 
+@pytest.mark.thorough
 def test_each_row_of_a_group_is_as_likely_to_get_a_value():
     given = np.zeros(5, dtype=np.intp)
     weights = np.array([[0.2, 0.8]])

@@ -37,6 +37,7 @@ def wrongly_confirmed(advantage, spread, seed):
     return wrong / TABLES
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("0.03")
 @pytest.mark.parametrize("spread", [0.0, 0.03])
 def test_a_setting_beyond_the_bound_is_rarely_confirmed(spread):
@@ -44,6 +45,7 @@ def test_a_setting_beyond_the_bound_is_rarely_confirmed(spread):
     assert wrongly_confirmed(BOUND + 0.001, spread, 5) <= 22 / TABLES
 
 
+@pytest.mark.thorough
 def test_the_check_would_notice_bounds_that_are_too_low():
     # A point estimate instead of a bound would be wrong on more than half of the tables.
     rng = np.random.default_rng(6)
@@ -77,6 +79,7 @@ def test_one_play_confirms_nothing():
     assert min(confirmed_bounds([one for one in results if one.play == 0], 1).values()) > 0.9
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(("probability", "plays"), [(0.1, 4), (0.06, 40), (0.3, 12)])
 def test_a_release_that_gives_everybody_away_in_few_plays_is_not_said_to_be_sure(probability, plays):
     rng = np.random.default_rng(12)

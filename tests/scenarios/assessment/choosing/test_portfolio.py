@@ -57,6 +57,7 @@ def test_settings_that_do_not_fit_are_noted(tmp_path):
     assert all(entry.parameters.get("k", 0) <= 40 for entry in portfolio.plan.defenses if entry.name == "Mondrian")
 
 
+@pytest.mark.thorough
 def test_kinds_select_families(tmp_path):
     dataset = written(tmp_path)
     everything = read_portfolio(dataset).plan.defenses
@@ -68,6 +69,7 @@ def test_kinds_select_families(tmp_path):
     assert labels(read_portfolio(dataset, only=["ldp", "pram"])) == selected["ldp"] | selected["pram"]
 
 
+@pytest.mark.thorough
 def test_rows_stem_from_people_unless_the_family_is_synthetic(tmp_path):
     records = written(tmp_path).records
     for entry in read_portfolio(written(tmp_path)).plan.defenses:
@@ -75,6 +77,7 @@ def test_rows_stem_from_people_unless_the_family_is_synthetic(tmp_path):
         assert (origin >= 0).all() == is_of(entry, "real-rows"), entry.name
 
 
+@pytest.mark.thorough
 def test_columns_to_keep_stay_as_they_are(tmp_path):
     dataset = written(tmp_path)
     kept = labels(read_portfolio(dataset, keep=["illness"]))

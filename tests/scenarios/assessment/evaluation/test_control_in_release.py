@@ -28,6 +28,7 @@ def seeded():
     return np.random.default_rng(2)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("defense", [Identity(), Mondrian(k=3)], ids=str)
 def test_control_people_in_the_release_are_refused(tmp_path, defense):
     with pytest.raises(
@@ -36,6 +37,7 @@ def test_control_people_in_the_release_are_refused(tmp_path, defense):
         judge(tmp_path, defense, together=True)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     "defense",
     [Identity(), Mondrian(k=3), PrivateMarginals(epsilon=5.0), RetentionReplacement(retention=0.5)],

@@ -77,6 +77,7 @@ def smallest(setting, release):
     return int(release.frame.assign(who=who).groupby(["age", "day"])["who"].nunique().min())
 
 
+@pytest.mark.thorough
 def test_a_shuffled_release_of_classes_tells_whose_its_rows_are(setting, released):
     table = setting.read("r.csv", as_csv(released.frame).encode())
     origin = recognized_origin(table.frame, setting.records.frame, table.domains)
@@ -102,6 +103,7 @@ def test_people_are_asked_about_with_all_their_rows(setting):
     assert not set(asked) & set(own)
 
 
+@pytest.mark.thorough
 def test_trials_are_people(setting, released):
     table = setting.read("r.csv", as_csv(released.frame).encode())
     outcomes = evaluate(setting, table, told_origin(released.origin)).outcomes
@@ -112,6 +114,7 @@ def test_trials_are_people(setting, released):
     assert QUASI in {one.knows for one in outcomes if one.goal == "membership"}
 
 
+@pytest.mark.thorough
 def test_without_repeated_people_rows_are_people(folder, tmp_path):
     """The same table, release and control with and without the line that declares the person: the same numbers."""
     for name in ("visits", "others"):
@@ -136,6 +139,7 @@ def report(folder, *options):
     return invoke("report", *files, "--threshold", "0.2", "-o", folder / "report.html", "--force", *options)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kept", ["dropped", "pseudonym"])
 def test_the_report_says_what_a_class_of_few_people_is(folder, setting, released, kept):
     names = pd.Series(setting.dataset.records.frame["who"].to_numpy()[released.origin])
@@ -156,6 +160,7 @@ def test_the_report_says_what_a_class_of_few_people_is(folder, setting, released
     assert f"{below} of 90 people have a row in a class above .2." in page
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_counted_is_not_called_within(folder, setting, released):
     """Days are noise, so that neither cells nor a column tell whose a row is; each class holds ten rows."""
     rows = len(setting.records) // 10 * 10
@@ -170,6 +175,7 @@ def test_what_cannot_be_counted_is_not_called_within(folder, setting, released):
     ).read_text().replace("\n", " ")
 
 
+@pytest.mark.thorough
 def test_control_people_who_cannot_be_counted_are_refused(folder, released):
     released.frame.to_csv(folder / "released.csv", index=False)
     pd.read_csv(folder / "others.csv").drop(columns="who").to_csv(folder / "nameless.csv", index=False)

@@ -49,6 +49,7 @@ def of_classes(setting, folder):
     return evaluated(setting, released_by(setting, Mondrian(k=5)), folder)
 
 
+@pytest.mark.thorough
 def test_a_copy_gives_everything_away(of_copy):
     assert (of_copy.origin, of_copy.utility, of_copy.k) == ("copies", 1.0, 1)
     assert of_copy.score < 0.03
@@ -57,6 +58,7 @@ def test_a_copy_gives_everything_away(of_copy):
     assert of_copy.worst("attribute")[1].low > 0
 
 
+@pytest.mark.thorough
 def test_constants_give_nothing_away_and_are_of_no_use(setting, folder):
     result = evaluated(setting, released_by(setting, Constant()), folder)
     assert result.utility == 0
@@ -65,6 +67,7 @@ def test_constants_give_nothing_away_and_are_of_no_use(setting, folder):
     assert result.k == 150
 
 
+@pytest.mark.thorough
 def test_the_control_group_is_the_chance_level_of_synthetic_rows(setting, folder):
     """Independent columns of 150 people give next to nothing away: no joint 95 % interval lies above .1."""
     frame = released_by(setting, IndependentMarginals()).sample(300, replace=True, random_state=0)
@@ -74,6 +77,7 @@ def test_the_control_group_is_the_chance_level_of_synthetic_rows(setting, folder
     assert any("synthetic" in note for note in result.notes)
 
 
+@pytest.mark.thorough
 def test_without_control_less_is_measured_and_that_is_said(folder):
     setting = setting_of(folder, control=False)
     result = evaluated(setting, released_by(setting, Identity()), folder)
@@ -85,12 +89,14 @@ def test_without_control_less_is_measured_and_that_is_said(folder):
     assert constant.worst("attribute")[1].low <= 0
 
 
+@pytest.mark.thorough
 def test_inferring_from_a_leaking_table_beats_what_the_other_records_predict(folder):
     setting = setting_of(folder, control=False)
     result = evaluated(setting, released_by(setting, Mondrian(k=2)), folder)
     assert result.worst("attribute")[1].low > 0
 
 
+@pytest.mark.thorough
 def test_a_small_control_group_leaves_singling_out_to_the_bound(setting, folder, of_copy):
     few = replace(setting, control=setting.control.take(np.arange(60)))
     result = evaluated(few, released_by(few, Identity()), folder)
@@ -100,6 +106,7 @@ def test_a_small_control_group_leaves_singling_out_to_the_bound(setting, folder,
     assert all(outcome.score.control_trials for outcome in single)
 
 
+@pytest.mark.thorough
 def test_one_control_person_is_enough_to_run(setting, folder):
     one = replace(setting, control=setting.control.take([0]))
     result = evaluated(one, released_by(one, Mondrian(k=5)), folder)
@@ -107,6 +114,7 @@ def test_one_control_person_is_enough_to_run(setting, folder):
     assert "no people of its own" in skipped["DistanceToClosestRecord"]
 
 
+@pytest.mark.thorough
 def test_parts_of_the_columns_and_rows_are_evaluated(setting, folder):
     frame = released_by(setting, Mondrian(k=5))
     result = evaluated(setting, frame[["illness", "city"]].iloc[:40], folder)
@@ -119,12 +127,14 @@ def test_parts_of_the_columns_and_rows_are_evaluated(setting, folder):
     assert reasons["NearestRowLinkability"] == "there is one shared column"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rows", [1, 2])
 def test_a_few_rows_are_evaluated(setting, folder, rows):
     result = evaluated(setting, released_by(setting, Mondrian(k=5)).iloc[:rows], folder)
     assert result.rows == rows
 
 
+@pytest.mark.thorough
 def test_a_table_of_stars_is_evaluated(setting, folder):
     frame = pd.DataFrame("*", index=range(150), columns=list(setting.domains))
     result = evaluated(setting, frame, folder)
@@ -132,11 +142,13 @@ def test_a_table_of_stars_is_evaluated(setting, folder):
     assert result.worst()[1].low <= 0
 
 
+@pytest.mark.thorough
 def test_an_unsorted_rows_file_gives_equal_numbers_twice(setting, folder):
     frame = released_by(setting, Mondrian(k=3))
     assert evaluated(setting, frame, folder) == evaluated(setting_of(folder), frame, folder)
 
 
+@pytest.mark.thorough
 def test_utility_is_that_of_the_command(setting, folder, of_classes):
     frame = released_by(setting, Mondrian(k=5))
     (folder / "mondrian.csv").write_text(frame.to_csv(index=False))
@@ -148,6 +160,7 @@ def test_utility_is_that_of_the_command(setting, folder, of_classes):
     assert {name: shown[name] for name in of_classes.components} == of_classes.components
 
 
+@pytest.mark.thorough
 def test_every_sensitive_column_is_inferred(folder):
     text = (folder / "roles.toml").read_text()
     (folder / "two.toml").write_text(
@@ -176,6 +189,7 @@ def test_an_advantage_has_the_error_of_its_control_group():
     assert exact.advantage(0.999).low < exact.advantage().low
 
 
+@pytest.mark.thorough
 def test_a_table_without_quasi_identifiers_has_no_classes(folder, tmp_path):
     (tmp_path / "bare.toml").write_text('identifiers = ["name"]\nquasi_identifiers = []\nunprotected = ["age", "city"]')
     roles = read_roles(tmp_path / "bare.toml")
@@ -185,6 +199,7 @@ def test_a_table_without_quasi_identifiers_has_no_classes(folder, tmp_path):
     assert result.worst("reidentification")[1].value > 0.9
 
 
+@pytest.mark.thorough
 def test_columns_without_a_role_are_used_by_attackers_and_left_out_of_utility(folder, tmp_path):
     """The release shows all incomes beside constants: the roles forgot them, and they name everybody."""
     text = (folder / "roles.toml").read_text().replace('unprotected = ["income"]', "")
@@ -212,6 +227,7 @@ def test_control_people_may_hold_any_value_of_a_column_without_a_role(folder, tm
     assert set(control.frame["note"]) == {"says others.csv"}
 
 
+@pytest.mark.thorough
 def test_control_people_who_equal_records_are_counted(setting, folder):
     mixed = pd.concat([setting.control.frame.iloc[:20], setting.records.frame.iloc[:7]], ignore_index=True)
     suspicious = replace(setting, control=setting.control.with_frame(mixed))
@@ -219,6 +235,7 @@ def test_control_people_who_equal_records_are_counted(setting, folder):
     assert any(note.startswith("7 of 27 control people equal a record") for note in result.notes)
 
 
+@pytest.mark.thorough
 def test_large_tables_have_fewer_targets_and_say_so(setting, folder, monkeypatch):
     monkeypatch.setattr("scenarios.assessment.evaluation.posed_questions.PAIRS", 150)
     monkeypatch.setattr("scenarios.assessment.evaluation.posed_questions.FEWEST", 10)

@@ -29,6 +29,7 @@ def test_a_shuffled_copy_is_matched_row_by_row(setting, tmp_path):
     pd.testing.assert_frame_equal(frame.iloc[matched.origin], frame.iloc[order])
 
 
+@pytest.mark.thorough
 def test_fewer_copies_are_matched_and_a_row_too_many_is_not(setting, tmp_path):
     frame = released_by(setting, Identity())
     sample = frame.iloc[[5, 3, 40]]
@@ -37,6 +38,7 @@ def test_fewer_copies_are_matched_and_a_row_too_many_is_not(setting, tmp_path):
     assert origin_of(setting, pd.concat([frame, frame.iloc[:1]])).kind == "unknown"
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("defense", [Mondrian(k=5), RetentionReplacement(retention=0.5)])
 def test_the_order_of_the_records_is_recognized(setting, tmp_path, defense):
     frame = released_by(setting, defense)

@@ -50,17 +50,20 @@ NOISY = (
 )
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("defense", [Identity(), Mondrian(k=5), *NOISY], ids=str)
 def test_the_truth_of_a_release_is_accepted_however_noisy_it_is(setting, defense):
     judge(setting, defense)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("defense", [Identity(), Mondrian(k=5), RankSwapping(window=0.02)], ids=str)
 def test_a_release_that_was_sorted_is_refused_with_its_file(setting, defense):
     with pytest.raises(ValueError, match=r"who\.csv: does not tell the records .* was the release sorted"):
         judge(setting, defense, by=["age", "city"])
 
 
+@pytest.mark.thorough
 def test_independent_columns_are_refused_as_rarely_as_stated(tmp_path):
     """At a level of .001 two of 30 are refused with a probability of .0005."""
     write_people(tmp_path, 400)
@@ -98,11 +101,13 @@ KEPT = (
 )
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("defense", KEPT, ids=str)
 def test_the_right_file_of_a_noisy_release_is_not_doubted(setting, defense):
     assert told_in_part(setting, defense, 0.0) is None
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("false", [0.25, 0.5, 0.9])
 def test_a_file_that_is_false_in_part_is_doubted(setting, false):
     assert told_in_part(setting, Mondrian(k=5), false) == pytest.approx(false, abs=0.15)
@@ -112,6 +117,7 @@ def test_a_release_that_keeps_nothing_looks_the_same(setting):
     assert told_in_part(setting, Constant(), 0.0) > 0.8
 
 
+@pytest.mark.thorough
 def test_files_with_few_false_records_are_doubted_as_rarely_as_stated(setting):
     """At a level of .001 two of 10 are doubted with a probability of .00005."""
     doubted = [told_in_part(setting, Identity(), MOST_RANDOM, seed) is not None for seed in range(10)]

@@ -66,6 +66,7 @@ def statuses(advantages, shared, tables=400, seed=0):
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize(
     "advantages", [[THRESHOLD + 1e-9, *[0.0] * (ATTACKS - 1)], [THRESHOLD + 1e-9] * ATTACKS], ids=["one", "all"]
@@ -75,12 +76,14 @@ def test_a_risk_above_the_threshold_is_rarely_called_within(advantages, shared):
     assert statuses(advantages, shared).count(WITHIN) <= 22
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_risk_within_the_threshold_is_rarely_called_above(shared):
     # Above by mistake with probability .025 at most: more than 22 of 400 are so with probability 2 * 10^-4.
     assert statuses([THRESHOLD] * ATTACKS, shared).count(ABOVE) <= 22
 
 
+@pytest.mark.thorough
 def test_the_check_would_notice_bounds_that_are_no_bounds(monkeypatch):
     monkeypatch.setattr(ReleaseEvaluation, "highest", lambda self, goal, number: self.worst(goal)[1].value)
     monkeypatch.setattr(ReleaseEvaluation, "lowest", lambda self, outcome, number: outcome.advantage().value)
@@ -88,11 +91,13 @@ def test_the_check_would_notice_bounds_that_are_no_bounds(monkeypatch):
     assert statuses([THRESHOLD] * ATTACKS, shared=False).count(ABOVE) > 22
 
 
+@pytest.mark.thorough
 def test_the_check_would_notice_lower_bounds_that_hold_singly(monkeypatch):
     monkeypatch.setattr(ReleaseEvaluation, "lowest", lambda self, outcome, number: outcome.advantage(0.9).low)
     assert statuses([THRESHOLD] * ATTACKS, shared=False).count(ABOVE) > 22
 
 
+@pytest.mark.thorough
 def test_small_risks_are_usually_called_within():
     # The bound of an attack at chance exceeds .2 if it errs by 1.5 standard errors, in 7 % of tables.
     assert statuses([0.0] * ATTACKS, shared=True).count(WITHIN) > 350

@@ -29,6 +29,7 @@ def equal_rows(setting, **cells):
     return released_by(setting, Mondrian(k=5)).assign(**dict.fromkeys(setting.columns, "*")).assign(**cells)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["suppressed", "constant", "some"])
 def test_equal_rows_tell_nobody_apart(setting, kind):
     """Whatever attackers hit by luck: advantages of exactly 0, for each goal and each attacker."""
@@ -61,6 +62,7 @@ def test_equal_rows_that_hold_only_the_people_of_the_table_are_measured(setting)
     assert result.worst("membership")[1].low > 0.5
 
 
+@pytest.mark.thorough
 def test_equal_claims_about_everybody_are_luck(setting):
     score = evaluate(setting, finished(setting, released_by(setting, Mondrian(k=5)))).outcomes[0].score
 
@@ -76,6 +78,7 @@ def report(folder, *options):
     return invoke("report", *files, "-o", folder / "report.html", "--force", *options)
 
 
+@pytest.mark.thorough
 def test_the_verdict_says_what_attackers_know(folder, setting):
     released_by(setting, Mondrian(k=5)).to_csv(folder / "released.csv", index=False)
     said = report(folder, "--control", folder / "others.csv").output
@@ -90,6 +93,7 @@ def test_the_verdict_says_what_attackers_know(folder, setting):
     assert " ".join(verdict.split()) in page
 
 
+@pytest.mark.thorough
 def test_the_figures_with_and_without_the_sensitive_column_are_those_of_such_attackers(setting):
     result = evaluate(setting, finished(setting, released_by(setting, Mondrian(k=2))))
     known = result.by_knowledge("membership")
@@ -99,6 +103,7 @@ def test_the_figures_with_and_without_the_sensitive_column_are_those_of_such_att
         assert value == max(own)
 
 
+@pytest.mark.thorough
 def test_a_small_control_group_measures_nothing_and_says_what_would(folder, setting):
     released_by(setting, Mondrian(k=5)).to_csv(folder / "released.csv", index=False)
     pd.read_csv(folder / "others.csv").head(40).to_csv(folder / "few.csv", index=False)

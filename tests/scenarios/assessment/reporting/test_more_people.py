@@ -34,6 +34,7 @@ def advice(evaluated, score, threshold=0.2, column="", **options):
     return [*more_people(setting, evaluation, found, threshold)]
 
 
+@pytest.mark.thorough
 def test_a_value_that_nearly_everybody_has_takes_finer_bins_and_not_more_people(evaluated):
     [words] = advice(evaluated, Score("attribute", 0.95, 0.94, 60, 60), column="age")
     assert "94% of guesses are right without the release" in words

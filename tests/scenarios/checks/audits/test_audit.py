@@ -135,6 +135,7 @@ class FreshCounts(BinaryTree):
         return np.cumsum(events) + noise
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("broken", [UnsplitBudget(epsilon=0.5, horizon=8), FreshCounts(epsilon=2.0, horizon=64)])
 def test_broken_trees_are_caught_before_the_honest_one_is_believed(broken):
     found = audit(subject(broken), runs=10_000, rng=rng())
@@ -143,6 +144,7 @@ def test_broken_trees_are_caught_before_the_honest_one_is_believed(broken):
     assert audit(subject(honest), runs=10_000, rng=rng()).holds
 
 
+@pytest.mark.thorough
 def test_a_tree_without_bulk_draws_is_audited_run_by_run():
     class Slow(BinaryTree):
         def release(self, events, rng):
@@ -154,15 +156,18 @@ def test_a_tree_without_bulk_draws_is_audited_run_by_run():
     assert found.bound > 0.8
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("broken", [FreeThreshold(epsilon=0.5), NoisyThresholdAlone(epsilon=4.0)])
 def test_broken_sparse_vectors_are_caught(broken):
     assert not audit(subject(broken), runs=20_000, rng=rng()).holds
 
 
+@pytest.mark.thorough
 def test_default_mechanisms_pass_at_a_small_delta():
     assert audit(subject(Gaussian()), runs=60_000, rng=rng()).holds
 
 
+@pytest.mark.thorough
 def test_microdata_that_claims_epsilon():
     found = audit(subject(RetentionReplacement(epsilon=1.0)), runs=100_000, rng=rng())
     assert found.holds
@@ -198,6 +203,7 @@ def test_a_sampled_release_is_the_release():
     )
 
 
+@pytest.mark.thorough
 def test_false_alarms_are_as_rare_as_stated():
     """300 audits of an exact claim at 90 %: 30 alarms expected at most; 3 standard deviations more are 46."""
     honest = Subject("", 1.0, 0.0, (Neighbours("", *(bits(p) for p in (0.6, 0.6 / math.e))),))
@@ -224,6 +230,7 @@ class WholeBudgetOnEachBit(SymmetricUnaryEncoding):
         return 1 - self.p
 
 
+@pytest.mark.thorough
 def test_whole_budget_on_each_bit_is_caught():
     found = audit(subject(WholeBudgetOnEachBit(epsilon=0.25, d=16)), runs=50_000, rng=rng())
     assert not found.holds
@@ -238,6 +245,7 @@ class HalfTheSensitivity(Laplace):
         return DiscreteLaplace(epsilon=self.epsilon, sensitivity=steps)
 
 
+@pytest.mark.thorough
 def test_half_the_sensitivity_is_caught():
     found = audit(subject(HalfTheSensitivity(epsilon=1.0, sensitivity=3.0)), runs=40_000, rng=rng())
     assert 1.8 < found.bound <= 2
@@ -264,6 +272,7 @@ class NowAndThenFarOff(DiscreteLaplace):
         return int(value) + 10**6 if rng.random() < 0.05 else super().release(value, rng)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("broken", [AlwaysTheBest(), WithoutNoise(), NowAndThenFarOff()])
 def test_what_is_run_is_release_itself(broken):
     assert not audit(subject(broken), runs=4000, rng=rng()).holds
@@ -304,6 +313,7 @@ class SomeCellsAreYes(MicrodataDefense):
         return rowwise_release(frame, None)
 
 
+@pytest.mark.thorough
 def test_a_defense_may_declare_that_records_are_randomized_independently():
     """The audit then runs it on copies of one record. 'yes' is never released as 'no', which no epsilon allows."""
     audited = subject(SomeCellsAreYes())
@@ -363,6 +373,7 @@ def first_record(defense):
     return replace(examined, neighbours=examined.neighbours[:1])
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("PlaceTells", "TypeTells")
 @pytest.mark.parametrize("broken", [OrderTells, PlaceTells, TypeTells])
 def test_order_and_types_of_rows_that_tell_the_first_record_are_caught(broken):
@@ -371,6 +382,7 @@ def test_order_and_types_of_rows_that_tell_the_first_record_are_caught(broken):
     assert result.bound > 2
 
 
+@pytest.mark.thorough
 def test_an_order_of_rows_that_tells_nothing_passes():
     assert audit(first_record(OrderTellsNothing(epsilon=0.5)), runs=160, rng=rng()).holds
 
@@ -389,6 +401,7 @@ class FloatingPointLaplace:
         return value + self.sample(1, rng)[0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sensitivity", [1.0, 1e-9])
 def test_floating_point_laplace_is_caught(sensitivity):
     found = audit(subject(FloatingPointLaplace(sensitivity=sensitivity)), runs=20_000, rng=rng())
@@ -438,6 +451,7 @@ def run(*arguments):
     return CliRunner().invoke(cli, ["audit", *arguments])
 
 
+@pytest.mark.thorough
 def test_command_passes():
     result = run("Laplace", "-p", "epsilon=0.5", "--runs", "4000")
     assert result.exit_code == 0, result.output
@@ -446,6 +460,7 @@ def test_command_passes():
     assert run("Laplace", "-p", "epsilon=0.5", "--runs", "4000").output == result.output
 
 
+@pytest.mark.thorough
 def test_command_fails_a_broken_mechanism():
     name = f"{FloatingPointLaplace.__module__}:FloatingPointLaplace"
     result = run(name, "-p", "epsilon=1", "--runs", "4000", "--format", "json")
@@ -457,6 +472,7 @@ def test_command_fails_a_broken_mechanism():
     assert "FAILED" in run(name, "--runs", "4000").output
 
 
+@pytest.mark.thorough
 def test_json_claims_no_more_than_the_text():
     """Without evidence the claim is not violated, which does not mean that it holds; the text's note is there too."""
     few = ["Gaussian", "--runs", "4000"]

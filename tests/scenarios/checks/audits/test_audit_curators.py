@@ -154,6 +154,7 @@ def test_marginals_that_spend_four_times_their_claim_are_caught():
     assert found.bound <= 2
 
 
+@pytest.mark.thorough
 def test_the_curator_keeps_its_claim_in_short():
     bounds, found = bounds_of(Curator(epsilon=4.0), runs=100)
     assert found.holds
@@ -167,6 +168,7 @@ def test_ten_answers_are_taken_together():
     assert 0.5 < bounds["one count, ten times"] <= 4
 
 
+@pytest.mark.thorough
 def test_an_honest_curator_passes():
     bounds, found = bounds_of(CuratorOf())
     assert found.holds
@@ -180,6 +182,7 @@ class Forgetful(SessionWithoutMemory):
         return query.exact(self.records) + self._drawn(1.0) * np.ones_like(query.exact(self.records))
 
 
+@pytest.mark.thorough
 def test_an_accountant_that_forgets_is_caught():
     bounds, found = bounds_of(CuratorOf(session=Forgetful), 300)
     assert not found.holds

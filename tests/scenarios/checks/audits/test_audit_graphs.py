@@ -24,6 +24,7 @@ class EdgeNoiseForNodes(GraphCurator):
         return GraphCurator(epsilon=self.epsilon, level="edge", queries=self.queries).apply(records, rng)
 
 
+@pytest.mark.thorough
 def test_noise_for_friendships_does_not_hide_persons():
     found = audit(subject(EdgeNoiseForNodes(epsilon=1.0, level="node")), runs=180, rng=np.random.default_rng(0))
     assert not found.holds

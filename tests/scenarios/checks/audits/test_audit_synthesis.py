@@ -105,6 +105,7 @@ def of_two_categories(defense):
     return replace(examined, neighbours=examined.neighbours[-1:])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("defense", ONE_QUICKLY)
 def test_a_domain_read_from_data_is_caught(defense):
     examined = subject(broken(defense, "DomainFromData")(epsilon=1.0, delta=DELTA))

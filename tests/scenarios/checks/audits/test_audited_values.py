@@ -68,6 +68,7 @@ class MiddleInClear(RetentionReplacement):
         return release
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("broken", "honest", "runs"),
     [
@@ -111,6 +112,7 @@ class Telling:
         return self._session.answer(*given, **named) + 1e6 * self._tells
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("broken", "title"),
     [

@@ -127,6 +127,7 @@ class Spendthrift(Curator):
         return Curator(epsilon=2 * self.epsilon, neighbours=self.neighbours).session(records, rng)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     "broken", [TwiceTheRetention(epsilon=1.0), Spendthrift(epsilon=1.0), Spendthrift(neighbours="add or remove")]
 )
@@ -145,6 +146,7 @@ class ShuffledRows(RetentionReplacement):
         return replace(release, frame=release.frame.iloc[order].reset_index(drop=True), origin=release.origin[order])
 
 
+@pytest.mark.thorough
 def test_rows_are_recognized_by_their_origin():
     assert one_run_audit(canaries(ShuffledRows(epsilon=2.0)), rng=rng()).bound > 1.7
 

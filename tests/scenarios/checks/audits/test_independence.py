@@ -59,6 +59,7 @@ class LeavesRowsOut(Independent):
         return super().apply(records, rng).take(np.flatnonzero(rng.random(len(records)) < 0.9))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("made", [subject, canaries])
 def test_audits_refuse_a_false_declaration(made):
     with pytest.raises(ValueError, match="RareInClear releases column 'answer' of a record otherwise") as error:
@@ -66,6 +67,7 @@ def test_audits_refuse_a_false_declaration(made):
     assert str(error.value).endswith("set randomizes_records_independently = False")
 
 
+@pytest.mark.thorough
 def test_the_command_says_in_one_line_what_would_be_right():
     result = CliRunner().invoke(cli, ["audit", f"{__name__}:RareInClear"])
     assert result.exit_code == 2
@@ -73,17 +75,20 @@ def test_the_command_says_in_one_line_what_would_be_right():
     assert len(result.output.strip().splitlines()) == 1
 
 
+@pytest.mark.thorough
 def test_the_conformance_suite_finds_a_false_declaration():
     with pytest.raises(AssertionError, match="RareInClear releases column 'age' of a record otherwise"):
         dict(checks(RareInClear))[TITLE]()
     dict(checks(Independent))[TITLE]()
 
 
+@pytest.mark.thorough
 def test_one_row_a_record_is_part_of_the_declaration():
     with pytest.raises(ValueError, match="LeavesRowsOut does not release one row a record"):
         check_declaration(LeavesRowsOut())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fractions", [False, True], ids=["categories", "fractions"])
 def test_false_alarms_are_as_rare_as_stated(fractions):
     """200 tests of equal distributions at 10 %: 20 alarms expected at most; 3 standard deviations more are 32."""

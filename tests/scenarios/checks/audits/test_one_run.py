@@ -67,6 +67,7 @@ def test_gaussian_noise_is_bounded_as_by_twenty_times_as_many_runs(epsilon, size
     assert few.bound >= 0.85 * many.bound
 
 
+@pytest.mark.thorough
 def test_one_run_alone_gives_a_smaller_bound():
     mechanism = DiscreteGaussian(epsilon=2.0, delta=1e-5)
     one = one_run_audit(canaries(mechanism), canaries=10_000, runs=1, rng=rng())
@@ -128,6 +129,7 @@ def test_the_command_shows_bounds_and_passes():
     assert "loose" in one.output
 
 
+@pytest.mark.thorough
 def test_the_command_in_json():
     result = run("DiscreteGaussian", "-p", "delta=0.01", "--one-run", "--canaries", "200", "--format", "json")
     values = json.loads(result.output)
@@ -147,6 +149,7 @@ class TooLittleNoise:
         return Laplace(epsilon=2 * self.epsilon).release(value, rng)
 
 
+@pytest.mark.thorough
 def test_the_command_fails_a_broken_mechanism():
     result = run(f"{__name__}:TooLittleNoise", "--one-run", "--canaries", "100")
     assert result.exit_code == 1, result.output

@@ -26,6 +26,7 @@ class Meddling(MajorityInClass):
         return said
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("method", "title"),
     [

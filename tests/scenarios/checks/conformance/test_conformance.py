@@ -49,6 +49,7 @@ def few_trees(seed):
     return ExtraTreesClassifier(3, random_state=seed)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("run", list(cases()))
 def test_conforms(run, monkeypatch):
     # One run between two others shows what nearly every state does; users' files get three times as many runs.
@@ -162,6 +163,7 @@ class OtherClaims(LossThreshold):
         return Predicates([])
 
 
+@pytest.mark.thorough_beyond(8)
 @pytest.mark.parametrize(
     ("method", "title"),
     [

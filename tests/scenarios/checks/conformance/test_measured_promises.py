@@ -68,6 +68,7 @@ def test_ordered_distances_are_measured_if_the_statement_names_them():
         check_promise(Guarantee(t=0.25, statement="0.25-closeness with equal distances"), table, released)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "parameters",
     [{"l": 2, "diversity": "entropy"}, {"l": 2, "diversity": "recursive", "c": 2.0}, {"t": 0.3}],
@@ -80,6 +81,7 @@ def test_mondrian_keeps_its_promises(parameters):
     check_promises(class_of(Mondrian(k=2, **parameters)))
 
 
+@pytest.mark.thorough
 def test_the_command_names_what_it_does_not_test():
     from defenses import Mondrian
 

@@ -67,6 +67,7 @@ class Taken(MicrodataDefense):
         return rowwise_release(released_frame(records), channel=None).take(range(0, len(records), 2))
 
 
+@pytest.mark.thorough_beyond(5)
 @pytest.mark.parametrize(
     "method", [Halved, HalvedWithoutNumbersAnew, HalvedAndRounded, Filtered, Permuted, SortedTexts]
 )

@@ -47,6 +47,7 @@ def methods(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("name", "said"),
     [
@@ -62,6 +63,7 @@ def test_an_output_that_depends_on_the_process_is_reported(name, said):
     assert f"process_methods:{name}: 1 failed" in done.output
 
 
+@pytest.mark.thorough
 def test_an_output_that_depends_on_seed_and_input_passes():
     done = invoke("check", "process_methods:Ordered")
     assert done.exit_code == 0

@@ -173,6 +173,7 @@ def place(name):
     return f"(own_methods.py, line {line})"
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -213,6 +214,7 @@ def test_one_mistake_fails_one_check_that_says_what_is_right(folder, name, words
     assert result.output.splitlines()[-1].startswith(f"own_methods:{name}: 1 failed")
 
 
+@pytest.mark.thorough
 def test_a_warning_is_shown_once_with_its_line(folder):
     (warning,) = (
         line for line in invoke("check", "own_methods:ManyNaN").output.splitlines() if "RuntimeWarning" in line
@@ -220,6 +222,7 @@ def test_a_warning_is_shown_once_with_its_line(folder):
     assert "(own_methods.py, line" in warning
 
 
+@pytest.mark.thorough
 def test_checks_that_fail_for_one_reason_are_one_finding(folder):
     result = invoke("check", "own_methods:FewRefused")
     (failed,) = (line for line in result.output.splitlines() if line.startswith("FAILED"))
@@ -249,6 +252,7 @@ def test_reasons_of_different_lines_are_different_findings():
     assert found.failed == 5
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -20,6 +20,7 @@ class Dies(Identity):
 """
 
 
+@pytest.mark.thorough
 def test_a_method_that_ends_the_process_fails_its_check_in_words(tmp_path):
     (tmp_path / "dies_at_once.py").write_text(DIES)
     done = tokumei_here("check", "dies_at_once:Dies", cwd=tmp_path, check=1)
@@ -44,6 +45,7 @@ class Sleeps(Identity):
 """
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("name", "said"), [("Killed", "its process ended with signal 9 (Killed)"), ("Sleeps", "took longer than 5 s")]
 )

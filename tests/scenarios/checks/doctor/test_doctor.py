@@ -22,6 +22,7 @@ pytestmark = pytest.mark.waits
 CHECKS = ["python", "packages", "space", "database", "workers", "attack", "gate", "audit"]
 
 
+@pytest.mark.thorough
 def test_a_sound_installation_passes_and_leaves_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = invoke("doctor", "--json")
@@ -33,6 +34,7 @@ def test_a_sound_installation_passes_and_leaves_nothing_behind(tmp_path, monkeyp
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_the_quick_check_is_text_without_the_self_test(tmp_path):
     done = invoke("doctor", "--quick", "--db", tmp_path / "a.db")
     assert done.exit_code == 0
@@ -89,6 +91,7 @@ def test_an_old_python_and_a_checkout_that_is_not_installed_are_said(monkeypatch
     assert packages.check_packages()[0].advice == "pip install ."
 
 
+@pytest.mark.thorough
 def test_a_database_is_tried_and_not_changed(tmp_path):
     path = tmp_path / "a.db"
     with Store(path) as store:
@@ -101,6 +104,7 @@ def test_a_database_is_tried_and_not_changed(tmp_path):
     assert os.listdir(tmp_path) == ["a.db"]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("content", [b"no database at all", b""])
 def test_a_file_that_is_no_database_of_results(tmp_path, content):
     path = tmp_path / "a.db"

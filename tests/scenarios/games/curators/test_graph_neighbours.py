@@ -23,6 +23,7 @@ def changed(secret):
     return first, second
 
 
+@pytest.mark.thorough_beyond(4)
 @pytest.mark.parametrize("seed", range(5))
 def test_graphs_differ_in_one_friendship_or_one_person(network, seed):
     first, second = changed(GraphNeighbours(records=network).draw(rng(seed)))
@@ -33,6 +34,7 @@ def test_graphs_differ_in_one_friendship_or_one_person(network, seed):
     assert len(set.intersection(*map(set, second - first))) >= 1
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize("level", ["edge", "node"])
 def test_exact_answers_tell_the_graphs_apart(network, level):

@@ -19,6 +19,7 @@ from scenarios import (
 from scenarios.games.curators.newcomer import best_guess
 
 
+@pytest.mark.thorough
 def test_best_guess():
     assert best_guess(np.array([10.0, 10.0, 11.0, 100.0]), 0.0) == 0.5
     assert best_guess(np.array([10.0, 10.0, 11.0, 100.0]), 0.05) == 0.75
@@ -28,6 +29,7 @@ def test_best_guess():
     assert best_guess(values, 0.1) == pytest.approx(brute)
 
 
+@pytest.mark.thorough
 def test_city_x_has_the_numbers_of_the_story():
     plan = read_plan("x-city")
     (game,) = plan.games

@@ -29,6 +29,7 @@ def test_who_is_not_answered_is_not_found(bits):
     assert scores.measures["precision"] == 1 / 2
 
 
+@pytest.mark.thorough
 def test_utility_falls_with_epsilon(bits):
     utility = [
         play(Curator(epsilon=epsilon), Differencing(), bits, rng()).utility["utility_answers"]
@@ -47,6 +48,7 @@ def test_claims_are_checked(bits):
         bits.score(secret, None, ValueClaims(pd.DataFrame({"value": [1.0]}), np.ones(1)), rng())
 
 
+@pytest.mark.thorough_beyond(4)
 @pytest.mark.parametrize(
     "name",
     ["city-spending", "x-city", "ramen-shop", "ramen-shop-told", "statistics", "statistics-sums", "statistics-means"],

@@ -27,6 +27,7 @@ def test_a_shop_with_missing_hours_and_one_constant_hour():
     assert outcome.scores["disclosure"].rate == outcome.scores["disclosure"].chance == 1
 
 
+@pytest.mark.thorough
 def test_the_ramen_shop_as_told_gives_the_hour_away_in_one_week():
     plan = read_plan("ramen-shop-told")
     (game,) = plan.games

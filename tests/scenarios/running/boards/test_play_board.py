@@ -23,6 +23,7 @@ from scenarios.running.boards.play_board import _main_is_not_imported, _method
 ONE = {"attacks": ["NearestNeighbour"], "plays": 1, "jobs": 1}
 
 
+@pytest.mark.thorough
 def test_python_and_the_command_line_play_the_same(tmp_path, monkeypatch):
     few_customers(monkeypatch)
     command = ("-d", "Identity", "-a", "NearestNeighbour", "--plays", 1, "-j", 1, "--format", "json")
@@ -38,6 +39,7 @@ def test_python_and_the_command_line_play_the_same(tmp_path, monkeypatch):
     assert read_board(tmp_path / "b.db", "bank").to_frame().equals(board.to_frame())
 
 
+@pytest.mark.thorough
 def test_objects_are_played_with_their_parameters(monkeypatch):
     few_customers(monkeypatch)
     board = run(defenses=[Mondrian(k=7)], attacks=[NearestNeighbour()], plays=1, jobs=1)
@@ -45,12 +47,14 @@ def test_objects_are_played_with_their_parameters(monkeypatch):
     assert board.failures == []
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("given", [Mondrian(k=5), Mondrian(), "Mondrian k=5 strict=true"])
 def test_a_setting_of_the_scenario_is_named_as_it_names_it(given):
     (entry,) = read_plan("bank").filtered([_method(given, Defense)], []).defenses
     assert (entry.name, entry.parameters, entry.method.k) == ("Mondrian", {"k": 5}, 5)
 
 
+@pytest.mark.thorough
 def test_a_frame_with_roles_is_a_table_of_ones_own():
     ages = [20 + number % 50 for number in range(240)]
     jobs = ["clerk", "cook", "nurse"] * 80
@@ -108,6 +112,7 @@ def test_a_board_is_saved_by_its_suffix(board, tmp_path, suffix):
         board.save(tmp_path / "board.xlsx")
 
 
+@pytest.mark.thorough
 def test_bounds_are_those_of_the_gate(board):
     failed = {check.defense for check in board.gate(max_advantage={"rows": 0.6}) if not check.passed}
     assert failed == {"Alpha"}
@@ -135,6 +140,7 @@ def test_a_goal_that_nobody_measured_fails_the_gate(board):
     assert {check.bound for check in failed} == {"advantage on values at most .9"}
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("status", ["error", "timeout", "oom"])
 def test_failed_trials_fail_the_gate(board, status):
     first = next(result for result in board.results if result.attack and result.defense == "Alpha")
@@ -155,6 +161,7 @@ def test_a_board_without_results_says_so():
             call()
 
 
+@pytest.mark.thorough_beyond(9)
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -231,6 +238,7 @@ def test_a_script_without_a_guard_of_its_main_module_is_played_once(tmp_path):
     assert (done.stdout, done.stderr) == ("3\n", "")
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("roles", "words"),
     [

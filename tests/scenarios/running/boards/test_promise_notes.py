@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
+import pytest
+
 from defenses import Guarantee
 from scenarios.running.boards.playing import promise_notes
 from scenarios.running.plan import NamedMethod, read_plan
 from scenarios.running.runner import guarantees
 
 
+@pytest.mark.thorough
 def test_each_family_says_once_what_it_covers():
     plan = read_plan("bank")
     notes = promise_notes(plan, guarantees(plan))

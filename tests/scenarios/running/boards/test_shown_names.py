@@ -26,6 +26,7 @@ def db(tmp_path):
     return tmp_path / "own.db"
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize("form", ["table", "markdown", "latex"])
 @pytest.mark.parametrize("what", ["--matrix", "--summary", "--full"])
 def test_tables_show_the_class_name(db, form, what):

@@ -73,6 +73,7 @@ def test_our_own_errors_name_no_line(module):
     assert invoke("info", "Mondrain").output.count("line") == 0
 
 
+@pytest.mark.thorough
 def test_a_run_shows_the_traceback_on_request(module, monkeypatch):
     few_customers(monkeypatch)
     options = ("-d", module, "-a", "NearestNeighbour", "--plays", "1", "-j", "1")

@@ -75,6 +75,7 @@ def session(tmp_path, monkeypatch):
         sys.modules.pop(name, None)
 
 
+@pytest.mark.thorough
 def test_a_reloaded_module_is_played_anew_and_stored_under_its_own_key(session):
     own = sys.modules["session_own"]
     assert session.run("one.db") == {"ok"}
@@ -87,6 +88,7 @@ def test_a_reloaded_module_is_played_anew_and_stored_under_its_own_key(session):
     assert session.run("two.db") == {"ok"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "text"), [("session_own", OWN.replace("SIGN = 1", "SIGN = -1")), ("session_helper", "SHIFT = -1\n")]
 )
@@ -104,6 +106,7 @@ def test_a_file_that_changed_after_it_was_loaded_is_refused(session, name, text,
     assert session.run() == {"error"}
 
 
+@pytest.mark.thorough
 def test_new_words_and_a_new_time_are_no_change(session):
     session.run()
     session.write(
@@ -119,6 +122,7 @@ def test_an_object_from_before_a_reload_is_refused(session):
         session.run(own=own)
 
 
+@pytest.mark.thorough
 def test_changed_code_of_the_project_asks_for_a_new_start(session, monkeypatch):
     session.run()
     from scenarios.running.methods import loaded_code

@@ -100,6 +100,7 @@ def test_what_a_session_changed_in_a_module_is_a_difference(module):
     assert difference(module) == "LIMIT"
 
 
+@pytest.mark.thorough
 def test_shipped_modules_are_as_their_files():
     names = [name for name in sys.modules if name.startswith(("metrics.", "defenses.base."))]
     assert len(names) > 10

@@ -53,6 +53,7 @@ def test_a_plan_takes_what_its_scenario_plays_and_adds_the_rest():
     assert [entry.method.simulations for entry in chosen.attacks] == [2]
 
 
+@pytest.mark.thorough
 def test_the_command_plays_a_setting(tmp_path):
     arguments = ["--plays", 1, "--quiet", "--db", tmp_path / "a.db", "--format", "csv"]
     done = invoke("run", "bank", "-d", "Mondrian k=3", "-a", "NearestNeighbour", *arguments)

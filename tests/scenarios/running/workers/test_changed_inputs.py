@@ -106,6 +106,7 @@ def alone(tmp_path_factory):
     return numbers(boards(folder)[1])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_defense_that_changes_its_records_fails_and_harms_no_other(folder, alone, jobs):
     played, pairs = boards(folder, "-d", "mine:TopCode", jobs=jobs)
@@ -117,6 +118,7 @@ def test_a_defense_that_changes_its_records_fails_and_harms_no_other(folder, alo
     assert numbers(pairs) == alone
 
 
+@pytest.mark.thorough
 def test_every_part_of_the_records_is_compared_and_restored(folder, alone):
     """All in one run, so that each defense gets what those before it left."""
     places = {
@@ -132,6 +134,7 @@ def test_every_part_of_the_records_is_compared_and_restored(folder, alone):
     assert numbers(pairs) == alone
 
 
+@pytest.mark.thorough
 def test_an_attack_that_changes_the_attackers_people_fails_alone(folder, alone):
     played, pairs = boards(folder, "-a", "mine:People")
     assert played.exit_code == 3
@@ -141,6 +144,7 @@ def test_an_attack_that_changes_the_attackers_people_fails_alone(folder, alone):
     assert numbers(pairs) == alone
 
 
+@pytest.mark.thorough
 def test_an_attack_may_change_its_own_copies(folder, alone):
     played, pairs = boards(folder, "-a", "mine:OwnCopies")
     assert played.exit_code == 0, played.stderr

@@ -144,6 +144,7 @@ def stored(folder):
         return connection.execute(query).fetchall()
 
 
+@pytest.mark.thorough
 def test_every_hostile_attack_ends_as_its_own_result_and_the_others_are_whole(folder):
     attacks = [part for name in EXPECTED for part in ("-a", f"hostile:{name}")]
     done = run(folder, "--plays", 1, "-a", "NearestNeighbour", *attacks, "--matrix", "--format", "csv", check=3)
@@ -163,6 +164,7 @@ def test_every_hostile_attack_ends_as_its_own_result_and_the_others_are_whole(fo
     assert processes_of(folder) == []
 
 
+@pytest.mark.thorough
 def test_a_release_that_fails_fails_its_trials_with_its_status_and_reason(folder):
     names = ("NeverReleases", "ReleasesNothing", "DiesReleasing")
     defenses = [part for name in names for part in ("-d", f"hostile:{name}")]
@@ -185,6 +187,7 @@ def test_memory_that_the_system_does_not_count_is_watched(folder):
     ]
 
 
+@pytest.mark.thorough
 def test_the_command_line_has_the_last_word(folder):
     done = run(folder, "--plays", 1, "-a", "hostile:Sleeps", "--time-limit", 0.5, check=3)
     assert "the trial took longer than 0.5 s" in done.stderr

@@ -91,6 +91,7 @@ KEPT = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("demand", "holds", "words"), KEPT, ids=[one[2] or "k" for one in KEPT])
 @pytest.mark.parametrize("strict", [True, False])
 def test_blocks_of_mondrian_keep_every_printed_number(table, tmp_path, strict, demand, holds, words):
@@ -108,6 +109,7 @@ def test_blocks_of_mondrian_keep_every_printed_number(table, tmp_path, strict, d
     assert promised.statement == f"{in_memory.statement}; made in random blocks of about 100 rows"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("distance", ["equal", "ordered"])
 def test_closeness_holds_in_each_block_alone_and_is_not_promised(table, tmp_path, distance):
     defense = Mondrian(k=4, strict=False, l=2, t=0.1, distance=distance)
@@ -128,6 +130,7 @@ def test_closeness_holds_in_each_block_alone_and_is_not_promised(table, tmp_path
         assert max(far) > 0.1
 
 
+@pytest.mark.thorough
 def test_anatomy_releases_blocks_of_a_table_that_it_can_release(table, tmp_path):
     frame, promised, notes = released(Anatomy(l=2), table, tmp_path / "out.csv")
     sets = frame["ill"].str.strip("{}").str.split("|")
@@ -142,6 +145,7 @@ def test_anatomy_releases_blocks_of_a_table_that_it_can_release(table, tmp_path)
     assert len(notes) == 1
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("defense", "words"),
     [
@@ -157,6 +161,7 @@ def test_what_no_table_of_these_values_can_have_is_refused_as_in_memory(table, t
         defense.check(load_table(table / "table.csv", table / "roles.toml").records)
 
 
+@pytest.mark.thorough
 def test_blocks_that_rounding_spoils_are_joined(table, tmp_path):
     # 900 records in 7 blocks: 450 is no multiple of 7, so that some blocks hold too many of one value.
     frame, promised, notes = released(Mondrian(k=4, alpha=0.5), table, tmp_path / "out.csv", rows=129)
@@ -173,6 +178,7 @@ METHODS = {
 } | {"UnivariateMicroaggregation": {"columns": ["age"]}}
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("name", METHODS)
 def test_blocks_of_every_other_grouping_keep_the_least_k(table, tmp_path, name):
     frame, promised, _ = released(getattr(defenses, name)(k=4, **METHODS[name]), table, tmp_path / "out.csv")
@@ -183,6 +189,7 @@ def test_blocks_of_every_other_grouping_keep_the_least_k(table, tmp_path, name):
     assert "made in random blocks of about 100 rows" in promised.statement
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("demand", [{}, {"l": 2}, {"alpha": 0.7}, {"t": 0.4}])
 def test_blocks_of_incognito_promise_what_their_suppressed_records_have(table, tmp_path, demand):
     """The three records of a rare town are suppressed; they are fewer than k in their blocks."""
@@ -208,6 +215,7 @@ class Weakened(MicrodataDefense):
         return Guarantee(k=3, l=2, epsilon=1.0, statement="as its author says")
 
 
+@pytest.mark.thorough
 def test_of_another_methods_numbers_only_k_is_kept_with_a_sentence_of_its_own(table, tmp_path):
     _, promised, _ = released(Weakened(), table, tmp_path / "out.csv")
     assert str(promised) == "k=3"

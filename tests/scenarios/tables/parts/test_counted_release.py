@@ -87,6 +87,7 @@ INCOGNITO = [
 ]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(("options", "missing"), list(with_and_without_missing(INCOGNITO)))
 def test_incognito_equals_the_release_in_memory(opened, options, missing):
     expected, release = check_equal(Incognito(**options), *opened(seed=len(options), missing=missing))
@@ -109,17 +110,20 @@ MONDRIAN = [
 ]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(("options", "missing"), list(with_and_without_missing(MONDRIAN)))
 def test_mondrian_equals_the_release_in_memory(opened, options, missing):
     check_equal(Mondrian(**options), *opened(seed=len(options), missing=missing))
 
 
+@pytest.mark.thorough
 def test_mondrian_without_weights_in_blocks(opened, monkeypatch):
     # Small blocks take the way of a large table, on both sides.
     monkeypatch.setattr("defenses.grouping.mondrian.partition._ROWS", 50)
     check_equal(Mondrian(k=4), *opened(2000))
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("defense", [Mondrian(strict=False), Mondrian(representative="mean")])
 def test_mondrian_that_needs_every_record_has_no_counted_form(opened, defense):
     assert not defense.works_on_counts
@@ -129,12 +133,14 @@ def test_mondrian_that_needs_every_record_has_no_counted_form(opened, defense):
         defense.recode(counted_table(large, ["job"]))
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("k", [1, 3, 300])
 @pytest.mark.parametrize("columns", [None, ["town", "member"], []])
 def test_record_suppression_equals_the_release_in_memory(opened, k, columns):
     check_equal(RecordSuppression(k=k, columns=columns), *opened())
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("levels", [1, {"age": 2, "job": 1}, {"age": 3, "size": 1, "town": 1}])
 def test_recoding_with_suppression_equals_the_release_in_memory(opened, levels):
     check_equal(Pipeline(steps=[GlobalRecoding(levels=levels), RecordSuppression(k=4)]), *opened())
@@ -149,6 +155,7 @@ def test_later_suppression_is_of_the_records_that_are_left(opened):
         grouped_release(Pipeline(steps=steps), large)
 
 
+@pytest.mark.thorough
 def test_a_single_combination_and_columns_without_variation(read_both):
     frame = people(50, missing=False)
     for name in ("age", "town", "job", "size", "member", "illness"):

@@ -87,6 +87,7 @@ def test_releases_are_the_same_bytes(tables, scheduler, defense, tmp_path, parts
     assert len(pd.read_csv(outputs[1])) >= 900
 
 
+@pytest.mark.thorough
 def test_risk_and_utility_are_the_same(tables, scheduler, tmp_path, parts_read):
     released = tmp_path / "released"
     roles = ["--roles", tables / "roles.toml"]
@@ -107,6 +108,7 @@ def test_risk_and_utility_are_the_same(tables, scheduler, tmp_path, parts_read):
         parts_read.clear()
 
 
+@pytest.mark.thorough
 def test_a_cluster_that_is_not_there_is_named(tables, monkeypatch):
     monkeypatch.setattr("scenarios.running.workers.cluster.PATIENCE", 1)
     command = ["risk", tables / "people", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:9"]

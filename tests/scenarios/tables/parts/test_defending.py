@@ -107,6 +107,7 @@ def nothing_is_left(folder):
     return not left and not list((folder / "temporary").iterdir())
 
 
+@pytest.mark.thorough
 def test_one_seed_gives_the_same_bytes_for_any_memory_and_format(folder):
     noise = ("AdditiveNoise", "-p", "scale={age=0.3, wage=0.1}", "--seed", 7)
     texts = [call(*noise, "parts", "--memory", memory).stdout for memory in ("600MB", "3 GB")]
@@ -130,11 +131,13 @@ def _umask():
     return umask
 
 
+@pytest.mark.thorough
 def test_notes_and_promise_are_those_in_memory(folder):
     arguments = ("RetentionReplacement", "-p", "epsilon=2", "people.csv", "-o", "out.csv", "--force")
     assert call(*arguments).stderr == call(*arguments, "--memory", "1GB").stderr
 
 
+@pytest.mark.thorough_beyond(6)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -173,6 +176,7 @@ def test_bad_input_is_one_line(folder, arguments, words):
     assert not list((folder / "temporary").iterdir())
 
 
+@pytest.mark.thorough
 def test_a_file_that_changes_while_it_is_read_is_refused(folder, monkeypatch):
     from scenarios.tables.parts.files.spool import Spool
 
@@ -189,6 +193,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(folder, monkeypatch):
     assert nothing_is_left(folder)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     "full",
     ["scenarios.tables.parts.files.spool.Spool.add", "scenarios.tables.parts.files.shuffled_output.text_bytes"],
@@ -207,6 +212,7 @@ def test_a_full_disk_leaves_nothing(folder, monkeypatch, full):
     assert nothing_is_left(folder)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("full", "words"),
     [
@@ -230,6 +236,7 @@ def test_the_full_disk_is_named(folder, monkeypatch, full, words):
     assert nothing_is_left(folder)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("most", [30_000, 100_000])
 def test_a_limit_on_the_size_of_files_leaves_nothing(folder, most):
     # The rows take about 130,000 bytes as codes, and 160,000 as text.
@@ -242,6 +249,7 @@ def test_a_limit_on_the_size_of_files_leaves_nothing(folder, most):
     assert nothing_is_left(folder)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_killed_process_leaves_nothing(folder, number):
     arguments = ("defend", "Identity", "parts", "--roles", "roles.toml", "-o", "out.csv", "--truth", "who.csv")
@@ -295,6 +303,7 @@ ARGUMENTS = {
 }
 
 
+@pytest.mark.thorough
 def test_every_exported_defense_of_tables_is_released_or_says_that_it_needs_all_rows(folder):
     released, others = set(), set()
     with large_records(folder / "parts", folder / "roles.toml") as records:
@@ -386,6 +395,7 @@ def test_random_blocks_are_k_anonymous_and_tell_their_loss(folder):
     assert seeded[0] == seeded[1]
 
 
+@pytest.mark.thorough
 def test_pseudonyms_link_the_rows_of_a_person_and_nobody_else(folder):
     frame = people(3000)
     frame["name"] = np.where(np.arange(3000) % 7 == 0, None, frame["name"].str[:-1])
@@ -415,6 +425,7 @@ def test_pseudonyms_link_the_rows_of_a_person_and_nobody_else(folder):
     assert not set(pd.read_parquet("other.parquet")["name"].dropna()) & set(released["name"].dropna())
 
 
+@pytest.mark.thorough
 def test_a_reader_of_standard_output_may_leave_early(folder):
     # Several times what a pipe holds.
     people(8_000).to_parquet(folder / "people.parquet")

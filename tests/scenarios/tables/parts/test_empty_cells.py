@@ -34,6 +34,7 @@ def warned(*arguments):
     return [line for line in done.stderr.splitlines() if "say nothing" in line]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("arguments", "share"),
     [

@@ -127,6 +127,7 @@ def assert_alike(path, roles=None):
             assert getattr(found, name) == getattr(expected, name), name
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("name", CSV)
 def test_csv_is_read_as_in_memory(tmp_path, name):
     text, declared = CSV[name]
@@ -136,6 +137,7 @@ def test_csv_is_read_as_in_memory(tmp_path, name):
     assert_alike(path, roles if declared else None)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("name", PARQUET)
 def test_parquet_is_read_as_in_memory(tmp_path, name):
     # A folder of this form gives DuckDB a column unless told otherwise.
@@ -170,6 +172,7 @@ def test_a_declared_encoding_is_honoured(tmp_path, encoding, compressed):
     assert_alike(path, roles)
 
 
+@pytest.mark.thorough
 def test_a_byte_order_mark_before_another_encoding_is_no_part_of_a_name(tmp_path):
     path, roles = tmp_path / "people.csv", tmp_path / "roles.toml"
     # Names are read from the beginning of the file, which is longer than what is read at once.
@@ -178,6 +181,7 @@ def test_a_byte_order_mark_before_another_encoding_is_no_part_of_a_name(tmp_path
     assert_alike(path, roles)
 
 
+@pytest.mark.thorough
 def test_a_declared_encoding_is_honoured_where_its_first_letter_comes_late(tmp_path):
     path, roles = tmp_path / "people.csv", tmp_path / "roles.toml"
     path.write_bytes(("a,b\n" + LONG_LINE * 16_000 + "2,é\n").encode("cp1252"))
@@ -185,6 +189,7 @@ def test_a_declared_encoding_is_honoured_where_its_first_letter_comes_late(tmp_p
     assert_alike(path, roles)
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -217,6 +222,7 @@ def test_refuses_in_words_that_name_the_file(tmp_path, content, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.thorough
 def test_refuses_compression_that_ends_early_after_many_rows(tmp_path):
     rng = np.random.default_rng(1)
     text = pd.DataFrame(rng.integers(0, 900, (500_000, 2)), columns=["a", "b"]).to_csv(index=False)
@@ -268,6 +274,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path):
             list(blocks)
 
 
+@pytest.mark.thorough
 def test_too_many_distinct_texts_are_refused_in_words_and_numbers_are_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(raw_columns, "LIMIT", 5)
     path = tmp_path / "people.parquet"

@@ -30,6 +30,7 @@ def people(rows=400):
     )
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 @pytest.mark.parametrize("declared", [None, 'quasi_identifiers = ["age", "mail"]\nna = ["?"]', 'sensitive = ["born"]'])
 def test_a_small_table_is_described_as_in_memory(tmp_path, suffix, declared):
@@ -41,6 +42,7 @@ def test_a_small_table_is_described_as_in_memory(tmp_path, suffix, declared):
     assert describe_large_table(path, roles, tmp_path, memory=MEMORY) == describe_table(path, roles, tmp_path)
 
 
+@pytest.mark.thorough
 def test_roles_rest_on_a_sample_but_bounds_and_missing_values_on_all_rows(tmp_path, monkeypatch):
     monkeypatch.setattr("scenarios.tables.parts.raw_columns.SAMPLED", 60)
     frame = people()
@@ -54,6 +56,7 @@ def test_roles_rest_on_a_sample_but_bounds_and_missing_values_on_all_rows(tmp_pa
     assert f"{frame['town'].isna().sum()} of 400 missing" in text
 
 
+@pytest.mark.thorough
 def test_columns_with_too_many_values_are_identifiers_or_numbers_within_true_bounds(tmp_path, monkeypatch):
     monkeypatch.setattr(raw_columns, "LIMIT", 100)
     frame = people().drop(columns="nothing").assign(street=[f"street {row % 200}" for row in range(400)])

@@ -79,6 +79,7 @@ def assert_equal(report, expected):
             assert value == other, one.name
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("form", ["csv", "parquet", "parts"])
 @pytest.mark.parametrize(("rows", "seed"), [(1, 0), (2, 1), (60, 2), (3000, 3)])
 def test_the_report_is_that_of_the_table_in_memory(tmp_path, form, rows, seed, monkeypatch):
@@ -95,6 +96,7 @@ def test_the_report_is_that_of_the_table_in_memory(tmp_path, form, rows, seed, m
     assert [note for note in notes if note.kind != "parts"] == expected_notes
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("memory", [(), ("--memory", "1GB")])
 def test_cells_that_leave_several_values_are_said_to_count_as_their_own(tmp_path, memory):
     roles = tmp_path / "roles.toml"
@@ -110,6 +112,7 @@ def test_cells_that_leave_several_values_are_said_to_count_as_their_own(tmp_path
     assert "value of its own" not in done.output
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_columns_with_too_many_values_to_list_count_alike(tmp_path, form, monkeypatch):
     monkeypatch.setattr(raw_columns, "LIMIT", 5)
@@ -130,6 +133,7 @@ def test_columns_with_too_many_values_to_list_count_alike(tmp_path, form, monkey
     assert_equal(large_risk_report(path, roles, memory=MEMORY)[0], in_memory(path, frame, tmp_path, roles)[0])
 
 
+@pytest.mark.thorough
 def test_the_population_may_be_read_in_parts_and_have_other_cells(tmp_path):
     roles = tmp_path / "roles.toml"
     roles.write_text(ROLES)
@@ -148,6 +152,7 @@ def test_the_population_may_be_read_in_parts_and_have_other_cells(tmp_path):
         large_risk_report(everybody, roles, population=path, memory=MEMORY)
 
 
+@pytest.mark.thorough
 def test_classes_that_do_not_fit_are_counted_but_not_searched(tmp_path, monkeypatch):
     monkeypatch.setattr("scenarios.tables.released_classes._SEARCH", MEMORY)
     frame = released(300, 7).drop(columns="n")
@@ -159,6 +164,7 @@ def test_classes_that_do_not_fit_are_counted_but_not_searched(tmp_path, monkeypa
     assert "raise --memory" in str(notes[-1])
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize(
     ("roles", "message"),
     [
@@ -177,6 +183,7 @@ def test_refuses_what_the_table_in_memory_refuses(tmp_path, roles, message):
         large_risk_report(path, file, memory=MEMORY)
 
 
+@pytest.mark.thorough
 def test_the_command_reads_a_folder_in_parts_and_says_the_same(tmp_path):
     frame = released(400, 9)
     folder = written(frame, tmp_path, "parts")

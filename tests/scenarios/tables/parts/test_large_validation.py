@@ -33,6 +33,7 @@ def said(*arguments):
     return result.stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 @pytest.mark.parametrize("declared", [None, 'quasi_identifiers = ["age", "town"]\nunprotected = ["row", "mail"]'])
 def test_says_the_same_as_in_memory(tmp_path, suffix, declared):
@@ -65,6 +66,7 @@ def test_columns_that_are_not_read_are_estimated(tmp_path, monkeypatch):
         assert about == pytest.approx(expected[name].distinct, rel=0.2)
 
 
+@pytest.mark.thorough
 def test_the_sample_is_said_and_does_not_change(tmp_path, monkeypatch):
     monkeypatch.setattr("scenarios.tables.parts.raw_columns.SAMPLED", 50)
     path = tmp_path / "people.parquet"

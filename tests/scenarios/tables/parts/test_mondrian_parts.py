@@ -91,6 +91,7 @@ def all_distinct(monkeypatch):
     monkeypatch.setattr("defenses.base.counted_table.VALUES", 100)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("missing", [False, True])
 def test_the_release_is_k_anonymous_and_covers_each_record(stored, missing):
     frame = people(4000, missing=missing)
@@ -106,6 +107,7 @@ def test_the_release_is_k_anonymous_and_covers_each_record(stored, missing):
     check_covered(rows, records.frame.iloc[origin], {name: records.domain(name) for name in NAMES})
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("0.05")
 @pytest.mark.parametrize("missing", [0.0, 0.05])
 def test_all_distinct_numbers(stored, all_distinct, missing):
@@ -154,6 +156,7 @@ def test_constraints_hold_in_every_class(stored, all_distinct, monkeypatch, opti
     assert constraint.holds(counts, counts.sum(axis=0) / counts.sum()).all()
 
 
+@pytest.mark.thorough
 def test_cuts_that_the_sample_wrongly_allows_are_refused(stored, all_distinct, monkeypatch):
     # One cut keeps the shares of both sides, but a small sample shows others that seem to; all records refuse them.
     frame = numbers(4000).sort_values("a", ignore_index=True)
@@ -172,6 +175,7 @@ def test_cuts_that_the_sample_wrongly_allows_are_refused(stored, all_distinct, m
     assert len(refused) <= parts.ROUNDS
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for("2")
 @pytest.mark.parametrize("k", [2, 10, 25])
 def test_loss_is_within_a_percent_of_the_loss_in_memory(stored, all_distinct, monkeypatch, k):
@@ -196,6 +200,7 @@ def test_too_many_records_that_no_cut_divides(stored, all_distinct, monkeypatch)
         grouped_release(Mondrian(k=5), large, most=0)
 
 
+@pytest.mark.thorough
 def test_refusals_are_those_in_memory(stored, all_distinct):
     table, roles = stored(numbers(100), CONTINUOUS)
     for defense in (Mondrian(k=101), Mondrian(l=5), Mondrian(columns=["x"]), Mondrian(l=2, columns=["illness"])):

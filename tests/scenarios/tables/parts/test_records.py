@@ -55,6 +55,7 @@ def written(frame, folder, form):
     return path
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("form", ["csv", "parquet", "parts"])
 def test_records_equal_those_that_are_read_at_once(tmp_path, form, monkeypatch):
     monkeypatch.setattr("defenses.base.blocks.BLOCK", 64)
@@ -101,6 +102,7 @@ def all_blocks(records):
     return list(records.blocks())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "cuts", [[300], [1, 64, 128, 193], [0, 0, 64, 129, 129, 193, 256, 1000], [63, 64, 129]], ids=str
 )
@@ -121,6 +123,7 @@ def test_parts_that_are_opened_elsewhere_have_the_blocks_of_the_whole_table(tmp_
             np.testing.assert_array_equal(part.columns[name], block.columns[name])
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("columns", [["income"], ["age", "income", "born", "row"]])
 def test_rows_of_several_row_groups_keep_their_order(tmp_path, columns):
     rng = np.random.default_rng(8)

@@ -149,6 +149,7 @@ def crowd(tmp_path_factory):
         yield found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sampled", [False, True], ids=["coded", "sampled"])
 @pytest.mark.parametrize(
     "defense",

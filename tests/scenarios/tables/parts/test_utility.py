@@ -61,6 +61,7 @@ def tables(tmp_path):
 DEFENSES = [["Mondrian", "-p", "k=5"], ["AdditiveNoise"], ["RetentionReplacement", "-p", "retention=0.7"], ["Identity"]]
 
 
+@pytest.mark.thorough
 @pytest.mark.long_for(
     "False-AdditiveNoise", "False-Mondrian", "True-Identity", "True-Mondrian", "True-RetentionReplacement"
 )
@@ -90,6 +91,7 @@ def test_components_are_those_of_tables_in_memory(tables, defense, wide, monkeyp
     assert "drawn" not in notes
 
 
+@pytest.mark.thorough
 def test_numbers_have_one_form_in_memory_and_in_parts(tables):
     files = tables / "people.csv", tables / "released.csv"
     roles = ["--roles", tables / "roles.toml"]
@@ -101,6 +103,7 @@ def test_numbers_have_one_form_in_memory_and_in_parts(tables):
     assert re.fullmatch(r"0\.\d{4}", dict(line for line in lines[0] if len(line) == 2)["utility"])
 
 
+@pytest.mark.thorough
 def test_few_drawn_rows_are_said(tables, monkeypatch):
     monkeypatch.setattr("scenarios.tables.parts.utility.SAMPLED", 200)
     roles = ["--roles", str(tables / "roles.toml")]
@@ -122,6 +125,7 @@ def test_a_cell_that_cannot_be_read_is_named(tables):
     assert len(result.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.thorough
 def test_a_command_that_reads_in_parts_leaves_no_complaints_at_its_end(tables):
     command = [sys.executable, "-m", "tokumei", "risk", str(tables / "people.csv"), "--memory", "1GB"]
     ended = subprocess.run(command, capture_output=True, text=True, check=True)

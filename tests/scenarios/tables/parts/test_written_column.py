@@ -49,6 +49,7 @@ def test_texts_are_quoted_as_pandas_does(separator):
     assert csv_of(alone, codes, alone=True) == as_csv(pd.DataFrame({"x": pd.Series(cell, dtype=object)}), separator)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("separator", [",", "."])
 def test_numbers_are_written_as_pandas_does(separator):
     rng = np.random.default_rng(1)

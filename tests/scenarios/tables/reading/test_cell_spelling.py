@@ -73,6 +73,7 @@ def test_what_cannot_be_read_stays_and_spoils_no_other_cell(monkeypatch):
     ]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("column", "plain", "other"),
     [
@@ -116,6 +117,7 @@ CATEGORY = '[columns.x]\ntype = "category"\n'
 DATE = '[columns.x]\ntype = "date"\n'
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("columns", "cells", "classes"),
     [
@@ -136,6 +138,7 @@ def test_classes_count_each_meaning_once(tmp_path, columns, cells, classes):
     assert both_risks(tmp_path, cells * 3, columns).classes == classes
 
 
+@pytest.mark.thorough
 def test_the_population_is_spelled_as_the_table(tmp_path):
     for name, cells in (("own", ["[20,29]", "25.0"]), ("all", ["[20,30)", "25"] * 2)):
         pd.DataFrame({"age": cells}).to_csv(tmp_path / f"{name}.csv", index=False)
@@ -156,6 +159,7 @@ def star_risks(folder, frame):
     return report, {name: value for name, _, value in report.measures}
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("suppressed", [1, 3])
 def test_a_row_of_stars_is_in_no_class(tmp_path, suppressed):
     frame = pd.DataFrame({"age": list("aabb"), "zip": list("xxyy"), "ill": list("uvvw")})
@@ -169,6 +173,7 @@ def test_a_row_of_stars_is_in_no_class(tmp_path, suppressed):
     assert report.sizes["none, all cells *"] == suppressed
 
 
+@pytest.mark.thorough
 def test_a_star_is_never_what_singles_somebody_out(tmp_path):
     # By its age alone, the third row is one of a kind; by its star nobody is.
     frame = pd.DataFrame({"age": ["a", "a", "b", "a"], "zip": ["x", "x", "*", "*"], "ill": list("uvuv")})
@@ -180,6 +185,7 @@ def test_a_star_is_never_what_singles_somebody_out(tmp_path):
     assert suda_scores(frame, ["age", "zip"]).tolist() == [0, 0, 1, 0]
 
 
+@pytest.mark.thorough
 def test_empty_cells_are_said_to_count_as_a_value(tmp_path):
     frame = pd.DataFrame({"age": list("aabb"), "zip": ["x", None, "y", "y"], "ill": list("uvvw")})
     report, _ = star_risks(tmp_path, frame)
@@ -194,6 +200,7 @@ def test_a_table_of_stars_is_one_class(tmp_path):
     assert (report.suppressed, report.classes, measures["k"], measures["k, * as any value"]) == (0, 1, 5, 5)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("columns", "noised"),
     [(INTEGER + "low = 0\nhigh = 90\n", True), (NUMBER + "decimals = 1\n", True), (None, True), (CATEGORY, False)],
@@ -208,6 +215,7 @@ def test_numbers_that_look_noised_are_no_matter_of_exact_matching(tmp_path, colu
     assert not both_risks(tmp_path, ages, INTEGER + "low = 0\nhigh = 90\n").noised
 
 
+@pytest.mark.thorough
 def test_a_release_is_evaluated_as_in_one_notation(tmp_path, monkeypatch):
     """`report` and `rank` read a release alike."""
     monkeypatch.setattr("scenarios.assessment.evaluation.posed_questions.PosedQuestions.outcomes", lambda _: iter(()))

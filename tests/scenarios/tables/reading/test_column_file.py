@@ -38,6 +38,7 @@ TEXTS = ["31", "+5", " 7 ", "-0.5", ".5", "5.", "1e3", "1e400", "-1e400", "inf",
          "0x10", "٣", "1,5", "--5", "+-5", "007", "1e", "e5", "12345678901234567890", "TRUE", "None"]  # fmt: skip
 
 
+@pytest.mark.thorough_beyond(40)
 @pytest.mark.parametrize("other", ["1", "old"])
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_number_depends_on_its_own_text_alone(text, other):

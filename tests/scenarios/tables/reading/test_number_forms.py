@@ -206,6 +206,7 @@ def test_columns_without_a_name():
         read("a;;a\n1;2;3\n")
 
 
+@pytest.mark.thorough
 def test_encodings(tmp_path):
     text = "名前,年齢\n山田太郎さん,31\n鈴木花子さん,45\n"
     for name in ("shift_jis", "euc_jp", "utf-16"):
@@ -232,6 +233,7 @@ def test_encodings(tmp_path):
     assert "is not ascii" in call("validate", tmp_path / "t.csv", "--encoding", "ascii", code=2).output
 
 
+@pytest.mark.thorough
 def test_options_replace_keys_of_the_roles(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text("x|y\n" + "1.234|none\n5.678|b\n" * 20)
@@ -291,6 +293,7 @@ def test_queries_read_declared_forms_only():
     assert np.isnan(as_numbers(plain["x"])[0])
 
 
+@pytest.mark.thorough
 @given(
     values=st.lists(st.integers(-(10**11), 10**11), min_size=1, max_size=20),
     decimals=st.integers(0, 4),
@@ -322,6 +325,7 @@ def test_numbers_beyond_the_largest_are_named(text):
         column.numbers()
 
 
+@pytest.mark.thorough
 @given(st.lists(st.text(alphabet="0123456789.,-+eE NA?x", min_size=1, max_size=12), min_size=1, max_size=8))
 @settings(max_examples=200, deadline=None)
 def test_recognition_never_fails_and_needs_no_order(texts):
@@ -334,6 +338,7 @@ def test_recognition_never_fails_and_needs_no_order(texts):
         assert len(column.numbers()) == len(column.texts)
 
 
+@pytest.mark.thorough
 def test_decimal_commas_among_decimal_points_are_counted(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("kg;day;year\n" + "70,5;01.02.2020;2020\n" * 6 + "71.5;02.02.2020;2021\n" + "72;;2022\n")

@@ -144,6 +144,7 @@ def rows(frame):
     return [tuple(map(str, row)) for row in frame.itertuples(index=False)]
 
 
+@pytest.mark.thorough_beyond(3)
 @pytest.mark.parametrize("read", [*TABLES, hierarchy], ids=lambda read: read.__name__)
 @pytest.mark.parametrize("name", TAKEN)
 def test_bytes_are_taken_alike(tmp_path, read, name):
@@ -152,18 +153,21 @@ def test_bytes_are_taken_alike(tmp_path, read, name):
     assert rows(read(*files(tmp_path, content, reading))) == rows(plain)
 
 
+@pytest.mark.thorough_beyond(47)
 @pytest.mark.parametrize("read", [*TABLES, hierarchy], ids=lambda read: read.__name__)
 @pytest.mark.parametrize("name", REFUSED)
 def test_bytes_are_refused_in_the_same_words(tmp_path, read, name):
     refuses(tmp_path, read, *REFUSED[name])
 
 
+@pytest.mark.thorough_beyond(6)
 @pytest.mark.parametrize("read", TABLES, ids=lambda read: read.__name__)
 @pytest.mark.parametrize("name", TABLES_REFUSED)
 def test_rows_are_refused_in_the_same_words(tmp_path, read, name):
     refuses(tmp_path, read, *TABLES_REFUSED[name])
 
 
+@pytest.mark.thorough_beyond(7)
 @pytest.mark.parametrize("read", [one for one in TABLES if one is not single_columns], ids=lambda read: read.__name__)
 @pytest.mark.parametrize("name", ROWS_REFUSED)
 def test_tables_without_people_are_refused_in_the_same_words(tmp_path, read, name):
@@ -205,6 +209,7 @@ def test_uploads_are_taken_as_tables_are(name):
     assert answers(content).answer.tolist() == [0, 1, 2]
 
 
+@pytest.mark.thorough_beyond(6)
 @pytest.mark.parametrize(
     ("name", "words"),
     [

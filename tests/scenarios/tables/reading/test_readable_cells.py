@@ -57,6 +57,7 @@ def utility(released, *options):
     return json.loads(done.stdout), done.stderr
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("options", [(), ("--memory", "600MB")], ids=["memory", "parts"])
 def test_empty_cells_are_suppressed_where_no_original_is_missing(folder, options):
     (star, _), (empty, notes) = (utility(name, *options) for name in ("star.csv", "empty.csv"))
@@ -71,6 +72,7 @@ def test_empty_cells_are_suppressed_where_no_original_is_missing(folder, options
     assert "job: " in notes
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("options", [(), ("--memory", "600MB")], ids=["memory", "parts"])
 def test_unknown_cells_are_counted_and_refuse_no_file(folder, options):
     released = pd.read_csv("star.csv", dtype=str)
@@ -84,6 +86,7 @@ def test_unknown_cells_are_counted_and_refuse_no_file(folder, options):
     call("risk", "unknown.csv", "--roles", "roles.toml", *options)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("roles", [(), ("--roles", "roles.toml")], ids=["inferred", "declared"])
 def test_attacks_read_empty_and_unknown_cells(folder, roles):
     def answers(released):

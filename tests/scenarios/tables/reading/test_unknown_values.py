@@ -56,6 +56,7 @@ def test_numbers_outside_the_range_are_counted():
     assert of("240", "720", "*")[0].endswith(f"no row lies inside, {NO_HELP}")
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("roles", [True, False])
 @pytest.mark.parametrize("attack", ["NearestNeighbour", "FellegiSunter", "BlockedLinkage"])
 def test_attack_says_so_without_a_value(tmp_path, monkeypatch, attack, roles):
@@ -79,6 +80,7 @@ def test_attack_says_so_without_a_value(tmp_path, monkeypatch, attack, roles):
     assert not any(value in done.stderr for value in ("Nils", "Quirk", "Zeal", "240"))
 
 
+@pytest.mark.thorough
 def test_attack_notes_a_declared_category_that_no_candidate_has(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     people = pd.DataFrame({"job": ["a", "b"] * 6, "age": range(20, 32)})
@@ -91,6 +93,7 @@ def test_attack_notes_a_declared_category_that_no_candidate_has(tmp_path, monkey
     assert "job: 1 released category that no candidate has, in 12 of 12 rows; 1 of them differs" in done.stderr
 
 
+@pytest.mark.thorough
 def test_rank_says_it_in_the_same_words(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     people = pd.DataFrame({"job": ["a", "b"] * 30, "age": np.arange(60) % 7 + 20, "ill": ["x", "y", "z"] * 20})

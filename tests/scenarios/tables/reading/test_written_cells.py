@@ -70,6 +70,7 @@ def recode(levels, output, roles="roles.toml"):
     return pd.read_csv(output, dtype=str)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
 @pytest.mark.parametrize(
     "defense",
@@ -109,6 +110,7 @@ def test_default_hierarchies_and_labels_switched_off_leave_sets(folder):
     assert {*recode("1", "o.csv", "ordered.toml")["job"].dropna()} == {"{cook|nurse}", "pilot"}
 
 
+@pytest.mark.thorough
 def test_every_command_reads_labels_as_the_groups(folder):
     """Risk, utility and attack give the same answers for labels as for sets."""
     dataset = load_table("people.csv", "roles.toml")
@@ -139,6 +141,7 @@ def test_finished_releases_are_read_with_their_labels(folder):
     assert finished.frame["zip"].tolist() == release.frame["zip"].tolist()
 
 
+@pytest.mark.thorough
 def test_without_the_roles_a_label_is_an_ordinary_category(folder):
     recode("{zip=2}", "r.csv")
     assert "records               300" in call("risk", "r.csv")
@@ -196,6 +199,7 @@ def with_gaps(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["in memory", "in parts"])
 @pytest.mark.parametrize(
     ("method", "fractions"),
@@ -267,6 +271,7 @@ cuts = [100, 200, 300]
 )
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["in memory", "in parts"])
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_released_numbers_have_the_declared_digits(with_gaps, suffix, parts):
@@ -287,6 +292,7 @@ def test_released_numbers_have_the_declared_digits(with_gaps, suffix, parts):
     pd.testing.assert_frame_equal(rounded.drop(columns="wage"), free.drop(columns="wage"))
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["in memory", "in parts"])
 def test_validate_warns_of_digits_that_releases_lose(with_gaps, parts):
     (with_gaps / "roles.toml").write_text(WAGES.replace("integer = false\n", ""))
@@ -327,6 +333,7 @@ def test_decimals_that_no_release_can_have_are_refused(with_gaps, old, new, mess
     assert message in refused.stderr
 
 
+@pytest.mark.thorough_beyond(5)
 @pytest.mark.parametrize(
     ("texts", "decimals"),
     [

@@ -70,6 +70,7 @@ def test_roles_are_suggested_with_reasons_and_guesses_are_undecided(folder):
     assert max(map(len, text.splitlines())) <= 120
 
 
+@pytest.mark.thorough
 def test_the_file_loads_and_declares_everything(folder):
     call("describe", "people.csv", "-o", "roles.toml")
     dataset = load_table("people.csv", "roles.toml")
@@ -99,6 +100,7 @@ def test_shares_of_unique_records_by_hand(folder):
     assert "All quasi-identifiers together make 100 % of the records unique." in flat
 
 
+@pytest.mark.thorough
 def test_standard_output_overwriting_and_refusals(folder):
     result = call("describe", "people.csv")
     assert tomllib.loads(result.stdout)["identifiers"][0] == "name"
@@ -188,6 +190,7 @@ def test_numbers_of_few_people_that_repeat_are_recognized(tmp_path, form):
     assert "if a person has many rows, name it as `person`" in text
 
 
+@pytest.mark.thorough
 def test_a_table_without_a_sensitive_column_is_noted(folder):
     words = "no column was recognized as sensitive"
     assert words not in call("describe", "people.csv").stderr
@@ -277,6 +280,7 @@ def test_names_that_repeat_are_for_a_person_to_decide(tmp_path):
     assert "if it names people" in description.text
 
 
+@pytest.mark.thorough
 def test_notes_are_grouped_and_likely_identifiers_are_warned_of(folder):
     pd.read_csv("people.csv").drop(columns="void").to_csv("full.csv", index=False)
     dataset = load_table("full.csv")
@@ -310,6 +314,7 @@ def write_large_table(folder, rows, *, names):
     return folder / "t.csv", None, folder / "r.toml"
 
 
+@pytest.mark.thorough
 def test_a_large_table_is_described(tmp_path):
     described = describe_table(*write_large_table(tmp_path, 21_000, names=True))
     assert described.roles.identifiers == ["name"]
@@ -319,6 +324,7 @@ def test_a_large_table_is_described(tmp_path):
     assert isinstance(domains["number0"], NumericDomain)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("names", "most"), [(False, 1), (True, 10)])
 def test_a_description_walks_over_texts_and_not_over_records(tmp_path, monkeypatch, names, most):
     """The Python that runs for each further record: none where texts repeat, few lines for each name."""
@@ -379,6 +385,7 @@ def test_numbers_of_people_are_found_by_their_names(tmp_path):
     assert "Kennung: identifier?: each value belongs to one value of 'Name', and the other way round" in text
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("parts", [(), ("--memory", "1GB")])
 def test_one_row_is_too_few_to_tell_roles(tmp_path, parts):
     (tmp_path / "t.csv").write_text("name,age\nAnna Berg,30\n")

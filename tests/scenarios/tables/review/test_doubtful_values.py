@@ -129,6 +129,7 @@ def test_ordinary_tables_raise_no_such_note(name):
     assert record_notes(load(name), load(name).records.frame) == []
 
 
+@pytest.mark.thorough
 def test_they_are_said_on_screen(tmp_path):
     rng = np.random.default_rng(0)
     person = np.repeat(np.arange(100), 3)
@@ -156,6 +157,7 @@ def test_they_are_said_on_screen(tmp_path):
     assert "note: Person ID: taken for an identifier, by its name; it repeats" in described
 
 
+@pytest.mark.thorough
 def test_every_command_that_reads_the_table_says_them(tmp_path):
     rng = np.random.default_rng(0)
     table = pd.DataFrame(

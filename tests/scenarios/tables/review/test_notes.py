@@ -37,6 +37,7 @@ def test_people_with_several_rows_are_said(tmp_path, frame, command):
     assert 'add the line `person = "Personalnummer"` at the top of the roles file' in done.output
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("command", [["validate"], ["defend", "Mondrian", "-p", "k=3"]])
 @pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["in memory", "in parts"])
 def test_a_number_of_a_person_is_proposed_rather_than_a_name(tmp_path, frame, command, parts):
@@ -78,6 +79,7 @@ def test_people_share_surnames(tmp_path, frame):
     assert repeated_identifier_warnings(ReviewedTable(load_table(path, roles)).numbering) == []
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("name", ["Nachname", "first_name", "Straße", "氏名（漢字）"])
 def test_few_names_are_identifiers_too(tmp_path, frame, name):
     """Twelve names on 200 people are as telling as many, once a release holds them beside an age."""

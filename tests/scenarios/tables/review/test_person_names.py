@@ -32,6 +32,7 @@ def test_other_names_are_not(name):
     assert not look_like_people(OTHERS[name])
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("name", ["Patient", "customer", "Employee", "contact person", "who"])
 def test_people_who_repeat_are_identifiers_on_screen_and_never_released_unnoticed(tmp_path, name):
     rng = np.random.default_rng(0)

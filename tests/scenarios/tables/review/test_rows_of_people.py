@@ -51,6 +51,7 @@ def test_people_are_counted_once_and_unnamed_rows_each():
     assert tuple(PeopleInClasses.of(np.array([0] * 4 + [1] * 3), numbers_of(person), 3)) == (2, 2, 1)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["in memory", "in parts"])
 def test_k_of_rows_is_no_k_of_people(files, tmp_path, parts):
     said = invoke("defend", "Mondrian", "-p", "k=5", *files, "-o", tmp_path / "out.csv", *parts).output
@@ -61,6 +62,7 @@ def test_k_of_rows_is_no_k_of_people(files, tmp_path, parts):
     assert "warning: id: 240 rows of 60 people, up to 4 rows a person; k and epsilon count rows" in said
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["in memory", "in parts"])
 def test_a_row_that_names_nobody_is_a_person_in_every_command(files, tmp_path, parts):
     """240 rows: 59 people of four rows, and four rows of nobody, as `report` and `rank` count them."""
@@ -121,6 +123,7 @@ def test_one_row_of_each_person_keeps_the_promise(files, tmp_path):
     assert "people" not in said
 
 
+@pytest.mark.thorough
 def test_risk_says_what_classes_count(files, tmp_path):
     invoke("defend", "Mondrian", "-p", "k=5", *files, "-o", tmp_path / "out.csv")
     for parts in ((), ("--memory", "1GB")):
@@ -176,6 +179,7 @@ def test_risk_of_pseudonyms_is_that_of_people(files, tmp_path):
     assert "alone, people 60 classes that hold one person" in said
 
 
+@pytest.mark.thorough
 def test_plays_on_rows_say_so(files, tmp_path):
     said = invoke("run", "table", "--data", *files, "--explain", "--db", tmp_path / "t.db").output
     assert "warning: rows are counted, not people (id: 240 rows of 60 people, up to 4 rows a person)" in said

@@ -117,6 +117,7 @@ def run_program(bundle, folder, source, output):
 
 
 class TestScoringProgram:
+    @pytest.mark.thorough
     def test_a_table_has_the_tournaments_numbers(self, played, tmp_path):
         cup, early, _, expected, results = played
         table = cup.frame("osaka").iloc[:15].assign(age="*", balance="*", job="*")
@@ -138,6 +139,7 @@ class TestScoringProgram:
         assert "Built-in attacks" in (output / "detailed_results.html").read_text()
         assert {path.name for path in output.iterdir()} == {"scores.json", "detailed_results.html"}
 
+    @pytest.mark.thorough_beyond(1)
     @pytest.mark.parametrize("share", [0.5, 1.0])
     def test_attacks_have_the_tournaments_numbers(self, played, tmp_path, share):
         cup, *_ = played
@@ -179,6 +181,7 @@ class TestScoringProgram:
         ]
         assert not list(output.iterdir())
 
+    @pytest.mark.thorough_beyond(7)
     @pytest.mark.parametrize(
         ("team", "phase", "contents", "message"),
         [
@@ -211,6 +214,7 @@ class TestScoringProgram:
         assert str(tmp_path) not in said
         assert not list(output.iterdir())
 
+    @pytest.mark.thorough_beyond(3)
     @pytest.mark.parametrize("change", ["none", "two", "wrong", "of another team", "of no team", "not text"])
     def test_the_key_shows_whose_the_files_are(self, played, tmp_path, capsys, change):
         cup, early, *_ = played
@@ -238,6 +242,7 @@ class TestScoringProgram:
         assert run([str(source), str(output)]) == 2
         assert "no other table is published yet" in capsys.readouterr().err
 
+    @pytest.mark.thorough_beyond(2)
     @pytest.mark.parametrize("damage", ["gone", "cut", "a damaged file"])
     def test_damaged_reference_data_tell_a_participant_nothing(self, played, tmp_path, capsys, damage):
         cup, early, *_ = played
@@ -303,6 +308,7 @@ class TestBundle:
         assert (first["start"], first["end"]) == ("2030-01-01 12:00:00", "2030-01-02 12:00:00")
         assert (second["start"], second["end"]) == (first["end"], "2030-01-03 12:00:00")
 
+    @pytest.mark.thorough
     def test_two_rounds_have_three_phases(self, tmp_path):
         again = START + 30 * HOUR
         cup = opened(tmp_path / "cup", rounds=2, anonymize_again_until=again.isoformat())

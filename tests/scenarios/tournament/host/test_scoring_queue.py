@@ -55,6 +55,7 @@ def public(cup):
     return (cup.tournament.public / "standings.csv").read_text()
 
 
+@pytest.mark.thorough
 def test_boards_follow_what_is_submitted_and_are_those_of_the_command(published, monkeypatch):
     # They are written in another process, so that a server in this one goes on.
     monkeypatch.setattr(scoring_queue, "update_boards", None)
@@ -77,6 +78,7 @@ def test_boards_follow_what_is_submitted_and_are_those_of_the_command(published,
     assert by_queue == {path.name: path.read_bytes() for path in published.tournament.public.iterdir()}
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("one_baseline")
 def test_no_board_is_written_before_the_first_result(published, monkeypatch):
     """An empty board said that everybody had handed in nothing; a later one says that scoring goes on."""
@@ -113,6 +115,7 @@ def test_no_board_is_written_before_the_first_result(published, monkeypatch):
     }
 
 
+@pytest.mark.thorough
 def test_before_tables_are_published_nothing_is_scored(cup):
     cup.hand_in("kyoto", cup.frame("kyoto"))
     queue = queue_of(cup)
@@ -127,6 +130,7 @@ def test_before_tables_are_published_nothing_is_scored(cup):
         queue.stop()
 
 
+@pytest.mark.thorough
 def test_cheap_work_comes_before_dear_and_old_before_new(published, monkeypatch):
     # Two baseline attacks suffice to tell a new table from new attacks on an old one.
     monkeypatch.setattr(scoring, "baselines", lambda: (FellegiSunter(), NearestNeighbour()))
@@ -153,6 +157,7 @@ def fails_on_osaka(path, team, sha256):
 
 
 class TestFailures:
+    @pytest.mark.thorough
     @pytest.mark.usefixtures("one_baseline")
     def test_a_table_that_fails_is_recorded_and_stops_nothing(self, published, monkeypatch):
         whole = {one.key: one for one in score(published.tournament, 1.0, 1)}
@@ -180,6 +185,7 @@ class TestFailures:
             key: one.scores for key, one in whole.items()
         }
 
+    @pytest.mark.thorough
     @pytest.mark.usefixtures("one_baseline")
     def test_an_attack_that_fails_is_its_own_teams(self, published, monkeypatch):
         published.attack("nara", "kyoto", [0], [0])
@@ -203,6 +209,7 @@ def crash(task):
 
 
 class TestIsolation:
+    @pytest.mark.thorough
     def test_what_dies_is_named_and_the_next_task_is_done(self):
         worker = IsolatedWorker(crash, Limits(time=PATIENCE, memory=1 << 28))
         try:
@@ -224,6 +231,7 @@ class TestIsolation:
         finally:
             worker.close()
 
+    @pytest.mark.thorough
     def test_a_process_that_dies_between_two_tasks_fails_none(self):
         worker = IsolatedWorker(crash)
         try:
@@ -244,6 +252,7 @@ class TestIsolation:
         with pytest.raises(ValueError, match="process object is closed"):
             process.join()
 
+    @pytest.mark.thorough
     def test_a_task_that_nobody_waits_for_is_not_mixed_with_the_next_one(self):
         """A full disk, for example, stops whoever stores the items of a task."""
         worker = IsolatedWorker(crash)
@@ -255,6 +264,7 @@ class TestIsolation:
         finally:
             worker.close()
 
+    @pytest.mark.thorough
     def test_a_closed_worker_says_nothing_of_its_end(self):
         worker = IsolatedWorker(crash, Limits(time=PATIENCE))
         items = worker.results("hang")
@@ -263,6 +273,7 @@ class TestIsolation:
         assert list(items) == []
 
 
+@pytest.mark.thorough
 def test_a_step_beyond_the_limit_is_recorded(published):
     queue = queue_of(published, limits=Limits(time=0.01))
     queue.start()
@@ -278,6 +289,7 @@ def test_a_step_beyond_the_limit_is_recorded(published):
     assert set(remarks.values()) == {"table could not be scored"}
 
 
+@pytest.mark.thorough
 def test_a_queue_that_is_stopped_goes_on_after_the_next_start(published):
     published.attack("nara", "kyoto", range(10), range(10))
     for pause in (0.0, 0.5):
@@ -296,6 +308,7 @@ def test_a_queue_that_is_stopped_goes_on_after_the_next_start(published):
     assert not scoring_plan(tournament, (0.5, 1.0)).waiting
 
 
+@pytest.mark.thorough
 def test_a_folder_that_is_gone_is_said_and_comes_back(cup, tmp_path):
     queue = queue_of(cup)
     place = cup.tournament.folder
@@ -311,6 +324,7 @@ def test_a_folder_that_is_gone_is_said_and_comes_back(cup, tmp_path):
         queue.stop()
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("one_baseline")
 def test_a_change_scores_nothing_again(published, monkeypatch):
     """After one more attack its results are computed, and after a late table those of it; no other."""
@@ -337,6 +351,7 @@ def test_a_change_scores_nothing_again(published, monkeypatch):
         queue.stop()
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("pause", [0.0, 1e4])
 def test_many_uploads_cause_few_looks(cup, monkeypatch, pause):
     """Each look reads the log; however many calls come before the pause has ended, they cause no look."""

@@ -45,6 +45,7 @@ def cup(tmp_path):
     return opened(tmp_path / "cup", TEAMS, dataset=dataset, originals=12, candidates=24).tournament
 
 
+@pytest.mark.thorough
 def test_forms_are_those_of_each_file(cup):
     shared = [cup.form(team) for team in TEAMS]
     own = [form_of(load_table(cup.original_path(team), cup.roles_path), cup.settings) for team in TEAMS]
@@ -59,6 +60,7 @@ def test_roles_are_read_once(cup, monkeypatch):
     assert cup.form("osaka").domains == cup.form("kyoto").domains
 
 
+@pytest.mark.thorough
 def test_inferred_domains_are_those_of_each_file(cup):
     """A host who removes a domain from the roles leaves it to each file."""
     text = cup.roles_path.read_text()
@@ -68,6 +70,7 @@ def test_inferred_domains_are_those_of_each_file(cup):
     assert len(set(map(repr, domains.values()))) > 1
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("data", "message"),
     [

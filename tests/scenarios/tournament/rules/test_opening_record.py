@@ -61,6 +61,7 @@ def anew(cup):
     return Tournament(cup.tournament.folder)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("change", [sort, remove, replace])
 def test_a_file_that_was_changed_is_named(published, name, change):
@@ -85,6 +86,7 @@ def test_a_setting_that_was_changed_stops_the_scoring(published):
     assert (shown.exit_code, "queries_seed was changed by hand" in shown.output) == (2, True)
 
 
+@pytest.mark.thorough
 def test_a_file_that_is_put_back_or_written_alike_is_none_that_was_changed(published):
     path = published.tournament.original_path("kyoto")
     data = path.read_bytes()
@@ -110,6 +112,7 @@ def test_files_that_were_added_are_named(tmp_path):
         verify(anew(cup))
 
 
+@pytest.mark.thorough
 def test_copies_of_the_teams_are_checked_where_they_are(published):
     """A folder that was handed over by moving it is no change; a sorted original in it is one."""
     folder = published.tournament.folder / "teams"
@@ -148,6 +151,7 @@ def without_hashes(cup):
     return Tournament(cup.tournament.folder)
 
 
+@pytest.mark.thorough
 def test_a_folder_of_an_earlier_version_passes_and_says_so(published):
     """What was scored with a changed file is scored anew once the file is put back."""
     old = without_hashes(published)
@@ -162,6 +166,7 @@ def test_a_folder_of_an_earlier_version_passes_and_says_so(published):
     assert [one.values for one in score(Tournament(old.folder), 1.0, 1)] == [one.values for one in before]
 
 
+@pytest.mark.thorough
 def test_a_backup_keeps_the_hashes(published, tmp_path):
     backup(published.tournament, tmp_path / "cup.tar")
     assert "7 files of the host are as at the opening" in restore(tmp_path / "cup.tar", tmp_path / "again")

@@ -19,6 +19,7 @@ def costs(cup, frame):
     return costs, originals.utility(sheet.frame, sheet.origin).record
 
 
+@pytest.mark.thorough
 def test_costs_add_up_to_what_the_records_lose(cup):
     frame = cup.frame("kyoto").astype(object)
     none, utility = costs(cup, frame)
@@ -34,6 +35,7 @@ def test_costs_add_up_to_what_the_records_lose(cup):
     assert found.left_out > 0
 
 
+@pytest.mark.thorough
 def test_a_cell_without_information_costs_more_than_the_commonest_value(cup):
     frame = cup.frame("kyoto").astype(object)
     starred, commonest = frame.assign(balance="*"), frame.assign(housing=frame["housing"].mode()[0])
@@ -50,6 +52,7 @@ def test_the_words_name_three_columns_the_sum_and_the_rows_left_out():
     )
 
 
+@pytest.mark.thorough
 def test_a_wrong_order_of_origins_is_doubted(cup):
     scale, form = cup.tournament.originals("kyoto"), cup.tournament.form("kyoto")
 
@@ -70,6 +73,7 @@ def test_a_wrong_order_of_origins_is_doubted(cup):
     assert doubt(frame.assign(original_row="")) == ""
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("one_baseline")
 def test_the_command_and_json_say_it(cup):
     frame = cup.frame("kyoto").astype(object).assign(job="*")

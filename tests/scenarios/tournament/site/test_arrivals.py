@@ -78,6 +78,7 @@ def narrow_site(first_phase, tmp_path, monkeypatch, one_baseline):
         yield one
 
 
+@pytest.mark.thorough
 def test_an_upload_and_the_close_wait_for_no_preview(narrow_site, monkeypatch):
     """Previews of all teams that never end hold neither uploads nor decisions; each team has one at a time."""
     cup_site = narrow_site
@@ -102,6 +103,7 @@ def test_an_upload_and_the_close_wait_for_no_preview(narrow_site, monkeypatch):
     assert not cup_site.site.previewing
 
 
+@pytest.mark.thorough
 def test_a_timely_file_counts_though_the_phase_closes_before_its_check(cup_site, monkeypatch):
     """The close waits a moment, then goes on; the table is published once its team's last file is checked."""
     monkeypatch.setattr(turns, "PATIENCE", 0.05)
@@ -178,6 +180,7 @@ def two_uploads(site):
     return [site.table("kyoto"), b"wrong"], [site.table("kyoto", age="*")]
 
 
+@pytest.mark.thorough
 def test_what_arrived_before_a_crash_is_checked_by_the_next_server(first_phase, tmp_path, monkeypatch):
     """In the order of arrival, by the moment of arrival, though the deadline has passed."""
     with crashed(first_phase, tmp_path / "cup", monkeypatch, two_uploads) as folder:
@@ -192,6 +195,7 @@ def test_what_arrived_before_a_crash_is_checked_by_the_next_server(first_phase, 
         assert "2 accepted files are unchanged" in verify(one.played.tournament)
 
 
+@pytest.mark.thorough
 def test_what_arrived_before_a_crash_is_checked_by_the_hosts_commands(first_phase, tmp_path, monkeypatch):
     """Once only, even if the crash came after one of its files was accepted; a running server does it itself."""
     with crashed(first_phase, tmp_path / "cup", monkeypatch, two_uploads) as folder:
@@ -261,6 +265,7 @@ def raised():
     raise ValueError("no team of that name")
 
 
+@pytest.mark.thorough
 def test_a_preview_that_never_ends_holds_no_process_of_others():
     """In processes; a job that dies takes no other with it, and errors keep their kind."""
     pool, outcomes = Workers(1, "time"), []
@@ -283,6 +288,7 @@ def test_a_preview_that_never_ends_holds_no_process_of_others():
     assert outcomes[3].startswith("the server stops")
 
 
+@pytest.mark.thorough
 def test_a_preview_has_a_limit_of_time(monkeypatch):
     monkeypatch.setattr(workers, "LIMITS_APART", Limits(time=0.1, memory=1 << 30))
     pool = Workers(1, "time")

@@ -29,6 +29,7 @@ def at(site, address):
     return visitor
 
 
+@pytest.mark.thorough
 def test_no_wrong_passwords_lock_out_a_whole_address(cup_site):
     """A student behind the address of the campus tries every account and many names that nobody has."""
     for name in ("kyoto", "osaka", "host"):
@@ -43,6 +44,7 @@ def test_no_wrong_passwords_lock_out_a_whole_address(cup_site):
     assert log_in(cup_site.visitor(), "kyoto") == 429
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("name", ["kyoto", "host"])
 def test_guesses_lock_out_neither_a_session_nor_a_browser_that_is_known(cup_site, name):
     owner, student = cup_site.member(name), cup_site.visitor()
@@ -56,6 +58,7 @@ def test_guesses_lock_out_neither_a_session_nor_a_browser_that_is_known(cup_site
     assert cup_site.member(name).get("/account").status_code == 200
 
 
+@pytest.mark.thorough
 def test_guesses_from_many_addresses_do_not_lock_out_the_owner_at_another(cup_site):
     cup_site.member("kyoto")
     for number in range(15):
@@ -63,6 +66,7 @@ def test_guesses_from_many_addresses_do_not_lock_out_the_owner_at_another(cup_si
     assert log_in(at(cup_site, "203.0.113.5"), "kyoto") == 200
 
 
+@pytest.mark.thorough
 def test_a_known_browser_cannot_guess_without_bound(cup_site):
     """Neither the passwords of its own user nor, as if it were known to them, those of others."""
     osaka = cup_site.member("osaka")
@@ -74,6 +78,7 @@ def test_a_known_browser_cannot_guess_without_bound(cup_site):
     assert log_in(osaka, "osaka") == 200
 
 
+@pytest.mark.thorough
 def test_a_new_password_forgets_the_browsers(cup_site):
     stolen = cup_site.member("kyoto")
     cup_site.member("kyoto")

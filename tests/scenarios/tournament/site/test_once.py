@@ -35,6 +35,7 @@ def test_an_accepted_form_runs_once_and_a_refused_one_again(run):
     assert once.seen("osaka", "1") is None
 
 
+@pytest.mark.thorough
 def test_memory_is_bounded_in_bytes_and_the_oldest_is_forgotten(run):
     once = Once(most_bytes=100_000)
     for number in range(200):

@@ -68,12 +68,14 @@ def everybody(attack_phase, tmp_path_factory):
         yield site, {role: site.visitor() if role == "guest" else site.member(role) for role in ROLES}
 
 
+@pytest.mark.thorough
 def test_the_table_above_has_all_addresses(everybody):
     site, _ = everybody
     routed = {f"{method} {route.path}" for route in site.app.app.routes for method in route.methods - {"HEAD"}}
     assert routed == set(EXPECTED) == {f"{one.method} {one.path}" for one in ENDPOINTS}
 
 
+@pytest.mark.thorough_beyond(21)
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("address", sorted(set(EXPECTED) - {"GET /live", "POST /log-out"}))
 def test_every_address_for_every_role(everybody, address, role):
@@ -107,6 +109,7 @@ def test_a_team_reaches_nothing_of_another_by_its_own_address(everybody):
     assert visitors["kyoto"].get("/published/kyoto/original").status_code == 404
 
 
+@pytest.mark.thorough
 def test_no_page_shows_secrets_of_the_host(everybody):
     """Neither the seed nor the true positions, on any page of any role but the host's."""
     site, visitors = everybody
@@ -122,6 +125,7 @@ def test_no_page_shows_secrets_of_the_host(everybody):
                 )
 
 
+@pytest.mark.thorough_beyond(4)
 @pytest.mark.parametrize("address", [one for one in sorted(EXPECTED) if one.startswith("POST")])
 def test_every_form_needs_its_browsers_token(everybody, address):
     site, visitors = everybody
@@ -171,6 +175,7 @@ def test_every_page_has_the_security_headers(everybody):
         assert headers["referrer-policy"] == "no-referrer"
 
 
+@pytest.mark.thorough
 def test_no_page_has_anything_inline(everybody):
     """The policy forbids inline scripts and styles; a page that had some would be broken."""
     _, visitors = everybody
@@ -251,6 +256,7 @@ def test_unknown_pages_and_methods_are_refused_politely(cup_site):
     assert visitor.client.get("/host/advance").headers["Allow"] == "POST"
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("number", ["9" * 5000, "9" * 30, "-1", "x", "²", "0"])
 def test_a_number_that_no_submission_has_is_refused(cup_site, number):
     """Python converts no text of more than 4,300 digits, so a long one must not reach `int`."""

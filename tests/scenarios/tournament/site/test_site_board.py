@@ -125,6 +125,7 @@ def test_a_title_is_shown_as_it_is_and_protected_in_files_for_spreadsheets_alone
     assert ",'=1+1," in guest.get("/boards/standings.csv").text
 
 
+@pytest.mark.thorough
 def test_hidden_standings_are_hidden_from_all_but_the_host(attack_phase, tmp_path):
     folder = tmp_path / "cup"
     shutil.copytree(attack_phase, folder)
@@ -152,6 +153,7 @@ def addresses():
     return found
 
 
+@pytest.mark.thorough
 def test_while_standings_are_hidden_no_address_shows_a_number_or_the_picture(attack_phase, tmp_path):
     """Every page, file and JSON, with real boards of the host and reports of the teams."""
     folder = shutil.copytree(attack_phase, tmp_path / "cup")
@@ -192,6 +194,7 @@ def test_a_board_without_standings_says_why(cup_site):
         assert "The final standings are not scored yet. 1 of 3 teams" in guest.get(path).text
 
 
+@pytest.mark.thorough
 def test_a_page_is_rendered_once_for_many_viewers(scored, monkeypatch):
     rendered, real = [], public_pages._content
     monkeypatch.setattr(public_pages, "_content", lambda *given: rendered.append(1) or real(*given))
@@ -228,6 +231,7 @@ def test_a_new_message_appears_and_a_replaced_log_is_read_anew(cup_site):
     assert "the first message" not in page
 
 
+@pytest.mark.thorough
 def test_open_pages_hear_of_changes(first_phase, tmp_path, monkeypatch):
     import asyncio
 
@@ -284,6 +288,7 @@ class Running(Clock):
             return self.now
 
 
+@pytest.mark.thorough
 def test_exactly_the_uploads_before_the_deadline_are_accepted(cup_site, monkeypatch):
     """Many teams upload while the deadline passes; the server's clock decides, and no receipt is lost."""
     from concurrent.futures import ThreadPoolExecutor

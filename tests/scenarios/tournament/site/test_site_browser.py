@@ -293,6 +293,7 @@ def test_every_page_is_accessible_and_fits_its_window(board_site, browser, tmp_p
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.thorough
 def test_axe_finds_what_is_wrong(browser):
     """The check is able to fail: a picture without a text, a field without a label, pale text."""
     page = browser.new_page()
@@ -310,6 +311,7 @@ CUT = """[...document.querySelectorAll(".problems")]
 """Number of lists of problems that are wider than the window."""
 
 
+@pytest.mark.thorough
 def test_the_keyboard_alone_hands_in_a_table(cup_site, browser):
     with reachable(cup_site) as address:
         cup_site.member("kyoto")

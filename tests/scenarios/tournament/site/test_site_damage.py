@@ -40,6 +40,7 @@ def damaging_before_the_worker(site, monkeypatch, damage):
     monkeypatch.setattr(site.site.workers, "outcome", run)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.usefixtures("one_baseline")
 @pytest.mark.parametrize("damage", [damage_settings, remove_settings, damage_log])
 @pytest.mark.parametrize("action", ["upload", "preview", "take", "present"])
@@ -58,6 +59,7 @@ def test_damage_that_comes_just_before_the_work_is_no_fault_of_the_team(cup_site
     assert str(cup_site.folder) not in answer.text
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(("damage", "file"), [(damage_settings, "tournament.toml"), (damage_log, "log.jsonl")])
 @pytest.mark.parametrize("path", ["/host/message", "/host/admit", "/host", "/host/export.zip"])
 def test_the_host_hears_which_file_is_damaged(cup_site, monkeypatch, damage, file, path):
@@ -74,6 +76,7 @@ def test_the_host_hears_which_file_is_damaged(cup_site, monkeypatch, damage, fil
     assert str(cup_site.folder / "host" / file if file == "log.jsonl" else cup_site.folder / file) in answer.text
 
 
+@pytest.mark.thorough
 def test_a_missing_file_of_the_host_is_not_told_to_a_team_as_an_error_of_its_table(cup_site):
     kyoto = cup_site.member("kyoto")
     remove_originals(cup_site)
@@ -115,6 +118,7 @@ def raising(error):
     return raise_it
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("number", "words"),
     [(errno.ENOSPC, "make room"), (errno.EFBIG, "make room"), (errno.EROFS, "permit"), (errno.EACCES, "permit")],

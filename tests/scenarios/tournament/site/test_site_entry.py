@@ -45,6 +45,7 @@ def test_a_double_click_on_an_invitation_logs_in(cup_site):
         assert answer.status_code == 303
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize(
     ("password", "repeated", "message"),
     [
@@ -109,6 +110,7 @@ def test_the_right_password_of_an_account_without_a_password_is_none(cup_site):
     assert log_in(cup_site.visitor(), "osaka", "a password that nobody has").status_code == 401
 
 
+@pytest.mark.thorough
 def test_attempts_are_limited_by_name_and_address(cup_site):
     cup_site.member("kyoto")
     visitor = cup_site.visitor()
@@ -124,6 +126,7 @@ def test_attempts_are_limited_by_name_and_address(cup_site):
     assert log_in(visitor, "kyoto").status_code == 303
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(("busy", "left"), [(timedelta(hours=1), IDLE), (IDLE - timedelta(minutes=1), LONGEST)])
 def test_sessions_end(cup_site, busy, left):
     """After some idle time, and at the latest after the longest time however busy."""
@@ -151,6 +154,7 @@ def test_log_out_ends_one_session_or_all(cup_site):
     assert third.get("/team/kyoto").status_code == 303
 
 
+@pytest.mark.thorough
 def test_log_in_leads_back_to_a_page_of_this_site_only(cup_site):
     cup_site.member("kyoto")
     for then, target in [

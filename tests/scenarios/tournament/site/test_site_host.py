@@ -17,6 +17,7 @@ def decide(host, action, data, **given):
     return host.post(f"/host/{action}", {"sure": "yes", **data}, headers=JSON, **given)
 
 
+@pytest.mark.thorough
 def test_the_host_moves_phases_and_everybody_sees_it(cup_site):
     host, guest = cup_site.member("host"), cup_site.visitor()
     later = (START + 1.5 * DAY).strftime("%Y-%m-%dT%H:%M")
@@ -64,6 +65,7 @@ def test_moments_in_texts_are_shown_like_all_others():
     assert moments(text) == f"&lt;b&gt; until {shown}, not 2030-99-02T12:00Z or 9999-12-31T23:59-14:00"
 
 
+@pytest.mark.thorough
 def test_messages_titles_and_disqualification(cup_site):
     host, guest = cup_site.member("host"), cup_site.visitor()
     text = "<img src=x onerror=alert(1)> 明日まで"
@@ -81,6 +83,7 @@ def test_messages_titles_and_disqualification(cup_site):
     assert decide(host, "readmit", {"team": "osaka", "reason": "a mistake"}).status_code == 200
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     ("action", "data", "message"),
     [
@@ -103,6 +106,7 @@ def test_a_refused_decision_changes_nothing(cup_site, action, data, message):
     assert len(cup_site.log()) == before
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("action", ["advance", "reopen", "disqualify"])
 def test_grave_decisions_need_a_confirmation(cup_site, action):
     answer = decide(
@@ -112,6 +116,7 @@ def test_grave_decisions_need_a_confirmation(cup_site, action):
     assert len(cup_site.log()) == 1
 
 
+@pytest.mark.thorough
 def test_the_host_admits_a_late_file(attack_site):
     attack_site.clock.now = START + DAY + timedelta(hours=1)
     host, table = attack_site.member("host"), attack_site.table("nara")
@@ -126,6 +131,7 @@ def test_the_host_admits_a_late_file(attack_site):
     assert "train was late" in attack_site.visitor().get("/").text
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(("reason", "message"), [("", "reason: must not be empty"), ("ill", "reopen the phase")])
 def test_a_refused_admission_speaks_of_the_page(attack_site, reason, message):
     """Messages name neither options nor commands, which the page does not have."""
@@ -147,6 +153,7 @@ def test_a_link_from_the_host_works(cup_site):
     assert "has a password" in host.get("/host").text
 
 
+@pytest.mark.thorough
 def test_the_host_exports_everything_but_the_seed(cup_site):
     host, kyoto = cup_site.member("host"), cup_site.member("kyoto")
     kyoto.upload("kyoto", cup_site.table("kyoto"))
@@ -176,6 +183,7 @@ def test_scores_appear_by_themselves(attack_phase, tmp_path):
         assert scoring["updated"]
 
 
+@pytest.mark.thorough
 def test_a_team_takes_an_older_table_into_force(cup_site):
     kyoto, data = cup_site.member("kyoto"), cup_site.table("kyoto")
     first = kyoto.upload("kyoto", data).json()["files"][0]["receipt"]["number"]
@@ -188,6 +196,7 @@ def test_a_team_takes_an_older_table_into_force(cup_site):
         assert kyoto.post("/team/kyoto/take", {"number": number}, headers=JSON).status_code in (409, 422)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("damage", ["[[[", None, "renamed"])
 def test_a_damaged_folder_is_told_to_the_host_alone(cup_site, damage):
     """Nothing is submitted or decided meanwhile, and everything works again once the file is back."""
@@ -222,6 +231,7 @@ def test_the_host_sees_that_a_setting_was_changed_by_hand(cup_site):
     assert "`" not in page
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("asked", ["bytes=0-9", "bytes=999999999-", "bytes=x", "bytes=0-1,5-6"])
 def test_an_export_is_sent_as_a_whole_since_each_is_made_anew(cup_site, asked):
     """A range of one archive would not continue another one; nothing of it stays in the folder."""

@@ -54,6 +54,7 @@ def send(member, text="*How* we did it", image=None, team="kyoto", **fields):
     return member.post(f"/team/{team}/present", {"text": text, **fields}, files=files, headers=JSON)
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 def test_a_draft_is_its_teams_until_the_close_and_everybodys_then(site, kind):
     kyoto, osaka, guest = site.member("kyoto"), site.member("osaka"), site.visitor()
@@ -139,6 +140,7 @@ def test_the_sanitiser_holds_where_the_parser_fails(monkeypatch):
         assert forbidden not in html
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("unit", ["[", "![", "*a_", "> ", "`", "|a", "<", "&"])
 def test_the_work_on_nested_texts_is_linear(unit):
     """Twice the text runs at most twice the Python, but for a tenth."""
@@ -197,6 +199,7 @@ def test_without_pillow_no_picture_is_stored_since_metadata_would_stay(monkeypat
         checked_picture(bomb(50_000, 50_000))
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize(
     ("text", "image", "status"),
     [("", None, 422), ("x" * (LONGEST_TEXT + 1), None, 422), ("x\0", None, 422), ("x", b"GIF89a", 422)],

@@ -30,6 +30,7 @@ def two_rounds(tmp_path):
         yield one
 
 
+@pytest.mark.thorough
 def test_the_second_round_links_the_candidate_files(two_rounds):
     kyoto, guest = two_rounds.member("kyoto"), two_rounds.visitor()
     two_rounds.played.hand_in("kyoto", two_rounds.table("kyoto"))
@@ -60,6 +61,7 @@ def test_a_reopened_phase_links_what_stays_published(attack_site):
     assert "/published/nara/anonymized" in kyoto.get("/").text
 
 
+@pytest.mark.thorough
 def test_who_has_submitted_a_table_is_shown_to_nobody_before_the_attacks(cup_site):
     kyoto, guest = cup_site.member("kyoto"), cup_site.visitor()
     before = kyoto.get("/team/kyoto", headers=JSON).json(), guest.get("/health").json()

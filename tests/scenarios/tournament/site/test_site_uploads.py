@@ -86,6 +86,7 @@ def test_a_refused_form_is_checked_again(cup_site):
     assert kyoto.upload("kyoto", data, data={"once": "late"}).status_code == 200
 
 
+@pytest.mark.thorough
 def test_a_preview_is_no_submission(cup_site, request):
     kyoto, data = cup_site.member("kyoto"), cup_site.table("kyoto")
     files = [("file", ("x.csv", data, "text/csv"))]
@@ -129,6 +130,7 @@ def at_once(uploads):
         return [one.result() for one in [pool.submit(upload) for upload in uploads]]
 
 
+@pytest.mark.thorough
 def test_of_twenty_uploads_at_once_exactly_those_within_the_quota_are_accepted(cup_site):
     kyoto, frame = cup_site.member("kyoto"), cup_site.played.frame("kyoto").astype(object)
     token, settings = kyoto.token(), cup_site.folder / "tournament.toml"
@@ -149,6 +151,7 @@ def test_of_twenty_uploads_at_once_exactly_those_within_the_quota_are_accepted(c
     assert sum(entry.details["bytes"] for entry in entries) <= quota
 
 
+@pytest.mark.thorough
 def test_nothing_of_a_team_is_accepted_after_its_disqualification(cup_site):
     kyoto, host, table = cup_site.member("kyoto"), cup_site.member("host"), cup_site.table("kyoto")
     token, host_token = kyoto.token(), host.token("/host")
@@ -164,6 +167,7 @@ def test_nothing_of_a_team_is_accepted_after_its_disqualification(cup_site):
     assert all("is disqualified: copied" in one.text for one in answers if one.status_code != 200)
 
 
+@pytest.mark.thorough
 def test_many_attacks_at_once_each_with_its_own_outcome(attack_site):
     nara = attack_site.member("nara")
     good, bad = b"released_row,candidate_row\n0,1\n", b"released_row,candidate_row\n0,99\n"
@@ -180,6 +184,7 @@ def test_many_attacks_at_once_each_with_its_own_outcome(attack_site):
     assert "not by nara" in answer.json()["files"][0]["message"]
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     "name", ["../../etc/passwd", "/tmp/evil.csv", "a\x00b.csv", "kyoto_anonymized.csv/..", "é.csv", "." * 300, "CON"]
 )
@@ -226,6 +231,7 @@ def part(name, content, filename=None, **headers):
 END = b"--b--\r\n"
 
 
+@pytest.mark.thorough
 def test_bombs_are_refused_early(cup_site):
     """A long body without a length, too many files, too many fields, compressed bodies: none is kept or expanded."""
     kyoto = cup_site.member("kyoto")
@@ -276,6 +282,7 @@ def test_a_length_that_is_too_large_is_refused_before_a_byte_is_read(cup_site):
     assert cup_site.visitor().stream("/team/kyoto/upload", unread(), **headers)[0] == 401
 
 
+@pytest.mark.thorough
 def test_uploads_are_limited_in_time(cup_site):
     kyoto = cup_site.member("kyoto")
     token = kyoto.token("/account")
@@ -299,6 +306,7 @@ def refusal(answer):
     return one["file"], one["message"]
 
 
+@pytest.mark.thorough
 def test_a_table_in_the_attack_phase_is_told_what_is_accepted_and_until_when(attack_site):
     kyoto = attack_site.member("kyoto")
     name, message = refusal(kyoto.upload("kyoto", attack_site.table("kyoto")))
@@ -313,6 +321,7 @@ def test_an_attack_while_tables_are_submitted_is_told_what_is_accepted_and_until
     assert "the phase is anonymize: only tables are accepted until 2030-01-02T12:00" in message
 
 
+@pytest.mark.thorough
 def test_outcomes_name_the_file_as_its_team_did(cup_site):
     """The server's own name for the file appears in no outcome."""
     kyoto, data, settings = cup_site.member("kyoto"), cup_site.table("kyoto"), cup_site.folder / "tournament.toml"

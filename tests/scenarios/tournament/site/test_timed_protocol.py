@@ -121,6 +121,7 @@ def drip(connection, data, pause=0.02):
 HEADER = b"GET /health HTTP/1.1\r\nHost: test\r\nX-Slow: " + b"s" * 1000
 
 
+@pytest.mark.thorough
 def test_a_header_that_arrives_byte_by_byte(running):
     """Twenty seconds at fifty bytes a second; the limit is 0.4 s."""
     with running() as site, site.connect() as slow:
@@ -128,6 +129,7 @@ def test_a_header_that_arrives_byte_by_byte(running):
         assert site.get() == b"HTTP/1.1 200 OK"
 
 
+@pytest.mark.thorough
 def test_a_slow_header_within_its_time(running):
     """Looks that come before the time is over leave the connection as it is."""
     limits = TimeLimits(header=NEVER, body=NEVER, stalled=SHORT.stalled)
@@ -138,11 +140,13 @@ def test_a_slow_header_within_its_time(running):
         assert received(slow).startswith(b"HTTP/1.1 200")
 
 
+@pytest.mark.thorough
 def test_a_connection_that_sends_nothing(running):
     with running() as site, site.connect() as silent:
         assert received(silent) == b""
 
 
+@pytest.mark.thorough
 def test_a_second_header_that_arrives_byte_by_byte(running):
     """The first request on a connection buys no time for the second."""
     with running() as site, site.connect(b"GET /health HTTP/1.1\r\nHost: test\r\n\r\n") as slow:
@@ -162,6 +166,7 @@ def test_many_slow_clients_do_not_hold_all_connections(running):
             one.close()
 
 
+@pytest.mark.thorough
 def test_a_body_that_stalls(running, monkeypatch):
     """The site says so and ends the connection; nothing of the upload is left."""
     monkeypatch.setattr(posted_form, "SECONDS", 0.3)
@@ -173,6 +178,7 @@ def test_a_body_that_stalls(running, monkeypatch):
         assert not list(site.site.uploads.iterdir())
 
 
+@pytest.mark.thorough
 def test_a_body_that_nobody_reads(running):
     """The upload is refused by its header; the rest of its body may not keep the connection."""
     head = b"POST /team/kyoto/upload HTTP/1.1\r\nHost: test\r\nAccept: application/json\r\n"
@@ -191,6 +197,7 @@ REQUEST = b"GET /static/site.css HTTP/1.1\r\nHost: test\r\n\r\n"
 MANY = 40
 
 
+@pytest.mark.thorough
 def test_a_client_that_reads_nothing(running, without_kernel):
     """The responses do not stay in memory for longer than the limit."""
     with running() as site, site.connect(REQUEST * MANY) as deaf:
@@ -200,6 +207,7 @@ def test_a_client_that_reads_nothing(running, without_kernel):
         assert received(deaf).count(b"HTTP/1.1 200") < MANY
 
 
+@pytest.mark.thorough
 def test_a_client_that_reads_slowly(running, without_kernel):
     """Something is read before each look, and there are twice as many as the limit has: all responses arrive."""
     last = REQUEST.replace(b"Host", b"Connection: close\r\nHost")
@@ -213,6 +221,7 @@ def test_a_client_that_reads_slowly(running, without_kernel):
         assert site.looks > 2 * SHORT.stalled / SHORT.every
 
 
+@pytest.mark.thorough
 def test_an_open_board_stays_open(running):
     """Viewers who wait for events are neither late nor stalled."""
     with running() as site, site.connect(b"GET /live HTTP/1.1\r\nHost: test\r\n\r\n") as viewer:
@@ -235,6 +244,7 @@ def answer(connection):
     return data
 
 
+@pytest.mark.thorough
 def test_an_upload_counts_from_its_last_byte(running):
     """A file that arrived before the deadline is accepted, even if the server is busy until after it."""
     with running(TimeLimits()) as one:

@@ -40,6 +40,7 @@ def slow(monkeypatch):
     held.released.set()
 
 
+@pytest.mark.thorough
 def test_the_later_of_two_uploads_counts_even_if_the_first_takes_longer(cup_site, slow):
     kyoto = cup_site.member("kyoto")
     token = kyoto.token("/account")
@@ -58,6 +59,7 @@ def test_the_later_of_two_uploads_counts_even_if_the_first_takes_longer(cup_site
     assert in_force.number == 3
 
 
+@pytest.mark.thorough
 def test_teams_do_not_wait_for_each_other(cup_site, slow):
     kyoto, osaka = cup_site.member("kyoto"), cup_site.member("osaka")
     with ThreadPoolExecutor(1) as pool:
@@ -68,6 +70,7 @@ def test_teams_do_not_wait_for_each_other(cup_site, slow):
         assert first.result(PATIENCE).status_code == 200
 
 
+@pytest.mark.thorough
 def test_the_phase_is_closed_after_the_uploads_that_arrived_before(cup_site, slow):
     kyoto = cup_site.member("kyoto")
     with ThreadPoolExecutor(2) as pool:
@@ -89,6 +92,7 @@ def test_the_phase_is_closed_after_the_uploads_that_arrived_before(cup_site, slo
     assert "kyoto" in tournament.state(cup_site.log()).tables
 
 
+@pytest.mark.thorough
 def test_a_team_delays_the_host_by_no_more_than_the_patience(cup_site, slow, monkeypatch):
     monkeypatch.setattr(turns, "PATIENCE", SHORT)
     kyoto, osaka, host = (cup_site.member(name) for name in ("kyoto", "osaka", "host"))
