@@ -18,7 +18,7 @@ def test_every_set_of_rows_is_equally_likely(small_blocks):
     # The statistic exceeds its bound with probability 1e-6.
     records, rng = table(x=np.arange(5)), np.random.default_rng(0)
     counts = np.zeros(32)
-    for _ in range(2000):
+    for _ in range(600):
         counts[(1 << Sampling(rate=0.4).apply(records, rng).origin).sum()] += 1
     pairs = counts[counts > 0]
     assert pairs.size == 10
@@ -30,20 +30,20 @@ def test_strata_are_sampled_apart(small_blocks):
     records, rng = table(town=list("accaccca")), np.random.default_rng(1)
     towns = records.frame["town"].to_numpy()
     taken = np.zeros(8)
-    for _ in range(2000):
+    for _ in range(600):
         origin = StratifiedSampling(by="town", rate=1 / 3).apply(records, rng).origin
         taken[origin] += 1
         counted = [int((towns[origin] == town).sum()) for town in "ac"]
         assert counted in ([1, 1], [1, 2])
     expected = np.where(towns == "a", taken[towns == "a"].mean(), taken[towns == "c"].mean())
-    assert abs(taken - expected).max() < 5 * np.sqrt(2000 / 3 * 2 / 3)
+    assert abs(taken - expected).max() < 5 * np.sqrt(600 / 3 * 2 / 3)
 
 
 def test_permutations_of_a_column_are_equally_likely(small_blocks):
     # The statistic exceeds its bound with probability 1e-6.
     records, rng = table(x=list("aabab")), np.random.default_rng(2)
     counts = np.zeros(10)
-    for _ in range(2000):
+    for _ in range(600):
         released = Shuffle().apply(records, rng).frame["x"]
         assert sorted(released) == list("aaabb")
         first, second = np.flatnonzero(released == "b")

@@ -70,6 +70,7 @@ def parts_read(monkeypatch):
     return numbers
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "defense",
     [*DEFENSES, *(pytest.param(words, marks=pytest.mark.long) for words in MORE)],

@@ -79,6 +79,7 @@ def test_the_sample_is_said_and_does_not_change(tmp_path, monkeypatch):
     assert "random sample of 50 records" in said(path, "--memory", "1GB")
 
 
+@pytest.mark.thorough
 def test_a_date_for_a_gap_is_counted_in_rows(tmp_path):
     path = tmp_path / "people.csv"
     days = ["9999-12-31"] * 10 + [f"19{60 + row % 40}-0{1 + row % 9}-{10 + row % 18}" for row in range(290)]

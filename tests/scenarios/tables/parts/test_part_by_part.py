@@ -32,6 +32,7 @@ DEFENSES = (
 )
 
 
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("defense", DEFENSES, ids=lambda words: words[0])
 def test_a_release_has_the_same_bytes(tables, monkeypatch, defense):
     command = ["defend", *defense, tables / "people", "--roles", tables / "roles.toml", "--seed", "3", "--force"]

@@ -91,6 +91,7 @@ def in_memory(defense, dataset, output, truth):
     return in_blocks
 
 
+@pytest.mark.thorough_beyond(24)
 @pytest.mark.parametrize(
     ("suffix", "sampled"),
     [
