@@ -195,8 +195,8 @@ class TableUtility:
     def result(self) -> dict[str, float | None]:
         """Components of the utility of the release whose blocks were added; see `score`.
 
-        Classifiers are trained on the drawn rows. Of a table that is drawn as a whole, the result is that of `score`, but
-        for the rounding of masses to the units of `CountedProfile`.
+        Classifiers are trained on the drawn rows. Of a table that is drawn as a whole, the result is that of `score`,
+        but for the rounding of masses to the units of `CountedProfile`.
         """
         from scipy.sparse import vstack
 
