@@ -13,10 +13,10 @@ from defenses.base import Microdata
 from metrics.columns import (
     SUPPRESSED,
     Booleans,
-    CellError,
     Domain,
     NumericCells,
     NumericDomain,
+    UnfitValueError,
     format_number,
     read_cells,
     refuse,
@@ -136,7 +136,7 @@ def check_cell(name: str, cell: str, domain: Domain) -> None:
     """Raise ValueError unless a cell of a rule can be read and covers a value of a declared domain."""
     try:
         cells = read_cells(pd.Series([cell], name=name, dtype=object), domain)
-    except CellError as error:
+    except UnfitValueError as error:
         raise ValueError(f"column {name!r}: {cell!r} {error.why}") from None
     if not isinstance(cells, NumericCells) or domain.inferred or cells.missing.any():
         return

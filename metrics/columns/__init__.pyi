@@ -9,7 +9,6 @@ from .values import Words64 as Words64
 from .values import gathered as gathered
 from .values import require_column as require_column
 from .cells import CategoricalCells as CategoricalCells
-from .cells import CellError as CellError
 from .cells import Cells as Cells
 from .cells import INTERVAL as INTERVAL
 from .cells import NumericCells as NumericCells

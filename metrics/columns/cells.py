@@ -28,6 +28,7 @@ from metrics.columns.values import (
     Booleans,
     Floats,
     Integers,
+    UnfitValueError,
     distinct_cells,
     distinct_values,
     in_column,
@@ -63,27 +64,6 @@ def escape_column(column: pd.Series[Any], domain: Domain | None = None) -> pd.Se
     text = domain.text if isinstance(domain, CategoricalDomain) else text_of
     cells = np.array([*(escape(text(value)) for value in distinct), None], dtype=object)
     return pd.Series(cells[codes], index=column.index, name=column.name, dtype=object)
-
-
-class CellError(ValueError):
-    """A released cell that cannot be read, named by its place alone: messages may be logged, and cells are people's.
-
-    Parameters
-    ----------
-    column : object
-        The column.
-    row : int
-        The first row that holds it, from 0.
-    why : str
-        The reason, which follows "the cell".
-    """
-
-    def __init__(self, column: Any, row: int, why: str) -> None:
-        super().__init__(f"column {column!r}, row {row}: the cell {why}")
-        self.column, self.row, self.why = column, row, why
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return CellError, (self.column, self.row, self.why)
 
 
 def holds_generalized(column: pd.Series[Any]) -> bool:
@@ -428,7 +408,7 @@ def _read_categorical(column: pd.Series[Any], domain: CategoricalDomain) -> Cate
 
 
 def _refuse(column: pd.Series[Any], codes: Integers, index: int, why: str) -> None:
-    raise CellError(column.name, int(np.flatnonzero(codes == index)[0]), why)
+    raise UnfitValueError(int(np.flatnonzero(codes == index)[0]), why, column.name, "the cell")
 
 
 # Categories that released cells name, alone or in sets.

@@ -152,14 +152,21 @@ class UnfitValueError(ValueError):
         The reason, and what would be right.
     column : str, optional
         The column, if it is known.
+    what : str
+        What the reason is about, if it is not a sentence of its own.
     """
 
-    def __init__(self, row: int, why: str, column: Any = None) -> None:
-        super().__init__(f"row {row}: {why}" if column is None else f"column {column!r}, row {row}: {why}")
-        self.row, self.why, self.column = row, why, column
+    def __init__(self, row: int, why: str, column: Any = None, what: str = "") -> None:
+        super().__init__(row, why, column, what)
+        self.row, self.why, self.column, self.what = row, why, column, what
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return UnfitValueError, (self.row, self.why, self.column)
+    def __str__(self) -> str:
+        return self.counted(0)
+
+    def counted(self, first: int) -> str:
+        """The message, in which the first row has this number: 0 in an array, 1 in a file."""
+        column = "" if self.column is None else f"column {self.column!r}, "
+        return f"{column}row {self.row + first}: {self.what} ".rstrip() + f" {self.why}"
 
 
 def in_column(name: Any, error: ValueError, codes: Integers | None = None) -> ValueError:
@@ -177,7 +184,7 @@ def in_column(name: Any, error: ValueError, codes: Integers | None = None) -> Va
     if not isinstance(error, UnfitValueError):
         return ValueError(f"column {name!r}: {error}")
     row = error.row if codes is None else int(np.flatnonzero(codes == error.row)[0])
-    return UnfitValueError(row, error.why, name)
+    return UnfitValueError(row, error.why, name, error.what)
 
 
 def numbers_of(values: ArrayLike) -> Floats:

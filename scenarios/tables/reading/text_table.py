@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from metrics.columns import Integers, require
+from metrics.columns import Integers, UnfitValueError, require
 from scenarios.tables.note import Note
 from scenarios.tables.reading.arrow_tables import csv_table, opened_parquet, text_of, workbook_table
 from scenarios.tables.reading.csv_text import (
@@ -31,9 +30,6 @@ from scenarios.tables.roles import CategoryColumn, DateColumn, Roles
 
 # Rows of files in messages, which count from 1 below the header.
 
-_PLACE = re.compile(r"^((?:column (['\"]).+?\2, )?row )(\d+)(?=: )")
-
-
 HINT = "labels of a hierarchy need --roles, which declares it"
 
 
@@ -46,15 +42,15 @@ def rows_from_one(before: str = "", after: str = "") -> Iterator[None]:
     Examples
     --------
     >>> with rows_from_one("r.csv: "):
-    ...     raise ValueError("column 'age', row 0: 'old' is no number")
+    ...     raise UnfitValueError(0, "is no number", "age", "the cell")
     Traceback (most recent call last):
     ...
-    ValueError: r.csv: column 'age', row 1: 'old' is no number
+    ValueError: r.csv: column 'age', row 1: the cell is no number
     """
     try:
         yield
     except ValueError as error:
-        message = _PLACE.sub(lambda found: f"{found[1]}{int(found[3]) + 1}", str(error))
+        message = error.counted(1) if isinstance(error, UnfitValueError) else error
         raise ValueError(f"{before}{message}{after}") from None
 
 

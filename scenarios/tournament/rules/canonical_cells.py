@@ -15,10 +15,10 @@ from metrics.columns import (
     SUPPRESSED,
     CategoricalCells,
     CategoricalDomain,
-    CellError,
     Domain,
     NumericCells,
     NumericDomain,
+    UnfitValueError,
     format_number,
     interval_cell,
     read_cells,
@@ -57,7 +57,7 @@ def _canonical(text: str, domain: Domain, decimals: int, may_miss: bool) -> str 
         raise ValueError("begins like a formula")
     try:
         cells = read_cells(pd.Series([text], dtype=object), domain)
-    except CellError as error:
+    except UnfitValueError as error:
         raise ValueError(error.why) from None
     if cells.suppressed[0]:
         return SUPPRESSED
