@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from metrics.columns import SUPPRESSED, Booleans, Integers, refuse, require, require_column
+from metrics.columns import SUPPRESSED, Booleans, Integers, refuse, require, require_column, scattered
 
 # Numbers of equivalence classes by size, from which measures of whole classes follow.
 
@@ -341,8 +341,10 @@ def example_of_each(groups: Integers, count: int) -> Integers:
 
 
 def ranks_in_groups(groups: Integers) -> Integers:
-    """Number of rows of the same group before each row, shape (n,)."""
-    return np.asarray(pd.Series(groups).groupby(groups).cumcount(), dtype=np.intp)
+    """Number of rows of the same group, from 0 on, before each row, shape (n,)."""
+    order = np.argsort(groups, kind="stable")
+    starts = group_starts(groups[order])
+    return scattered(np.arange(order.size) - np.repeat(starts, np.diff(starts, append=order.size)), order, order.size)
 
 
 def require_columns(frame: pd.DataFrame, names: Sequence[str]) -> None:

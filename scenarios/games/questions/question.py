@@ -115,7 +115,9 @@ class Question(Parametrized, ABC):
 
     def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
         """What the adversary knows besides the release; `simulate` repeats the defense, None if it is secret."""
-        candidates = people.candidates[self.knows(people.records)]
+        candidates, known = people.candidates, self.knows(people.records)
+        if list(candidates.columns) != known:
+            candidates = candidates[known]
         return Knowledge(candidates if self.names_people else candidates.iloc[:0], people.auxiliary, simulate)
 
     @abstractmethod
