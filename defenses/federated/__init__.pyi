@@ -11,6 +11,7 @@ from .averaging import Client as Client
 from .averaging import TrainingHistory as TrainingHistory
 from .averaging import TrainingRules as TrainingRules
 from .averaging import federated_averaging as federated_averaging
+from .loss_bound import LossBound as LossBound
 
 # Clipping, noise and privacy accounting
 from .clipping import ExampleClipping as ExampleClipping
