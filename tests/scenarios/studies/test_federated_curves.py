@@ -45,6 +45,17 @@ def test_the_gap_falls_with_ten_fifty_and_250_clients():
 
 
 @pytest.mark.long
+def test_the_default_grid_shows_an_inner_best_number_of_rounds():
+    # The largest budget and number of clients of the default grid; 20 rounds beat 10 and 40 by more than the intervals.
+    default = FederatedCurves()
+    curves = FederatedCurves(clients=default.clients[-1:], epsilon=default.epsilon[-1:], rounds=default.rounds)
+    _, section = curves.run(8, 1, lambda line: None)
+    row = section.tables[0].rows[0]
+    assert row[-2] == "20, inside"
+    assert int(row[-1]) > 0
+
+
+@pytest.mark.long
 def test_the_curves_are_reported_and_the_gap_falls_with_clients():
     curves = FederatedCurves(dataset="bank", clients=(5, 50), records=20, epsilon=(5.0,), rounds=(4, 8))
     sections = curves.run(4, 1, lambda line: None)
