@@ -185,7 +185,7 @@ class Ranking:
         """Hash of everything that the evaluation of a file depends on, except for its name."""
         setting = self.setting
         data = [setting.dataset.sha256, setting.control_sha256, hashlib.sha256(file.data).hexdigest()]
-        reading = setting.roles.model_dump(mode="json", include={"separator", "encoding", "decimal", "na"})
+        reading = setting.roles.model_dump(mode="json", include={"separator", "encoding", "decimal", "na", "suppressed"})
         return digest(["finished release", data, reading, setting.seed, setting.targets, _code()])
 
     def _evaluated(
