@@ -16,8 +16,8 @@ from scenarios.commands.common import (
     parameter_option,
     reading_options,
     roles_option,
-    suppressed_option,
     share,
+    suppressed_option,
 )
 from scenarios.running.methods.methods import given_parameters
 

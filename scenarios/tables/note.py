@@ -180,7 +180,7 @@ _SAID = {
     "empty cell as a value": (
         NOTE,
         "{names}: an empty cell counts as a value of its own, which may single somebody out. If it was suppressed, "
-        "write * in its place, or add --suppressed \"\".",
+        'write * in its place, or add --suppressed "".',
     ),
     "set as a value": (
         NOTE,

@@ -17,7 +17,7 @@ from leaderboard.pages.report import Section, Table, Value
 from leaderboard.results.goals import goal_words
 from metrics.columns import refuse
 from scenarios.assessment.evaluation.evaluation_setting import MeasuredAttack
-from scenarios.assessment.evaluation.posed_questions import ReleaseEvaluation
+from scenarios.assessment.evaluation.posed_questions import RELEASED_UTILITY, ReleaseEvaluation
 from scenarios.assessment.reporting.findings import (
     COUNTED,
     FEW,
@@ -463,6 +463,8 @@ def unchecked(content: ReportContent) -> str:
 def _utility(content: ReportContent) -> Section:
     evaluation, columns = content.measured.evaluation, len(content.costs)
     rows: list[tuple[Value, ...]] = [("utility", evaluation.utility, "mean of the parts that were measured")]
+    if evaluation.partial or evaluation.utility == 0:
+        rows.append(("of released columns", evaluation.released_utility, RELEASED_UTILITY))
     rows += [(name, value, PARTS.get(name, "")) for name, value in evaluation.components.items()]
     about = "Spearman's rank correlation in the original table and in the release"
     pairs = [(one.name, number(one.before), number(one.after)) for one in content.correlations]
