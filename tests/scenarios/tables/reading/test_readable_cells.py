@@ -203,3 +203,13 @@ def test_a_text_has_one_meaning(folder, texts, message):
     done = invoke("utility", "people.csv", "star.csv", "--roles", "roles.toml", "--suppressed", *texts.split())
     assert done.exit_code == 2
     assert message in done.output
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("missing", [True, False])
+def test_defend_says_what_missing_values_count_as(folder, missing):
+    people = pd.read_csv("people.csv").astype(object)
+    people.loc[:49, "ill"] = None if missing else "flu"
+    people.to_csv("people.csv", index=False)
+    done = call("defend", "Mondrian", "-p", "k=5", "people.csv", "--roles", "roles.toml", "-o", "k5.csv", "--seed", "1")
+    assert ("ill: what is promised counts a missing value as a value of its own" in done.stderr) == missing
