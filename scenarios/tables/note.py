@@ -189,8 +189,8 @@ _SAID = {
     ),
     "unknown as a value": (
         NOTE,
-        "{names}: an empty cell counts as a value of its own in l, alpha and t. So a class of one value and empty cells "
-        "is 2-diverse.",
+        "{names}: an empty cell counts as a value of its own in l, alpha and t. So a class of one value and empty "
+        "cells is 2-diverse.",
     ),
     "set as a value": (
         NOTE,
