@@ -180,7 +180,17 @@ _SAID = {
     "empty cell as a value": (
         NOTE,
         "{names}: an empty cell counts as a value of its own, which may single somebody out. If it was suppressed, "
-        "write * in its place.",
+        'write * in its place, or add --suppressed "".',
+    ),
+    "gaps in classes": (
+        NOTE,
+        "{names}: what is promised counts a missing value as a value of its own, so a class of one value and missing "
+        "ones is 2-diverse",
+    ),
+    "unknown as a value": (
+        NOTE,
+        "{names}: an empty cell counts as a value of its own in l, alpha and t. So a class of one value and empty "
+        "cells is 2-diverse.",
     ),
     "set as a value": (
         NOTE,

@@ -87,6 +87,10 @@ SMALL_FRACTION = 0.1
 THRESHOLD = 0.2
 
 
+CONVENTIONS = ("stars", "empty cell as a value", "unknown as a value", "set as a value")
+"""Kinds of notes on what ``*``, missing values, sets and intervals count as in classes."""
+
+
 @dataclass(frozen=True)
 class RiskReport:
     """Risk measures of a released table; no cell of the table is shown.
@@ -130,6 +134,8 @@ class RiskReport:
         Quasi-identifiers whose numbers look noised; see `scenarios.tables.risk`.
     gaps : tuple of str
         Quasi-identifiers with empty cells.
+    unknown : tuple of str
+        Sensitive columns with empty cells.
     """
 
     rows: int
@@ -151,6 +157,7 @@ class RiskReport:
     starred: bool = False
     noised: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
 
     @property
     def notes(self) -> list[Note]:
@@ -160,6 +167,7 @@ class RiskReport:
             (self.noised, Note("noised", self.noised)),
             (self.starred, Note("stars", numbers={"suppressed": self._suppressed_words()})),
             (self.gaps, Note("empty cell as a value", self.gaps)),
+            (self.unknown, Note("unknown as a value", self.unknown)),
             (self.several, Note("set as a value", self.several)),
         )
         return [note for applies, note in said if applies]
@@ -231,6 +239,7 @@ def risk_report(
             name for name in names if looks_noised(columns[name].rows_of_cells(), table.roles.columns.get(name))
         ),
         gaps=tuple(name for name in names if columns[name].missing),
+        unknown=tuple(name for name in table.sensitive if columns[name].missing),
     )
 
 

@@ -344,6 +344,8 @@ class Roles(TomlTable):
         Decimal mark of numbers in CSV files. The other mark, in groups of three digits, separates thousands.
     na : list of str
         Texts that mean a missing value, in all columns.
+    suppressed : list of str
+        Texts that mean a suppressed cell, in all columns of releases, beside ``*``. An empty text is an empty cell.
     dataset : DatasetTable
         Title, citation, licence, checksums, and the file of a test part.
     columns : dict of str to Column
@@ -364,6 +366,7 @@ class Roles(TomlTable):
     encoding: Annotated[str, AfterValidator(check_encoding)] | None = None
     decimal: Literal[".", ","] | None = None
     na: list[str] = Field(default_factory=list)
+    suppressed: list[str] = Field(default_factory=list)
     dataset: DatasetTable = Field(default_factory=DatasetTable)
     columns: dict[str, Annotated[Column, Field(discriminator="type")]] = Field(default_factory=dict)
     impossible: list[Annotated[dict[str, str], Field(min_length=1)]] = Field(default_factory=list)
@@ -385,13 +388,16 @@ class Roles(TomlTable):
         return self
 
     @model_validator(mode="after")
-    def _missing_or_category(self) -> Self:
+    def _one_meaning_each(self) -> Self:
+        for text in self.na:
+            refuse(text in self.suppressed, f"{text!r} is in 'na' and in 'suppressed'; it is one or the other")
         for name, column in self.columns.items():
             for text in column.categories or [] if isinstance(column, CategoryColumn) else []:
-                refuse(
-                    text.strip() in self.na,
-                    f"{text!r} is in 'na' and a category of column {name!r}; it is one or the other",
-                )
+                for key in ("na", "suppressed"):
+                    refuse(
+                        text.strip() in getattr(self, key),
+                        f"{text!r} is in {key!r} and a category of column {name!r}; it is one or the other",
+                    )
         return self
 
     def leaves_out(self, name: str) -> bool:

@@ -23,7 +23,7 @@ from metrics import Estimate, equivalence_classes, l_diversity, normalized_certa
 from metrics.classes import rows_in_classes
 from metrics.columns import Booleans, Floats, Integers, refuse
 from metrics.score import Score, Scores
-from metrics.table_utility import headline_utility
+from metrics.table_utility import headline_utility, ordered_utility
 from scenarios.assessment.evaluation.control_people import records_among
 from scenarios.assessment.evaluation.evaluation_setting import (
     AUXILIARY,
@@ -528,6 +528,8 @@ def _affordable(people: int, rows: int) -> int:
 
 # Evaluation of one finished release: utility, risk measures, and the outcome of attacks.
 
+RELEASED_UTILITY = "without the columns that are lacking; below 0 is worse than a release without information"
+"""What `ReleaseEvaluation.released_utility` is."""
 FEWEST_RIGHT = 10
 """Fewest trials of an attack that is significantly better than guessing, for it to measure a risk."""
 
@@ -548,6 +550,11 @@ class ReleaseEvaluation:
         How the origin of its rows was recognized (`scenarios.assessment.evaluation.row_origin`).
     utility : float
         Utility in [0, 1], as `tokumei utility` measures it; a column that is lacking counts as suppressed.
+    released_utility : float
+        Utility in [-1, 1] over the released columns alone. If no component is above that of a release without
+        information, it is negative, so that such releases stay ordered.
+    partial : bool
+        Whether columns with a role were not released.
     components : mapping of str to float or None
         Its components.
     information_loss : float or None
@@ -572,6 +579,8 @@ class ReleaseEvaluation:
     rows: int
     origin: str
     utility: float
+    released_utility: float
+    partial: bool
     components: Mapping[str, float | None]
     information_loss: float | None
     k: int | None
@@ -625,6 +634,11 @@ class ReleaseEvaluation:
         """Largest advantage in one goal by what the attacker knows, of attacks that measure a risk (`enough`)."""
         pairs = [(one.knows, at.value) for one, at in self.advantages if one.goal == goal and enough(one, at)]
         return {knows: max(value for other, value in pairs if other == knows) for knows, _ in pairs}
+
+    @property
+    def standing(self) -> tuple[float, float]:
+        """What a ranking orders by: the score, then the utility of the released columns."""
+        return self.score or 0.0, self.released_utility
 
     @property
     def score(self) -> float | None:
@@ -729,7 +743,11 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
     """
     records = setting.records
     cells = table.suppressed[list(setting.columns)]
-    utility, components = headline_utility(setting.utility(table.domains).score(cells))
+    _, signed = headline_utility(setting.utility(table.domains).score(cells))
+    components = {name: None if value is None else max(0.0, value) for name, value in signed.items()}
+    released, shared = signed, {name: table.domains[name] for name in setting.columns if name in table.frame}
+    if 0 < len(shared) < len(setting.columns):
+        _, released = headline_utility(setting.utility(shared).score(table.frame))
     quasi, sensitive = records.quasi_identifiers, [name for name in records.sensitive if name in table.frame]
     loss = normalized_certainty_penalty(cells, {name: table.domains[name] for name in quasi}) if quasi else None
     origin = origin or recognized_origin(table.frame, records.frame, table.domains)
@@ -750,7 +768,9 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
         sha256=table.sha256,
         rows=len(table.frame),
         origin=origin.kind,
-        utility=utility,
+        utility=max(0.0, ordered_utility(signed)),
+        released_utility=ordered_utility(released),
+        partial=len(shared) < len(setting.columns),
         components=components,
         information_loss=loss,
         k=None if found is None else int(found.sizes.min()),
