@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from chance_tools import ALARM, chi_square
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
@@ -24,7 +25,9 @@ from defenses import (
     PrivateMarginals,
     PrivBayes,
 )
-from defenses.curators.answer_plan import GaussianAnswerNoise, LaplaceAnswerNoise
+from defenses.base.queries import Median
+from defenses.curators.answer_plan import GaussianAnswerNoise, LaplaceAnswerNoise, QuantileGrid, joint
+from defenses.curators.planning import plan_of
 from defenses.dp import (
     BinaryTree,
     DiscreteGaussian,
@@ -38,10 +41,14 @@ from defenses.dp import (
     Staircase,
 )
 from defenses.dp.graphs import release_degree_counts, release_edge_count, release_triangle_count
+from defenses.federated import noise as federated_noise
 from defenses.federated.noise import PrivacyLossNoise, RenyiNoise, SequentialNoise
-from defenses.ldp import SummationHistogramEncoding
+from defenses.ldp import BinaryLocalHashing, HadamardResponse, OptimizedLocalHashing, SummationHistogramEncoding
+from defenses.ldp.encoding.hashing import buckets
 from defenses.pram import perturbation
-from metrics.columns import CategoricalDomain
+from defenses.pram.conversions import check_epsilon
+from defenses.synthetic import counted_columns
+from metrics.columns import CategoricalDomain, NumericDomain
 
 EPSILONS = (0.1, 1.0, 8.0)
 SENSITIVITIES = (1, 3)
@@ -400,3 +407,190 @@ def test_reported_histograms_have_the_noise_of_two_changed_counts(monkeypatch, e
     reports = mechanism._randomized(np.array([0, 1]), Recorder())["number"]
     assert asked == pytest.approx([-math.expm1(-epsilon / (2 * mechanism.units))] * 2)
     assert reports.tolist() == (1 + mechanism.units * np.eye(2, d)).tolist()
+
+
+# What mechanisms state about their noise, by enumeration of its law.
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("sensitivity", SENSITIVITIES)
+def test_variances_are_those_of_the_law(epsilon, sensitivity):
+    laplace = DiscreteLaplace(epsilon=epsilon, sensitivity=sensitivity)
+    at = np.arange(-2000, 2001)
+    assert laplace.variance == pytest.approx((laplace.probability(at) * at**2).sum())
+    # A continuous law has 2 (s / epsilon)^2; the lattice is finer than 2^-20 of it.
+    smooth = Laplace(epsilon=epsilon, sensitivity=sensitivity)
+    assert smooth.variance == pytest.approx(2 * (sensitivity / epsilon) ** 2, rel=1e-5)
+    gaussian = DiscreteGaussian(epsilon=epsilon, delta=0.01, sensitivity=sensitivity)
+    assert gaussian.variance == pytest.approx((gaussian.probability(at) * at**2).sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize(("s", "m"), [(1, 1), (5, 2), (64, 20)])
+def test_the_variance_and_the_bound_of_a_staircase_are_those_of_its_law(monkeypatch, epsilon, s, m):
+    """A coarse lattice is enumerated: as many stairs as have a probability above 10^-17."""
+    monkeypatch.setattr(Staircase, "steps", property(lambda self: (s, m)))
+    monkeypatch.setattr(Staircase, "resolution", 0.5)
+    mechanism = Staircase(epsilon=epsilon)
+    at = np.arange(-s * math.ceil(40 / epsilon), s * math.ceil(40 / epsilon) + 1)
+    law = mechanism.probability(at)
+    assert law.sum() == pytest.approx(1)
+    assert mechanism.variance == pytest.approx((law * at**2).sum() / 4)
+    for confidence in (0.5, 0.95, 0.999):
+        within = np.cumsum(np.where(np.arange(at.max() + 1) > 0, 2, 1) * law[at >= 0])
+        least = int(np.argmax(within >= confidence - 1e-12))
+        assert mechanism.error_bound(confidence) == pytest.approx((least + 0.5) / 2)
+
+
+def test_bounds_on_errors_are_quantiles():
+    """Two-sided normal quantiles with a step and a half for the lattice; a tree adds the bounds of its levels."""
+    mechanism = Gaussian(epsilon=1.0, delta=0.01)
+    beyond = norm.isf(0.025) * mechanism.sigma
+    assert mechanism.error_bound(0.95) - beyond == pytest.approx(1.5 * mechanism.resolution, rel=1e-6)
+    tree = BinaryTree(epsilon=1.0, horizon=8)
+    node = DiscreteLaplace(epsilon=0.25).error_bound(1 - 0.05 / 8)
+    assert tree.error_bound(0.95) == 4 * node
+
+
+@pytest.mark.parametrize("mechanism", [Laplace, DiscreteLaplace, Staircase, Exponential, SparseVector])
+def test_epsilon_and_sensitivity_that_cannot_be_drawn_are_refused(mechanism):
+    for epsilon in (2.0**-21, 2.0**21, 0.0, -40.0, math.nan):
+        with pytest.raises(ValueError, match="epsilon"):
+            mechanism(epsilon=epsilon)
+    for sensitivity in (2.0**-501, 2.0**501, 0.0, math.inf):
+        with pytest.raises(ValueError, match="sensitivity"):
+            mechanism(epsilon=1.0, sensitivity=sensitivity)
+    mechanism(epsilon=2.0**20, sensitivity=2.0**-20)
+
+
+def test_options_in_groups_have_the_law_of_single_options():
+    """Groups of 3, 1 and 2 options with scores 0, 2 and 1; 1,500 draws, a false alarm in one of 10,000 seeds."""
+    mechanism, sizes = Exponential(epsilon=2.0), np.array([3, 1, 2])
+    generator = rng(4)
+    drawn = [mechanism.release_grouped([0.0, 2.0, 1.0], sizes, generator) for _ in range(1500)]
+    places = np.array([0, 3, 4])
+    seen = np.bincount([places[group] + option for group, option in drawn], minlength=6)
+    assert chi_square(seen, mechanism.probabilities([0.0, 0.0, 0.0, 2.0, 1.0, 1.0])) > ALARM
+
+
+def test_the_moments_of_a_selection_do_not_depend_on_a_shift():
+    mechanism = Exponential(epsilon=1.0)
+    scores = np.array([0.0, 1.0, 3.0])
+    law = mechanism.probabilities(scores)
+    mean = (law * scores).sum()
+    for shift in (0.0, 1e9):
+        assert mechanism.bias(scores + shift) == pytest.approx(mean - 3.0, rel=1e-6)
+        assert mechanism.variance(scores + shift) == pytest.approx((law * (scores - mean) ** 2).sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("protocol", [BinaryLocalHashing, OptimizedLocalHashing])
+def test_a_hashed_value_is_denied_as_often_as_its_epsilon_needs(protocol, epsilon):
+    """The true bucket has e^epsilon times the chance of each of the g - 1 others, which are equally likely."""
+    mechanism = protocol(epsilon=epsilon, d=5)
+    g, values = mechanism.buckets, np.zeros(3000, dtype=np.int64)
+    lie = (g - 1) / (math.exp(epsilon) + g - 1)
+    for uniform, lies in ((lie * (1 - 1e-9), True), (lie * (1 + 1e-9), False)):
+        reports = mechanism.privatize(values, Uniform(uniform))
+        assert (mechanism.supports(reports)[:, 0] != lies).all()
+        if lies:
+            true = buckets(reports.parts["seed"], values, g)
+            away = np.bincount((reports.parts["bucket"].astype(np.int64) - true) % g, minlength=g)
+            assert away[0] == 0
+            # Buckets are drawn 10 times or more; one of 10,000 seeds raises a false alarm.
+            assert g == 2 or g > 300 or chi_square(away[1:], np.full(g - 1, 1 / (g - 1))) > ALARM
+
+
+class Uniform(np.random.Generator):
+    """A generator whose numbers in [0, 1) are all the same."""
+
+    def __init__(self, number):
+        super().__init__(np.random.PCG64(0))
+        self.number = number
+
+    def random(self, size=None, *arguments, **options):
+        return np.full(size, self.number)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("d", [3, 9])
+def test_hadamard_response_answers_in_the_set_of_its_value(epsilon, d):
+    """An answer of the value's set has e^epsilon / Z, any other 1 / Z; 40,000 draws of each of two values."""
+    mechanism = HadamardResponse(epsilon=epsilon, d=d)
+    b = mechanism.block_size
+    answers = np.arange(mechanism.blocks * b)
+    assert mechanism.blocks == 2 ** max(0, math.ceil(math.log2(min(math.exp(epsilon), 2 * d) / 2)))
+    for value in (0, d - 1):
+        block, row = divmod(value, b - 1)
+        signs = np.array([(-1) ** ((row + 1) & column).bit_count() for column in range(b)])
+        weights = np.where((answers // b == block) & (signs[answers % b] > 0), math.exp(epsilon), 1.0)
+        drawn = mechanism.privatize(np.full(40_000, value), rng(value)).parts["answer"]
+        assert chi_square(np.bincount(drawn, minlength=answers.size), weights / weights.sum()) > ALARM
+
+
+# Parts of releases that noise alone does not determine.
+
+
+@pytest.mark.parametrize(("d", "n"), [(2, 10), (6, 1000)])
+def test_bounds_of_the_proofs_of_private_pram_are_no_larger_than_stated(d, n):
+    gradient, curvature = perturbation._changes(d, n)
+    assert gradient == pytest.approx((2**0.5 + 1 + 1 / d) / n)
+    assert curvature == pytest.approx((2 + (8**0.5 + 2 / n) / d) / n)
+
+
+@pytest.mark.parametrize("tune", [perturbation.retention_by_output, perturbation.retention_by_objective])
+def test_the_regularisation_of_private_pram_pulls_towards_retention_replacement(monkeypatch, tune):
+    """At a tiny epsilon the objective is all regularisation; without noise, the public retention is left."""
+    monkeypatch.setattr(perturbation, "_spherical", lambda d, scale, generator: np.zeros(d))
+    kept = math.e / (math.e + 3)
+    assert tune([40.0, 30.0, 20.0, 10.0], 1e-9, 1.0, rng()) == pytest.approx([kept] * 4, rel=1e-6)
+
+
+@pytest.mark.parametrize("bad", [True, 0.0, -1.0, math.nan, "1", None])
+def test_an_epsilon_of_pram_is_a_positive_number(bad):
+    with pytest.raises(ValueError, match="epsilon must be a positive number"):
+        check_epsilon(bad)
+
+
+def test_noisy_totals_far_below_the_records_are_scaled():
+    """Counts sum to 50 of 100: within three deviations of the noise they stay, beyond they are scaled by 2."""
+    for variance, factor in ((400.0, 1), (100.0, 2)):
+        scaled = counted_columns.to_total(counted_columns.NoisyMarginal((0,), np.array([30.0, 20.0]), variance), 100)
+        assert scaled.counts.tolist() == [30 * factor, 20 * factor]
+        assert scaled.variance == variance * factor**2
+        assert scaled.present == 1 / factor
+
+
+def test_noise_of_a_training_is_added_once_and_rounded_after_it():
+    class Once(np.random.Generator):
+        def normal(self, mean, scale, shape):
+            assert mean == 0
+            return np.full(shape, 1.2345678912345 * scale)
+
+    for scale in (0.3, 7.0):
+        got = federated_noise.noisy(np.array([1.0, -2.0]), scale, Once(np.random.PCG64(0)))
+        grid = 2.0 ** math.floor(math.log2(scale / 2**20))
+        assert np.abs(got - (np.array([1.0, -2.0]) + 1.2345678912345 * scale)).max() <= grid / 2
+        assert (got / grid == np.rint(got / grid)).all()
+
+
+def test_points_of_a_grid_reach_from_bound_to_bound():
+    for low, high, decimals in ((-3.0, 5.0, 0), (-2.5, 10.0, 1), (-3.0, 5.0, None), (0.0, 1e9, None)):
+        grid = QuantileGrid.of(low, high, decimals=decimals)
+        assert grid.value(0) == low
+        assert grid.value(grid.points - 1) == high
+        assert grid.positions(np.array([low, high, high + 1])).tolist() == [0, grid.points - 1, grid.points - 1]
+
+
+def test_several_bounds_share_the_error():
+    assert joint(0.95, 1) == 0.95
+    assert joint(0.95, 5) == pytest.approx(0.99)
+
+
+def test_every_point_of_the_grid_may_be_selected_whatever_the_records_are():
+    """Otherwise an answer that is possible on one table would be impossible on its neighbour."""
+    domain = NumericDomain(0, 100, integer=True, cuts=(50,))
+    records = Microdata(pd.DataFrame({"age": [40, 40, 60]}), quasi_identifiers=("age",), domains={"age": domain})
+    ((starts, scores),) = plan_of(Median("age"), records, "replace").exact(records)
+    assert starts.tolist() == [0, 40, 41, 60, 61]
+    assert scores.argmax() == 1

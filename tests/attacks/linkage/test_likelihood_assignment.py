@@ -144,7 +144,9 @@ def test_the_channel_is_used(game, name):
     gains = []
     for release, knowledge, truth in played(game, {**INFORMATIVE, **stronger}[name], 12):
         blind = MicrodataRelease(release.frame, release.origin, Channel())
-        gains.append(log_posterior_of_truth(release, knowledge, truth) - log_posterior_of_truth(blind, knowledge, truth))
+        gains.append(
+            log_posterior_of_truth(release, knowledge, truth) - log_posterior_of_truth(blind, knowledge, truth)
+        )
     assert sum(gain > 0 for gain in gains) >= 11
 
 
