@@ -353,7 +353,8 @@ def test_a_graphical_synthesis_spends_its_budget_and_no_more(spent, method, epsi
     All columns have two categories: a one-way marginal has 2 cells, that of a pair 4.
     """
     delta, n = 1e-5, 100_000
-    method(epsilon=epsilon, delta=delta).apply(coins(columns, n), rng())
+    synthesis = method(epsilon=epsilon, delta=delta)
+    synthesis.apply(coins(columns, n), rng())
     if method is PrivateMarginals:
         # All one-way counts are drawn at once, and so are all pairs.
         marginals = [size // cells for (_, size), cells in zip(spent["gaussian"], (2, 4), strict=True)]
@@ -364,6 +365,8 @@ def test_a_graphical_synthesis_spends_its_budget_and_no_more(spent, method, epsi
     counts = sum(times / variance for times, (variance, _) in zip(marginals, spent["gaussian"], strict=True))
     choices = sum(Fraction(chosen) ** 2 / 8 for chosen, _ in spent["selections"])
     assert concentrated(float(counts + choices), epsilon) == pytest.approx(delta, rel=1e-4)
+    # No rounding spends more than the budget.
+    assert counts + choices <= Fraction(synthesis.rho)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)

@@ -1,7 +1,7 @@
 """The page of audits lists every mechanism that claims an epsilon, and what its audit catches.
 
-An audit of a correct mechanism raises a false alarm in at most 0.1 % of seeds. Seeds are fixed; other seeds may change an
-answer near the limit of its power.
+An audit of a correct mechanism raises a false alarm in at most 0.1 % of seeds. Seeds are fixed; other seeds may
+change an answer near the limit of its power.
 """
 
 import re
