@@ -226,6 +226,11 @@ _SAID = {
         "{names}: the members of a group ({group}) share it, and {rows:,} of {total:,} rows hold a value that no other "
         "group has. It names the group though each person hides: recode it, or give it the role of a quasi-identifier",
     ),
+    "plays of people": (
+        WARNING,
+        "people are drawn with all their rows ({names}: {rows}), and success and advantages are those of people; k and "
+        "epsilon of guarantees count rows, so they promise people less",
+    ),
     "plays of rows": (
         WARNING,
         "rows are counted, not people ({names}: {rows}): success, advantages, k and epsilon are those of one row, and "

@@ -173,9 +173,10 @@ class PeopleInClasses(NamedTuple):
         return cls(sizes.size, int(sizes.min()), int((sizes < k).sum()))
 
 
-def counted_rows_notes(rows: RowsOfPeople | None) -> list[Note]:
-    """A warning that plays and attacks count rows, where people of a declared column have several; else nothing."""
-    return [] if rows is None else [Note("plays of rows", (rows.person,), {"rows": rows.words, "most": rows.most})]
+def plays_notes(rows: RowsOfPeople | None, *, of_people: bool) -> list[Note]:
+    """A warning of what plays count, where people of a declared column have several rows; else nothing."""
+    kind = "plays of people" if of_people else "plays of rows"
+    return [] if rows is None else [Note(kind, (rows.person,), {"rows": rows.words, "most": rows.most})]
 
 
 def hidden_people_notes(person: str | None, released: Iterable[str], identifiers: Sequence[str] = ()) -> list[Note]:

@@ -181,9 +181,9 @@ def test_risk_of_pseudonyms_is_that_of_people(files, tmp_path):
 
 
 @pytest.mark.thorough
-def test_plays_on_rows_say_so(files, tmp_path):
-    said = invoke("run", "table", "--data", *files, "--explain", "--db", tmp_path / "t.db").output
-    assert "warning: rows are counted, not people (id: 240 rows of 60 people, up to 4 rows a person)" in said
+def test_plays_on_people_of_several_rows_say_what_they_count(files, tmp_path):
+    said = invoke("run", "arena", "--data", *files, "--explain", "--db", tmp_path / "t.db").output
+    assert "warning: people are drawn with all their rows (id: 240 rows of 60 people, up to 4 rows a person)" in said
     assert said.count("240 rows of 60 people") == 1
 
 
