@@ -98,8 +98,8 @@ _SAID = {
     "rows of nobody": (NOTE, "by the channel {rows} of {all} released rows stem from no candidate"),
     "answers about rows": (
         NOTE,
-        "rows are counted, not people ({names}): an answer that names another row of the same person is not called "
-        "right; `tokumei report --truth` counts people",
+        "rows are counted, not people: the candidates lack {names}, so an answer that names another row of the same "
+        "person is not called right",
     ),
     "classes of rows": (
         NOTE,
