@@ -101,9 +101,9 @@ def candidates_beside(
 
 def _whose(columns: Mapping[str, TextColumn], person: str | None) -> Integers:
     """Number of the person of each candidate, shape (candidates,); each is a person of its own if no column says."""
-    if person not in columns:
+    if person is None or person not in columns:
         return np.arange(next(iter(columns.values())).rows)
-    return numbers_of(pd.Series(columns[person].text_values()).str.strip())
+    return numbers_of(pd.Series(columns[person].text_values(), dtype=object).str.strip())
 
 
 def _unknown(cells: pd.Series[Any], values: pd.Series[Any], domain: Domain, hint: str) -> list[Note]:
