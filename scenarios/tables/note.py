@@ -98,8 +98,8 @@ _SAID = {
     "rows of nobody": (NOTE, "by the channel {rows} of {all} released rows stem from no candidate"),
     "answers about rows": (
         NOTE,
-        "rows are counted, not people ({names}): an answer that names another row of the same person is not called "
-        "right; `tokumei report --truth` counts people",
+        "rows are counted, not people: the candidates lack {names}, so an answer that names another row of the same "
+        "person is not called right",
     ),
     "classes of rows": (
         NOTE,
@@ -235,6 +235,11 @@ _SAID = {
         WARNING,
         "{names}: the members of a group ({group}) share it, and {rows:,} of {total:,} rows hold a value that no other "
         "group has. It names the group though each person hides: recode it, or give it the role of a quasi-identifier",
+    ),
+    "plays of people": (
+        WARNING,
+        "people are drawn with all their rows ({names}: {rows}), and success and advantages are those of people; k and "
+        "epsilon of guarantees count rows, so they promise people less",
     ),
     "plays of rows": (
         WARNING,

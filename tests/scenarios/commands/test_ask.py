@@ -474,10 +474,92 @@ def test_it_starts_without_pandas(folder):
     assert result.stdout.splitlines()[-1] == "[]"
 
 
-def test_a_person_with_many_rows_is_noted(folder):
-    (folder / "person.toml").write_text('person = "code"\n' + (folder / "roles.toml").read_text())
-    result = ask("count", "--dry-run", roles="person.toml")
-    assert "note: the guarantee is about one row" in result.output
+def of_people(folder, rows=(1, 9, 3, 2)):
+    """A table in which person i has `rows[i]` rows, beside its roles file with the person."""
+    person = np.repeat(np.arange(len(rows)), rows)
+    pd.DataFrame({"name": person, "age": 20 + 10 * person, "job": "cook"}).to_csv(folder / "visits.csv", index=False)
+    roles = (
+        (folder / "roles.toml")
+        .read_text()
+        .split("[columns.income]")[0]
+        .replace('["name"]', '["name"]\nperson = "name"')
+    )
+    (folder / "person.toml").write_text(roles)
+    return {"table": "visits.csv", "roles": "person.toml"}
+
+
+def test_where_a_person_is_declared_answers_and_guarantee_are_about_people(folder):
+    files = of_people(folder)
+    result = ask("count", *ACCOUNT, "--budget", "5000", epsilon=1000, **files)
+    assert (
+        "note: the guarantee is about people (name): the answer is about 1 row of each, drawn at random"
+        in result.output
+    )
+    assert result.stdout.splitlines()[0] == "4"
+    assert ask("mean age", *ACCOUNT, epsilon=1000, **files).stdout.splitlines()[0].startswith("35")
+
+
+@pytest.mark.parametrize(("most", "drawn"), [(1, 4), (2, 7), (3, 9), (100, 15)])
+def test_a_person_gives_at_most_so_many_rows(folder, most, drawn):
+    options = ("--rows-per-person", most, "--neighbours", "add or remove", *ACCOUNT, "--budget", "1e5")
+    result = ask("count", *map(str, options), epsilon=1e5, **of_people(folder))
+    assert result.stdout.splitlines()[0] == str(drawn)
+
+
+def test_several_rows_of_a_person_cost_noise(folder):
+    files, add = of_people(folder), ("--dry-run", "--neighbours", "add or remove")
+    of_three = ask("count", *add, "--rows-per-person", "3", epsilon=3, **files).stdout.splitlines()
+    of_one = ask("count", *add, epsilon=1, **files).stdout.splitlines()
+    assert of_three[0] == "cost: epsilon 3; nothing is spent"
+    assert of_three[1:] == of_one[1:]
+
+
+def test_gaussian_noise_grows_as_the_rows_of_a_person(folder):
+    """Three rows cost nine times the rho, so the standard deviation is three times that of one row."""
+    options = ("--dry-run", "--format", "json", "--neighbours", "add or remove", "--delta", "1e-6")
+    bounds = [
+        json.loads(
+            ask("count", *options, "--mechanism", "gaussian", "--rows-per-person", most, **of_people(folder)).stdout
+        )
+        for most in ("1", "3")
+    ]
+    one, three = (bound["noise"][0]["at_most"] for bound in bounds)
+    assert three == pytest.approx(3 * one, abs=2)
+
+
+def test_rows_that_name_nobody_are_people_of_their_own(folder):
+    files = of_people(folder)
+    with (folder / "visits.csv").open("a") as table:
+        table.write(",30,cook\n,40,cook\n 1 ,40,cook\n")
+    result = ask("count", *ACCOUNT, "--budget", "1000", epsilon=1000, **files)
+    assert result.stdout.splitlines()[0] == "6"
+
+
+def test_several_rows_of_a_replaced_person_are_refused(folder):
+    result = ask("count", "--dry-run", "--rows-per-person", "2", **of_people(folder))
+    assert result.exit_code == 2
+    assert "whoever replaces a person changes the number of rows" in result.output
+    result = ask("count", "--dry-run", "--rows-per-person", "2")
+    assert (result.exit_code, "name the column of the person as `person`" in result.output) == (2, True)
+
+
+def test_an_account_of_people_pays_for_no_answer_about_rows(folder):
+    files = of_people(folder)
+    assert ask("count", *ACCOUNT, "--budget", "2", **files).exit_code == 0
+    roles = (folder / "person.toml").read_text().replace('person = "name"\n', "")
+    (folder / "rows.toml").write_text(roles)
+    result = ask("count", *ACCOUNT, table="visits.csv", roles="rows.toml")
+    assert result.exit_code == 2
+    assert "account.toml protects the people of column 'name'" in result.output
+    assert spent() == 0.5
+
+
+def test_an_account_that_was_opened_for_rows_says_so(folder):
+    files = of_people(folder)
+    roles = (folder / "person.toml").read_text().replace('person = "name"\n', "")
+    (folder / "rows.toml").write_text(roles)
+    assert ask("count", *ACCOUNT, "--budget", "2", table="visits.csv", roles="rows.toml").exit_code == 0
+    assert "was opened for rows: what it paid for before protects one row" in ask("count", *ACCOUNT, **files).output
 
 
 def test_defend_curator_names_the_command(folder):
