@@ -153,7 +153,7 @@ class SystemGenerator:
             waiting = waiting[drawn[waiting] > np.uint64(largest)]
         if count < 2**WORD:
             drawn %= np.uint64(count)
-        return drawn.astype(dtype).reshape(size) + dtype(low)
+        return np.asarray(drawn.astype(dtype).reshape(size) + dtype(low))
 
 
 def words(size: int, rng: Generator) -> Words64:

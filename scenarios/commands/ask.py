@@ -88,7 +88,8 @@ def ask(
     The roles file must declare the domain of every column in the query: bounds of numbers, or categories. Numbers
     outside of their bounds are clipped, a missing number counts as the middle of the bounds, and a category that is not
     declared is counted nowhere. Interval and bounds are about the noise, not about what this changes. An answer outside
-    of its public range, such as a negative count, is shown as the nearer end of the range.
+    of its public range, such as a negative count, is shown as the nearer end of the range. The noise comes from the
+    operating system's cryptographic source, so that no seed repeats it.
 
     The cost is written to the account before the answer is shown. Processes may share an account. An account belongs
     to one table and refuses any other. Keep its file private: its key lets others test guesses of the whole table.
