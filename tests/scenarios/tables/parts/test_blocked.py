@@ -93,7 +93,7 @@ KEPT = [
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("demand", "holds", "words"), KEPT, ids=[one[2] or "k" for one in KEPT])
-@pytest.mark.parametrize(("strict", "rows"), [(True, 100), (False, 100), (False, 137), (True, 450), (False, 900)])
+@pytest.mark.parametrize(("strict", "rows"), [(True, 100), (False, 100), (False, 137), (False, 450), (False, 900)])
 def test_blocks_of_mondrian_keep_every_printed_number(table, tmp_path, strict, rows, demand, holds, words):
     defense = Mondrian(k=4, strict=strict, **demand)
     frame, promised, _ = released(defense, table, tmp_path / "out.csv", rows=rows)
@@ -134,7 +134,7 @@ def test_closeness_holds_in_each_block_alone_and_is_not_promised(table, tmp_path
 @pytest.mark.parametrize("rows", [100, 450])
 def test_blocks_of_a_pipeline_promise_nothing(table, tmp_path, rows):
     """In one table, too: a later step may undo what an earlier one guarantees."""
-    steps = [Mondrian(k=4, l=2), Rounding(base=50, columns=["age"])]
+    steps = [Rounding(base=10, columns=["age"]), Mondrian(k=4, l=2)]
     _, promised, _ = released(Pipeline(steps=steps), table, tmp_path / "out.csv", rows=rows)
     assert str(promised) == "none"
     assert promised.statement == f"none: made in random blocks of about {rows} rows, each as a table of its own"
