@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -23,24 +22,20 @@ Examples:
 TIMES, HOURS = ("began", "found", "repaired"), ("number", "detection", "repair")
 
 
-class People(click.ParamType):
-    """A group of people whom downtime costs time: their number, wage in an hour, and share of the time."""
-
-    name = "N,WAGE,SHARE"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[float, float, float]:
-        """Read three numbers."""
+def _people(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> list[tuple[float, float, float]]:
+    """Groups of people whom downtime costs time: their number, wage in an hour, and share of the time."""
+    groups = []
+    for text in texts:
         try:
-            number, wage, share = map(float, str(value).split(","))
+            number, wage, share = map(float, text.split(","))
         except ValueError:
-            self.fail(
-                f"{value!r} must be three numbers: people, wage in an hour, share of the time, such as 10,5000,0.2"
-            )
+            words = "must be three numbers, such as 10,5000,0.2: people, wage in an hour, share of the time"
+            raise click.BadParameter(f"{text!r} {words}") from None
         if not (0 <= number < math.inf and 0 <= wage < math.inf and 0 <= share <= 1):
-            self.fail(f"{value!r}: people and wage must be finite and at least 0, the share must lie between 0 and 1")
-        return number, wage, share
+            words = "people and wage must be finite and at least 0, the share must lie between 0 and 1"
+            raise click.BadParameter(f"{text!r}: {words}")
+        groups.append((number, wage, share))
+    return groups
 
 
 @click.command(epilog=EPILOG)
@@ -63,7 +58,8 @@ class People(click.ParamType):
 )
 @click.option(
     "--people",
-    type=People(),
+    callback=_people,
+    metavar="N,WAGE,SHARE",
     multiple=True,
     help="People whom downtime costs time: their number, wage in an hour, and share of the downtime. May be repeated.",
 )
@@ -76,7 +72,7 @@ def downtime(
     folder: Path | None,
     files: tuple[Path, ...],
     hourly_cost: float | None,
-    people: tuple[tuple[float, float, float], ...],
+    people: list[tuple[float, float, float]],
     reduction: float | None,
     form: str,
 ) -> None:

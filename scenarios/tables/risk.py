@@ -252,6 +252,11 @@ def _models(counts: ClassCounts, journalist: m.ReidentificationRisk | None) -> l
         ("prosecutor, at risk", f"share of {among} above {exact(THRESHOLD)}", prosecutor.at_risk),
         ("marketer", f"share of {unit} linked rightly by linking all", prosecutor.mean),
     ]
+    if counts.groups is not None:
+        models += [
+            ("group, highest", "somebody in a household or other group is recognized", counts.groups.highest),
+            ("group, mean", "the same, over all groups", counts.groups.mean),
+        ]
     if journalist is not None:
         models += [
             ("journalist, highest", "knows the population, not who is in the table", journalist.highest),
