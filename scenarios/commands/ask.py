@@ -95,7 +95,8 @@ def ask(
     The roles file must declare the domain of every column in the query: bounds of numbers, or categories. Numbers
     outside of their bounds are clipped, a missing number counts as the middle of the bounds, and a category that is not
     declared is counted nowhere. Interval and bounds are about the noise, not about what this changes. An answer outside
-    of its public range, such as a negative count, is shown as the nearer end of the range.
+    of its public range, such as a negative count, is shown as the nearer end of the range. The noise comes from the
+    operating system's cryptographic source, so that no seed repeats it.
 
     Where the roles file names the column of the person as `person`, the guarantee is about people. The answer is then
     about one row of each person, drawn at random, or about as many as --rows-per-person says.

@@ -8,6 +8,7 @@ import math
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -21,6 +22,7 @@ from defenses.curators.answer_plan import Measurement, PartBound
 from defenses.curators.curator_session import CuratorSession
 from defenses.dp.account import Account, Accountant, AdvancedAccountant, ConcentratedAccountant
 from defenses.dp.composition import zcdp_epsilon
+from defenses.dp.exact import SystemGenerator
 from defenses.dp.sensitivity import NEIGHBOURS
 from metrics.columns import Domain, check_real, refuse, require
 from scenarios.assessment.asking.grammar import Schema, read_query
@@ -31,6 +33,7 @@ from scenarios.tables.toml.toml_file import read_bytes, read_toml
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.random import Generator
 
 # Account of private answers about one table: its kind, its file, and the table that it is bound to.
 
@@ -336,14 +339,17 @@ class PaidQuery:
         """
         if self.path is None:
             raise ValueError("--account: name the file of the account that pays (--dry-run needs none)")
-        quote = self.quote(confidence)
-        if not quote.affordable:
+        measured = None
+        if self.quote(confidence).affordable:
+            self.account = keep(self.account, self.path)
+            # Another process may have spent the rest meanwhile.
+            with suppress(BudgetSpent):
+                measured = self._session(self.account).measure(self.query, self.epsilon, confidence=confidence)
+        if measured is None:
             raise BudgetSpent(
                 f"the budget is spent: epsilon {self.epsilon:g} more would exceed epsilon {self.account.epsilon:g} of "
                 f"{self.path}; {self.left:.6g} is left; nothing is answered"
             )
-        self.account = keep(self.account, self.path)
-        measured = self._session(self.account).measure(self.query, self.epsilon, confidence=confidence)
         if measured.interval is None:
             return measured
         # The interval lies within the public range and contains every noisy answer of that range.
@@ -351,7 +357,7 @@ class PaidQuery:
         return replace(measured, answer=inside if inside.ndim else float(inside))
 
     def _session(self, account: Account) -> CuratorSession:
-        return CuratorSession(self.records, np.random.default_rng(), self._terms, account, rows=self._rows)
+        return CuratorSession(self.records, cast("Generator", SystemGenerator()), self._terms, account, rows=self._rows)
 
 
 def _rows_of_people(

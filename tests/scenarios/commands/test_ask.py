@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,10 @@ import pytest
 from click.testing import CliRunner
 from run_tools import ROOT
 
+from defenses.base.queries import BudgetSpent
 from defenses.dp import Account, Accountant
+from defenses.dp.exact import SystemGenerator
+from scenarios.assessment.asking import paid_query
 from scenarios.commands.cli import cli
 
 ROLES = """
@@ -91,8 +95,8 @@ def test_a_wrong_epsilon_is_named_by_its_option(folder, epsilon):
 @pytest.fixture(autouse=True)
 def same_noise(monkeypatch):
     """The command draws its noise from the operating system; here it follows from the number of the answer."""
-    drawn, numbers = np.random.default_rng, count()
-    monkeypatch.setattr(np.random, "default_rng", lambda seed=None: drawn(next(numbers) if seed is None else seed))
+    numbers = count()
+    monkeypatch.setattr(paid_query, "SystemGenerator", lambda: np.random.default_rng(next(numbers)))
 
 
 def ask(query, *options, table="people.csv", epsilon=0.5, roles="roles.toml"):
@@ -152,6 +156,39 @@ def test_an_answer_has_its_interval_and_is_paid(folder):
 def test_the_noise_of_an_answer_does_not_come_again(folder):
     first, second = (ask("sum of income", *ACCOUNT, "--budget", "10").output.splitlines()[0] for _ in range(2))
     assert first != second
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("query", ["count", "mean income", "median of income", "mode of job", "table of job and age"])
+def test_all_noise_comes_from_the_source_of_the_operating_system(folder, monkeypatch, query):
+    asked, drawn = [], os.urandom
+    monkeypatch.setattr(paid_query, "SystemGenerator", SystemGenerator)
+    monkeypatch.setattr(os, "urandom", lambda size: asked.append(size) or drawn(size))
+    monkeypatch.setattr(np.random, "default_rng", lambda *_: pytest.fail("a generator that can be predicted"))
+    for options in (("--delta", "1e-6"), ("--mechanism", "gaussian")):
+        before = len(asked)
+        result = ask(query, *ACCOUNT, "--budget", "10", *options)
+        assert result.exit_code == 0, result.output
+        assert sum(asked[before:]) >= 8
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_refusal_says_what_is_left_now(folder, monkeypatch, late):
+    """Another process spends after this one read the account, or even after this one found that the rest suffices."""
+    opened(1.0)
+    terms = paid_query.AccountTerms()
+    one, other = (
+        paid_query.PaidQuery(
+            Path("people.csv"), Path("roles.toml"), "count", epsilon=0.6, account=Path("account.toml"), terms=terms
+        )
+        for _ in range(2)
+    )
+    one.answer(0.95)
+    if late:
+        monkeypatch.setattr(type(other.account), "affords", lambda *_: True)
+    with pytest.raises(BudgetSpent, match=r"more would exceed epsilon 1 of account\.toml; 0\.39 is left; nothing is"):
+        other.answer(0.95)
+    assert spent() == pytest.approx(0.61)
 
 
 @pytest.mark.thorough
