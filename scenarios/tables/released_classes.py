@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from metrics.classes import SizeCounts, group_starts, joint_counts, key_starts, without_group
 from metrics.columns import SUPPRESSED, Domain, Floats, Integers, is_generalized, refuse, require
@@ -120,7 +121,7 @@ class ClassPairs:
     values: Integers
     counts: Integers
 
-    def summed(self, numbers: Integers) -> Integers:
+    def summed(self, numbers: NDArray[Any]) -> NDArray[Any]:
         """Sum of a number of each pair over each class, shape (classes,)."""
         return np.add.reduceat(numbers, group_starts(self.groups))
 
@@ -167,6 +168,19 @@ class CountedRelease(ABC):
         """Column whose values are people, if they are known and make no class."""
         known = (name for name in (PERSON, self.roles.person) if name in self.columns)
         return next((name for name in known if name not in self.quasi_identifiers), None)
+
+    @cached_property
+    def weights(self) -> Floats | None:
+        """Survey weight of each cell of the column of weights, shape (cells,).
+
+        None if there is no such column, it has too many cells to list, or a cell is no finite number above 0.
+        """
+        weight = None if self.roles.weight is None else self.columns.get(self.roles.weight)
+        if weight is None or weight.cells is None:
+            return None
+        numbers = pd.to_numeric(pd.Series(weight.cells), errors="coerce").to_numpy(dtype=float)
+        fit = (numbers > 0) & np.isfinite(numbers)
+        return None if weight.counts[~fit].any() else np.where(fit, numbers, 0.0)
 
     @property
     @abstractmethod
@@ -253,6 +267,8 @@ class ClassCounts:
         The classes; None if memory does not suffice.
     suppressed : int
         Number of wholly suppressed records, which are in no class.
+    weighted : tuple of ndarray or None, each of shape (classes,)
+        Number of records of each class and the sum of their survey weights, if there are such weights.
     """
 
     sizes: SizeCounts
@@ -260,6 +276,7 @@ class ClassCounts:
     diversity: Mapping[str, ClassDiversity]
     coded: CodedClasses | None
     suppressed: int
+    weighted: tuple[Integers, Floats] | None = None
 
     @classmethod
     def of(cls, table: CountedRelease, memory: int | None = None) -> Self:
@@ -286,7 +303,10 @@ class ClassCounts:
         diversity: dict[str, ClassDiversity] = {}
         kept: list[tuple[Mapping[str, Integers], Integers]] = []
         used = suppressed = 0
-        measured = dict.fromkeys(name for name in (*table.sensitive, table.person) if name is not None)
+        weights = table.weights
+        weighted: list[tuple[Integers, Floats]] = []
+        weight = None if weights is None else table.roles.weight
+        measured = dict.fromkeys(name for name in (*table.sensitive, table.person, weight) if name is not None)
         for number, name in enumerate(measured or [None]):
             for arrived in table.class_pairs(name):
                 pairs, stripped = arrived.without_suppressed(whole)
@@ -302,6 +322,8 @@ class ClassCounts:
                     # Rows that name nobody are a person each.
                     unnamed = pairs.values == table.columns[name].empty
                     people += _by_size(pairs.summed(np.where(unnamed, pairs.counts, 1)))
+                if name == weight and weights is not None:
+                    weighted.append((pairs.summed(pairs.counts), pairs.summed(pairs.counts * weights[pairs.values])))
                 if name in table.sensitive:
                     shares = table.columns[name].shares
                     part = ClassDiversity.of_pairs(pairs.groups, pairs.values, pairs.counts, shares)
@@ -313,7 +335,8 @@ class ClassCounts:
             joined = {name: np.concatenate([codes[name] for codes, _ in kept]) for name in table.quasi_identifiers}
             coded = CodedClasses(joined, np.concatenate([records for _, records in kept]), stars)
         in_people = SizeCounts.of_counter(people) if people else None
-        return cls(SizeCounts.of_counter(sizes), in_people, diversity, coded, suppressed)
+        of_weights = tuple(map(np.concatenate, zip(*weighted, strict=True))) if weighted else None
+        return cls(SizeCounts.of_counter(sizes), in_people, diversity, coded, suppressed, of_weights)
 
 
 def require_quasi_identifiers(names: Sequence[str]) -> None:

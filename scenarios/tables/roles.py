@@ -328,6 +328,9 @@ class Roles(TomlTable):
     person : str, optional
         The column that identifies the person of each row, if a person has many rows. It is an identifier unless a list
         gives it another role.
+    weight : str, optional
+        The column of survey weights: how many people of the population a row stands for. It is never a
+        quasi-identifier. Releases hold it as an unprotected column, and measures of risk and utility use it.
     unprotected : list of str
         Columns without a role that releases hold as they are, unless a defense names them. Other columns without a role
         are left out of releases.
@@ -354,6 +357,7 @@ class Roles(TomlTable):
     quasi_identifiers: list[str] | None = None
     sensitive: list[str] = Field(default_factory=list)
     person: str | None = None
+    weight: str | None = None
     unprotected: list[str] = Field(default_factory=list)
     undecided: list[str] = Field(default_factory=list)
     separator: str | None = Field(default=None, pattern=r'^[^"\r\n]$')
@@ -375,6 +379,19 @@ class Roles(TomlTable):
     def _person_has_a_role(self) -> Self:
         if self.person is not None and self.person not in self.named_roles():
             self.identifiers.append(self.person)
+        return self
+
+    @model_validator(mode="after")
+    def _weight_is_unprotected(self) -> Self:
+        if self.weight is not None:
+            declared = self.columns.get(self.weight)
+            refuse(declared is not None and declared.type != "number", f"weight {self.weight!r} must be a number")
+            refuse(
+                self.weight in (*self.identifiers, *(self.quasi_identifiers or []), *self.sensitive),
+                f"column {self.weight!r} is the weight and stands in another role too; give it one",
+            )
+            if self.weight not in self.unprotected:
+                self.unprotected.append(self.weight)
         return self
 
     @model_validator(mode="after")
@@ -402,8 +419,7 @@ class Roles(TomlTable):
         keys |= {column: f"table [columns.{column}]" for column in self.columns}
         for role in ("identifiers", "quasi_identifiers", "sensitive", "unprotected"):
             keys |= dict.fromkeys(getattr(self, role) or [], f"key '{role}'")
-        if self.person is not None:
-            keys[self.person] = "key 'person'"
+        keys |= {name: f"key '{key}'" for key in ("person", "weight") if (name := getattr(self, key)) is not None}
         return keys
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metrics.columns import Domain, NumericDomain
+from metrics.columns import CategoricalDomain, Domain, NumericDomain
 from scenarios.tables.dataset import check_named, column_domains, columns_frame
 from scenarios.tables.note import Note
 from scenarios.tables.reading.date_form import DateForm
@@ -20,11 +20,13 @@ from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import TextTable, read_text_table
 from scenarios.tables.review.column_names import POSTCODES, POSTCODES_JAPANESE, hints_at
 from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
+from scenarios.tables.review.ordered_scales import with_scale_order
 from scenarios.tables.review.suggestions import (
     BY_NAME_REPEATED,
     IDENTIFIER,
     QUASI_IDENTIFIER,
     SENSITIVE_VALUE,
+    WEIGHT,
     Suggestion,
     people_notes,
     percent,
@@ -104,6 +106,7 @@ def described_table(
     empty = [name for name, column in free.items() if column.empty]
     unread = declared.model_copy(update={"identifiers": [*declared.identifiers, *empty, *domainless], "columns": kinds})
     domains, inferred, _ = column_domains(columns, unread)
+    domains |= {name: with_scale_order(domains[name]) for name in inferred}
     table_rows = rows(domains)
     dates = {name: column.dates for name, column in columns.items() if column.dates is not None}
     described, suggestions, together = _with_suggestions(declared, table_rows, dates)
@@ -192,8 +195,11 @@ def _with_suggestions(
     def with_suggested(names: list[str], role: str) -> list[str]:
         return [*names, *(name for name in free if roles_of[name] == role)]
 
+    weights = with_suggested([] if declared.weight is None else [declared.weight], WEIGHT)
     described = declared.model_copy(
         update={
+            "weight": next(iter(weights), None),
+            "unprotected": list(dict.fromkeys([*declared.unprotected, *weights])),
             "identifiers": with_suggested(declared.identifiers, IDENTIFIER),
             "quasi_identifiers": quasi_identifiers,
             "sensitive": with_suggested(declared.sensitive, SENSITIVE_VALUE),
@@ -271,6 +277,7 @@ def _comment(
 
 def _role(name: str, described: Roles) -> str:
     by_role: dict[str, list[str]] = {
+        WEIGHT: [] if described.weight is None else [described.weight],
         IDENTIFIER: described.identifiers,
         QUASI_IDENTIFIER: described.quasi_identifiers or [],
         SENSITIVE_VALUE: described.sensitive,
@@ -285,6 +292,8 @@ def _review(name: str, new_domains: Mapping[str, Any], dates: DateForm | None) -
     if name not in new_domains:
         return []
     lines = [f"#   Read from the data: review this domain.{bounds}"]
+    if isinstance(new_domains[name], CategoricalDomain) and new_domains[name].ordered:
+        lines.append("#   Its words are steps of a scale, listed from the lowest: review this order.")
     if isinstance(new_domains[name], NumericDomain) and hints_at(name, POSTCODES, POSTCODES_JAPANESE):
         lines.append("#   Postcodes are read as numbers here: noise and synthesis release some that do not exist.")
         lines.append('#   With type = "category" in place of the lines below, only those of the table are released.')
