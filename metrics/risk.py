@@ -115,7 +115,7 @@ def individual_risk(
         ~(np.isfinite(weights) & (weights > 0)), lambda row: f"row {row}: the weight must be a finite number above 0"
     )
     groups = equivalence_classes(frame, quasi_identifiers) if classes is None else classes
-    risks = individual_of_sizes(np.bincount(groups), np.bincount(groups, weights))
+    risks = individual_of_sizes(np.bincount(groups), np.bincount(groups, weights).astype(float))
     return np.asarray(risks[groups])
 
 

@@ -141,6 +141,15 @@ _SAID = {
         NOTE,
         "{names}: weights below 1 count no people, so they are relative; give --population-size for individual risks",
     ),
+    "codes among numbers": (
+        NOTE,
+        "{names}: numbers apart from {words}; proposed as missing values, as {given} reads them",
+    ),
+    "codes in other columns": (
+        NOTE,
+        "{names}: numbers apart from {words}, which other columns hold too, so that it is text; {given} reads them as "
+        "missing in all columns",
+    ),
     "gaps in a scale": (
         NOTE,
         "{names}: an ordered scale apart from {words}, which {are}; with {given} describe proposes its order",

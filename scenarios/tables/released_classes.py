@@ -335,7 +335,8 @@ class ClassCounts:
             joined = {name: np.concatenate([codes[name] for codes, _ in kept]) for name in table.quasi_identifiers}
             coded = CodedClasses(joined, np.concatenate([records for _, records in kept]), stars)
         in_people = SizeCounts.of_counter(people) if people else None
-        of_weights = tuple(map(np.concatenate, zip(*weighted, strict=True))) if weighted else None
+        own, everybody = zip(*weighted, strict=True) if weighted else ((), ())
+        of_weights = (np.concatenate(own), np.concatenate(everybody)) if weighted else None
         return cls(SizeCounts.of_counter(sizes), in_people, diversity, coded, suppressed, of_weights)
 
 

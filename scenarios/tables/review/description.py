@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from scenarios.tables.dataset import check_named, column_domains, columns_frame
 from scenarios.tables.note import Note
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.date_format import ISO
-from scenarios.tables.reading.number_forms import mixed_marks
+from scenarios.tables.reading.number_forms import codes_among_numbers, mixed_marks
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import TextTable, read_text_table
 from scenarios.tables.review.column_names import POSTCODES, POSTCODES_JAPANESE, hints_at
@@ -79,7 +80,13 @@ def describe_table(
     and free text, which get no domain.
     """
     declared = read_roles(roles, reading)
-    table = read_text_table(path, read_bytes(path), declared)
+    data = read_bytes(path)
+    table = read_text_table(path, data, declared)
+    proposed, code_notes = _proposed_codes(table.columns, declared)
+    if proposed:
+        declared = declared.model_copy(update={"na": [*declared.na, *proposed]})
+        table = read_text_table(path, data, declared)
+    table = table._replace(notes=[*table.notes, *code_notes])
 
     def rows(domains: dict[str, Domain]) -> TableRows:
         frame = columns_frame(table.columns, domains)
@@ -142,6 +149,22 @@ def described_table(
     if not described.sensitive:
         notes.append(Note("sensitive unknown"))
     return Description(text, described, tuple(notes))
+
+
+def _proposed_codes(columns: Mapping[str, TextColumn], declared: Roles) -> tuple[list[str], list[Note]]:
+    """Codes among numbers that no column of other texts holds, which are proposed as missing values, and notes."""
+    free = {name: column for name, column in columns.items() if name not in declared.columns}
+    found = {name: codes for name, column in free.items() if (codes := codes_among_numbers(column))}
+    texts = (column.texts.to_pylist() for name, column in columns.items() if name not in found)
+    others = {text.strip() for of_column in texts for text in of_column}
+    proposed = list(dict.fromkeys(code for codes in found.values() for code in codes if code not in others))
+    notes = []
+    for name, codes in found.items():
+        words = ", ".join(f"{code} ({rows:,} row{'s' * (rows != 1)})" for code, rows in codes.items())
+        kind = "codes among numbers" if codes.keys() <= {*proposed} else "codes in other columns"
+        given = " ".join(f"--na {shlex.quote(code)}" for code in codes)
+        notes.append(Note(kind, (name,), {"words": words, "given": given}))
+    return proposed, notes
 
 
 class TableRows(NamedTuple):

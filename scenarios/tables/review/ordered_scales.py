@@ -139,7 +139,7 @@ def _degree(text: str, low: Words, high: Words) -> float | None:
     for pole, sign in ((low, -1), (high, 1)):
         for word in sorted(pole, key=len, reverse=True):
             rest = _around(text, word)
-            if rest in degrees:
+            if rest is not None and rest in degrees:
                 return sign * degrees[rest]
     return None
 
