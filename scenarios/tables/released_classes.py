@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from metrics.classes import SizeCounts, group_starts, joint_counts, key_starts, without_group
 from metrics.columns import SUPPRESSED, Domain, Floats, Integers, is_generalized, refuse, require
 from metrics.diversity import ClassDiversity
+from metrics.risk import GroupRisk
 from scenarios.tables.note import Note
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.roles import Roles
@@ -183,6 +184,12 @@ class CountedRelease(ABC):
         return None if weight.counts[~fit].any() else np.where(fit, numbers, 0.0)
 
     @property
+    def group(self) -> str | None:
+        """Column whose values are groups of people, if it was released and makes no class."""
+        name = self.roles.group
+        return name if name in self.columns and name not in self.quasi_identifiers else None
+
+    @property
     @abstractmethod
     def rows(self) -> int:
         """Number of rows."""
@@ -261,6 +268,8 @@ class ClassCounts:
         Their sizes.
     people : SizeCounts or None
         Their sizes in people, if people may have several rows and are known.
+    groups : GroupRisk or None
+        Risk of the groups of people, if they are known.
     diversity : mapping of str to ClassDiversity
         Diversity of each sensitive column.
     coded : CodedClasses or None
@@ -273,6 +282,7 @@ class ClassCounts:
 
     sizes: SizeCounts
     people: SizeCounts | None
+    groups: GroupRisk | None
     diversity: Mapping[str, ClassDiversity]
     coded: CodedClasses | None
     suppressed: int
@@ -303,10 +313,8 @@ class ClassCounts:
         diversity: dict[str, ClassDiversity] = {}
         kept: list[tuple[Mapping[str, Integers], Integers]] = []
         used = suppressed = 0
-        weights = table.weights
-        weighted: list[tuple[Integers, Floats]] = []
-        weight = None if weights is None else table.roles.weight
-        measured = dict.fromkeys(name for name in (*table.sensitive, table.person, weight) if name is not None)
+        members: list[tuple[Floats, Integers, Integers]] = []
+        measured = dict.fromkeys(name for name in (*table.sensitive, table.person, table.group) if name is not None)
         for number, name in enumerate(measured or [None]):
             for arrived in table.class_pairs(name):
                 pairs, stripped = arrived.without_suppressed(whole)
@@ -322,8 +330,11 @@ class ClassCounts:
                     # Rows that name nobody are a person each.
                     unnamed = pairs.values == table.columns[name].empty
                     people += _by_size(pairs.summed(np.where(unnamed, pairs.counts, 1)))
-                if name == weight and weights is not None:
-                    weighted.append((pairs.summed(pairs.counts), pairs.summed(pairs.counts * weights[pairs.values])))
+                if name is not None and name == table.group:
+                    # Rows that name no group are in none.
+                    named = pairs.values != table.columns[name].empty
+                    risk = 1 / pairs.summed(pairs.counts)[pairs.groups]
+                    members.append((risk[named], pairs.values[named], pairs.counts[named]))
                 if name in table.sensitive:
                     shares = table.columns[name].shares
                     part = ClassDiversity.of_pairs(pairs.groups, pairs.values, pairs.counts, shares)
@@ -335,9 +346,25 @@ class ClassCounts:
             joined = {name: np.concatenate([codes[name] for codes, _ in kept]) for name in table.quasi_identifiers}
             coded = CodedClasses(joined, np.concatenate([records for _, records in kept]), stars)
         in_people = SizeCounts.of_counter(people) if people else None
-        own, everybody = zip(*weighted, strict=True) if weighted else ((), ())
-        of_weights = (np.concatenate(own), np.concatenate(everybody)) if weighted else None
-        return cls(SizeCounts.of_counter(sizes), in_people, diversity, coded, suppressed, of_weights)
+        groups = GroupRisk.of(*map(np.concatenate, zip(*members, strict=True))) if members else None
+        return cls(
+            SizeCounts.of_counter(sizes), in_people, groups, diversity, coded, suppressed, _weighted(table, whole)
+        )
+
+
+def _weighted(table: CountedRelease, stars: Mapping[str, int]) -> tuple[Integers, Floats] | None:
+    """Number of records and sum of weights of each class but the wholly suppressed records, if there are weights."""
+    weights = table.weights
+    if weights is None:
+        return None
+    own: list[Integers] = []
+    sums: list[Floats] = []
+    for arrived in table.class_pairs(table.roles.weight):
+        pairs, _ = arrived.without_suppressed(stars)
+        if pairs.counts.size:
+            own.append(pairs.summed(pairs.counts))
+            sums.append(pairs.summed(pairs.counts * weights[pairs.values]))
+    return np.concatenate(own), np.concatenate(sums)
 
 
 def require_quasi_identifiers(names: Sequence[str]) -> None:
