@@ -214,6 +214,8 @@ class ShuffledResponse(Parametrized):
     (1000, (4,))
     """
 
+    called = ("Shuffle model", "Shuffle DP")
+
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, d: int = 16, n: int = 100) -> None:
         self.epsilon = check_real("epsilon", epsilon, low=1e-6, high=20)
         self.delta = check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)

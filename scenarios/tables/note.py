@@ -60,6 +60,9 @@ _READ = {
     ),
     "no role": "{names}: no role declared, hence left out; 'unprotected' lists what may go out as is",
     "unprotected": "{names}: unprotected; released as they are unless a defense names them",
+    "weights": (
+        "{names}: survey weights, which nobody is assumed to know; released as they are unless a defense names them"
+    ),
 }
 """Words of the kinds of notes on how a table was read, which say no more than its roles and domains do."""
 _SAID = {
@@ -129,7 +132,28 @@ _SAID = {
         "{method} may release rows that {roles} declares impossible: only synthesizers with the parameter "
         "structural_zeros obey [[impossible]]",
     ),
-    "word for a gap": (NOTE, "{names}: {word} is a category; if it means a missing value, give --na {given}"),
+    "word for a gap": (NOTE, "{names}: {words} {are}; if it means a missing value, give {given}"),
+    "weights unread": (
+        NOTE,
+        "{names}: not all cells are listed numbers above 0, so that no individual risk is estimated from the weights",
+    ),
+    "relative weights": (
+        NOTE,
+        "{names}: weights below 1 count no people, so they are relative; give --population-size for individual risks",
+    ),
+    "codes among numbers": (
+        NOTE,
+        "{names}: numbers apart from {words}; proposed as missing values, as {given} reads them",
+    ),
+    "codes in other columns": (
+        NOTE,
+        "{names}: numbers apart from {words}, which other columns hold too, so that it is text; {given} reads them as "
+        "missing in all columns",
+    ),
+    "gaps in a scale": (
+        NOTE,
+        "{names}: an ordered scale apart from {words}, which {are}; with {given} describe proposes its order",
+    ),
     "nines": (
         NOTE,
         "{names}: {number:g} in {rows} rows, where all others are from {low:g} to {high:g}; if it means a missing "

@@ -331,6 +331,9 @@ class Roles(TomlTable):
     group : str, optional
         The column that identifies the household of each row, or another group of people. It is an identifier unless a
         list gives it another role.
+    weight : str, optional
+        The column of survey weights: how many people of the population a row stands for. It is never a
+        quasi-identifier. Releases hold it as an unprotected column, and `tokumei risk` estimates risks by it.
     unprotected : list of str
         Columns without a role that releases hold as they are, unless a defense names them. Other columns without a role
         are left out of releases.
@@ -360,6 +363,7 @@ class Roles(TomlTable):
     sensitive: list[str] = Field(default_factory=list)
     person: str | None = None
     group: str | None = None
+    weight: str | None = None
     unprotected: list[str] = Field(default_factory=list)
     undecided: list[str] = Field(default_factory=list)
     separator: str | None = Field(default=None, pattern=r'^[^"\r\n]$')
@@ -385,6 +389,19 @@ class Roles(TomlTable):
             f"column {self.group!r} is person and group; a group, such as a household, has several people",
         )
         self.identifiers.extend(name for name in (self.person, self.group) if name and name not in self.named_roles())
+        return self
+
+    @model_validator(mode="after")
+    def _weight_is_unprotected(self) -> Self:
+        if self.weight is not None:
+            declared = self.columns.get(self.weight)
+            refuse(declared is not None and declared.type != "number", f"weight {self.weight!r} must be a number")
+            refuse(
+                self.weight in (*self.identifiers, *(self.quasi_identifiers or []), *self.sensitive),
+                f"column {self.weight!r} is the weight and stands in another role too; give it one",
+            )
+            if self.weight not in self.unprotected:
+                self.unprotected.append(self.weight)
         return self
 
     @model_validator(mode="after")
@@ -415,7 +432,9 @@ class Roles(TomlTable):
         keys |= {column: f"table [columns.{column}]" for column in self.columns}
         for role in ("identifiers", "quasi_identifiers", "sensitive", "unprotected"):
             keys |= dict.fromkeys(getattr(self, role) or [], f"key '{role}'")
-        keys |= {name: f"key '{key}'" for key in ("person", "group") if (name := getattr(self, key)) is not None}
+        keys |= {
+            name: f"key '{key}'" for key in ("person", "group", "weight") if (name := getattr(self, key)) is not None
+        }
         return keys
 
 
