@@ -105,8 +105,8 @@ def distance(left: str, right: str, limit: int, nodes: int, threshold: int, seed
 
     Coordinates are integers in one unit, such as metres. Neither a position nor the distance is opened.
     """
-    places = [_coordinates(name, text) for name, text in (("left", left), ("right", right))]
-    answer = _run(lambda: federated.secure_distance(*places, limit, _rng(seed), nodes=nodes, threshold=threshold))
+    own, other = _coordinates("left", left), _coordinates("right", right)
+    answer = _run(lambda: federated.secure_distance(own, other, limit, _rng(seed), nodes=nodes, threshold=threshold))
     _show("within the limit", "yes" if answer.value else "no", _cost(answer), form)
 
 

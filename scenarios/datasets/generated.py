@@ -236,7 +236,7 @@ def gic() -> Dataset:
         sensitive=("visit", "diagnosis"),
         domains={
             "postal-code": CategoricalDomain(POSTAL_CODES),
-            "birth-date": NumericDomain(low, high, integer=True, cuts=cuts[2]),
+            "birth-date": NumericDomain(low, high, integer=True, cuts=tuple(cuts[2])),
             "sex": CategoricalDomain(("female", "male")),
             "visit": NumericDomain(1, 12, integer=True, cuts=(4, 7, 10)),
             "diagnosis": CategoricalDomain(DIAGNOSES),
