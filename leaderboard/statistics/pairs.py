@@ -44,7 +44,8 @@ class Success:
     confidence : float
         Confidence level of the interval.
     control_rates : tuple of float
-        Success rate of the same attack on the control group in each play; empty if `chance` is known exactly.
+        Chance level of each play, such as the success rate of the same attack on the control group; empty if it is
+        known and the same in all plays.
     shared_effect : float
         Design effect that all pairs of the goal share (`leaderboard.statistics.pairs.design_effects`), at least 1.
     plays : tuple of int
@@ -523,7 +524,7 @@ def _success(trials: Sequence[Result], goal: str) -> Success | None:
         _equivalent([score.trials for score in scores]),
         chance,
         _equivalent(controls) if controls else None,
-        control_rates=chances if controls else (),
+        control_rates=chances if controls or len(set(chances)) > 1 else (),
         plays=plays,
     )
 
